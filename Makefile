@@ -1,0 +1,77 @@
+# Attention by Hand. `make course` and `make test` each take a fresh machine to their result; `make` lists the rest.
+
+PYTHON    ?= python3
+PORT      ?= 8000
+SERVE     ?= yes
+SOLUTIONS ?= yes
+
+PY      := .venv/bin/python
+PREPARE := $(PYTHON) -I autograder/prerequisites.py
+SAY     := @printf '\n== %s\n'
+
+.DEFAULT_GOAL := help
+.PHONY: help python setup build book course serve test lab clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make course   set up, build, grade the sample class, serve the book on http://localhost:$(PORT)'
+	@echo '              SERVE=no stops before serving; SOLUTIONS=no leaves the solutions out; PORT=8000'
+	@echo 'make test     everything CI checks'
+	@echo 'make lab      JupyterLab on the problem sets'
+	@echo 'make build    whatever is generated: stubs, recorded answers, notebooks'
+	@echo 'make book     the site alone'
+	@echo 'make setup    .venv and node_modules alone; PYTHON=python3.12 picks another Python'
+	@echo 'make clean    removes what was built; keeps .venv, your stubs and your submissions'
+
+# Set-up. The stamps make a second run cost nothing.
+
+python:
+	@$(PREPARE) python
+
+.venv/requirements.stamp: requirements.txt pyproject.toml | python
+	$(SAY) 'Setting up .venv from requirements.txt (some minutes: torch is large)'
+	$(PYTHON) -m venv .venv
+	$(PY) -m pip install --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+node_modules/katex.stamp: package.json package-lock.json
+	$(SAY) 'Installing KaTeX from package-lock.json'
+	npm ci --no-audit --no-fund
+	@touch $@
+
+setup: .venv/requirements.stamp
+
+build: setup
+	$(SAY) 'Building what is generated'
+	$(PY) -m autograder build
+
+# The course.
+
+book: setup
+	@$(PREPARE) course
+	@$(MAKE) --no-print-directory node_modules/katex.stamp
+	$(SAY) 'Building the book'
+	$(PY) -m autograder.book
+
+course: build book
+	$(SAY) 'Releasing the problem sets and grading the sample class'
+	$(PY) -m autograder.course
+
+lab: build
+	$(SAY) 'JupyterLab on the problem sets'
+	$(PY) -m jupyter lab book/notebooks
+
+# What CI checks.
+
+test: setup
+	@$(PREPARE) test
+	@$(MAKE) --no-print-directory node_modules/katex.stamp
+	$(SAY) 'Checking the style'
+	$(PY) -m ruff check .
+	$(SAY) 'Checking that what is generated is fresh'
+	$(PY) -m autograder build --check
+	$(SAY) 'Running the tests'
+	$(PY) -m pytest -n 2
+
+clean:
+	rm -rf book/_build course .pytest_cache .ruff_cache .hypothesis
