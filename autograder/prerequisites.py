@@ -51,7 +51,9 @@ def python_problem(version: Sequence[int], found: Callable[[str], str | None] = 
         if importlib.util.find_spec("ensurepip"):
             return None
         return "This Python cannot make virtual environments. On Debian or Ubuntu: sudo apt-get install python3-venv"
-    text = f"Attention by Hand needs Python 3.{OLDEST[1]} to 3.{NEWEST[1]}, and this is Python {version[0]}.{version[1]}."
+    text = (
+        f"Attention by Hand needs Python 3.{OLDEST[1]} to 3.{NEWEST[1]}, and this is Python {version[0]}.{version[1]}."
+    )
     for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
         name = f"python3.{minor}"
         if found(name):

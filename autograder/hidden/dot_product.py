@@ -1,0 +1,1 @@
+"""Hidden checks of scaled dot-product attention."""

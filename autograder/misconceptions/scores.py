@@ -1,0 +1,1 @@
+"""Wrong answers on scores, each as somebody would really write it."""

@@ -1,0 +1,198 @@
+"""Plain arrays, the only values that pass between a learner's process and the one that compares.
+
+Standard library only: no NumPy and no torch unless a value is one of theirs.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import struct
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+#: struct letters per dtype; bfloat16 has none and is widened by hand.
+LETTERS = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32": "i", "int16": "h", "int8": "b"}
+LETTERS |= {"uint8": "B", "bool": "?"}
+SIZES = {name: struct.calcsize("<" + letter) for name, letter in LETTERS.items()} | {"bfloat16": 2}
+MOST_ENTRIES = 200_000
+MOST_DEPTH = 8
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array as dtype, shape and little-endian bytes; kind says what it is on the learner's side."""
+
+    kind: str  # "tensor", "ndarray" or "list"
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+    def values(self) -> list:
+        """All entries in row-major order, as Python numbers."""
+        count = len(self.data) // SIZES[self.dtype]
+        if self.dtype == "bfloat16":
+            halves = struct.unpack(f"<{count}H", self.data)
+            return list(struct.unpack(f"<{count}f", struct.pack(f"<{count}I", *(half << 16 for half in halves))))
+        return list(struct.unpack(f"<{count}{LETTERS[self.dtype]}", self.data))
+
+    def nested(self) -> Any:
+        """The entries as nested lists; a number where the shape is ()."""
+        return nest(self.values(), self.shape)
+
+    @property
+    def floating(self) -> bool:
+        return "float" in self.dtype
+
+
+def array(values: Any, kind: str = "list", dtype: str | None = None) -> Array:
+    """An Array from nested lists of numbers; ValueError where they are ragged or hold something else."""
+    shape, flat = _flatten(values)
+    if dtype is None:
+        kinds = {type(value) for value in flat}
+        dtype = "bool" if kinds == {bool} else "int64" if kinds and float not in kinds else "float64"
+    if dtype == "bfloat16":
+        words = struct.unpack(f"<{len(flat)}I", struct.pack(f"<{len(flat)}f", *flat))
+        return Array(kind, dtype, shape, struct.pack(f"<{len(flat)}H", *(word >> 16 for word in words)))
+    if "float" in dtype:
+        flat = [float(value) for value in flat]
+    try:
+        return Array(kind, dtype, shape, struct.pack(f"<{len(flat)}{LETTERS[dtype]}", *flat))
+    except struct.error as error:
+        raise ValueError(f"a number does not fit {dtype}: {error}") from None
+
+
+def nest(flat: list, shape: tuple[int, ...]) -> Any:
+    """A flat list as nested lists of a shape."""
+    if not shape:
+        return flat[0]
+    step = math.prod(shape[1:])
+    return [nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
+
+
+def _flatten(values: Any, depth: int = 0) -> tuple[tuple[int, ...], list]:
+    if isinstance(values, (bool, int, float)):
+        return (), [values]
+    if not isinstance(values, (list, tuple)) or depth > MOST_DEPTH:
+        if isinstance(getattr(values, "shape", None), tuple) and values.shape == () and hasattr(values, "item"):
+            return (), [values.item()]  # a NumPy scalar
+        raise ValueError(f"not a number: {type(values).__name__}")
+    shapes, flat = set(), []
+    for value in values:
+        inner, entries = _flatten(value, depth + 1)
+        shapes.add(inner)
+        flat += entries
+        if len(shapes) > 1:
+            raise ValueError("rows of different lengths")
+        if len(flat) > MOST_ENTRIES:
+            raise ValueError("too many entries")
+    return (len(values), *(shapes.pop() if shapes else ())), flat
+
+
+def pack(value: Any) -> dict[str, Any]:
+    """Any value as a JSON tree; what is no plain array, number or container of them becomes its type's name."""
+    if isinstance(value, Array):
+        data = base64.b64encode(value.data).decode("ascii")
+        return {"kind": value.kind, "dtype": value.dtype, "shape": list(value.shape), "data": data}
+    if value is None:
+        return {"kind": "none"}
+    if isinstance(value, (bool, int, float)):
+        return {"kind": "number", "type": type(value).__name__, "value": _number_text(value)}
+    if isinstance(value, str):
+        return {"kind": "text", "value": value[:1000]}
+    root = type(value).__module__.partition(".")[0]
+    if root == "torch" and hasattr(value, "untyped_storage"):
+        return _pack_tensor(value)
+    if root == "torch" and type(value).__name__ == "dtype":
+        return {"kind": "dtype", "value": str(value).removeprefix("torch.")}
+    if root == "numpy" and hasattr(value, "dtype") and hasattr(value, "tobytes"):
+        return _pack_ndarray(value)
+    if isinstance(value, (list, tuple)):
+        try:
+            if isinstance(value, list):
+                return pack(array(value))
+        except (ValueError, OverflowError):
+            pass
+        if len(value) <= 1000:
+            kind = "tuple" if isinstance(value, tuple) else "items"
+            return {"kind": kind, "items": [pack(item) for item in value]}
+    return {"kind": "other", "type": type(value).__name__}
+
+
+def unpack(tree: dict[str, Any]) -> Any:
+    """The trusted side's form of a tree: Array, number, None, tuple or list of them, or the tree itself for the rest.
+
+    Raises ValueError for a tree that no `pack` would make: it comes from a hostile process.
+    """
+    try:
+        kind = tree["kind"]
+        if kind in ("tensor", "ndarray", "list"):
+            found = Array(kind, tree["dtype"], tuple(tree["shape"]), base64.b64decode(tree["data"], validate=True))
+            sound = all(type(length) is int and length >= 0 for length in found.shape)
+            if not sound or math.prod(found.shape) * SIZES[found.dtype] != len(found.data):
+                raise ValueError("shape and data disagree")
+            if math.prod(found.shape) > MOST_ENTRIES:
+                raise ValueError("too many entries")
+            return found
+        if kind == "none":
+            return None
+        if kind == "number":
+            return {"bool": lambda text: text == "True", "int": int, "float": float}[tree["type"]](tree["value"])
+        if kind == "tuple":
+            return tuple(unpack(item) for item in tree["items"])
+        if kind == "items":
+            return [unpack(item) for item in tree["items"]]
+    except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise ValueError(f"not an answer: {type(error).__name__}") from None
+    return tree
+
+
+def revive(tree: dict[str, Any]) -> Any:
+    """The learner's side's form of a tree: tensors, NumPy arrays, nested lists, numbers."""
+    if tree["kind"] == "text":
+        return tree["value"]
+    if tree["kind"] == "dtype":
+        import torch
+
+        return getattr(torch, tree["value"])
+    if tree["kind"] in ("tuple", "items"):
+        items = [revive(item) for item in tree["items"]]
+        return tuple(items) if tree["kind"] == "tuple" else items
+    value = unpack(tree)
+    if not isinstance(value, Array) or value.kind == "list":
+        return value.nested() if isinstance(value, Array) else value
+    if value.kind == "ndarray":
+        import numpy
+
+        return numpy.frombuffer(value.data, dtype=value.dtype).reshape(value.shape).copy()
+    import torch
+
+    dtype = getattr(torch, value.dtype)
+    if not value.data:
+        return torch.empty(value.shape, dtype=dtype)
+    return torch.frombuffer(bytearray(value.data), dtype=dtype).reshape(value.shape).clone()
+
+
+def _pack_tensor(value: Any) -> dict[str, Any]:
+    import torch
+
+    dtype = str(value.dtype).removeprefix("torch.")
+    if dtype not in SIZES or value.numel() > MOST_ENTRIES:
+        return {"kind": "other", "type": f"tensor of dtype {dtype} and shape {tuple(value.shape)}"}
+    flat = value.detach().cpu().reshape(-1).contiguous()
+    return pack(Array("tensor", dtype, tuple(value.shape), bytes(flat.view(torch.uint8).tolist())))
+
+
+def _pack_ndarray(value: Any) -> dict[str, Any]:
+    dtype = str(value.dtype)
+    if dtype not in SIZES or value.size > MOST_ENTRIES:
+        return {"kind": "other", "type": f"NumPy array of dtype {dtype} and shape {tuple(value.shape)}"}
+    if sys.byteorder != "little":
+        value = value.astype(value.dtype.newbyteorder("<"))
+    return pack(Array("ndarray", dtype, tuple(value.shape), value.tobytes()))
+
+
+def _number_text(value: float) -> str:
+    text = repr(value) if abs(value) < 1e300 or value != value or value in (math.inf, -math.inf) else "inf"
+    return text[:100]

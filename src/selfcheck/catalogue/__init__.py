@@ -1,0 +1,109 @@
+"""The catalogue of exercises: one TOML file per module, the one source of prompts, points, hints and messages."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A named wrong idea and the sentence a learner who holds it should read."""
+
+    id: str
+    message: str
+    section: str  # label of the book section to reread
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One numbered exercise. An id may have two, in different problem sets: attention without and with a mask."""
+
+    id: str
+    number: str
+    title: str
+    problem_set: str
+    section: str
+    minutes: int
+    difficulty: int
+    prompt: str
+    hints: tuple[str, ...]
+    points: dict[str, int]
+    hidden_points: int
+    depends_on: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+    misconceptions: tuple[Misconception, ...] = ()
+    chapter: str = ""
+
+    @property
+    def module(self) -> str:
+        return self.id.partition(".")[0]
+
+    @property
+    def symbol(self) -> str:
+        return self.id.partition(".")[2]
+
+    @property
+    def max_points(self) -> int:
+        return sum(self.points.values()) + self.hidden_points
+
+    def message_of(self, misconception: str) -> Misconception:
+        """The entry of a misconception id; KeyError where the exercise has none of that name."""
+        for entry in self.misconceptions:
+            if entry.id == misconception:
+                return entry
+        raise KeyError(f"{self.id} has no misconception {misconception}")
+
+
+@functools.cache
+def exercises() -> tuple[Exercise, ...]:
+    """Every exercise of every module here, in the order of their numbers."""
+    found = []
+    for path in sorted(FOLDER.glob("*.toml")):
+        with path.open("rb") as file:
+            table = tomllib.load(file)
+        for entry in table["exercise"]:
+            found.append(_exercise(entry, table["chapter"]))
+    return tuple(sorted(found, key=lambda exercise: [int(part) for part in exercise.number.split(".")]))
+
+
+def _exercise(entry: dict, chapter: str) -> Exercise:
+    fields = dict(entry)
+    wrong = tuple(Misconception(**one) for one in fields.pop("misconception", []))
+    for name in ("hints", "depends_on", "forbidden"):
+        fields[name] = tuple(fields.get(name, ()))
+    return Exercise(**fields, misconceptions=wrong, chapter=chapter)
+
+
+def parts_of(exercise_id: str) -> list[Exercise]:
+    """The exercises with an id; KeyError, naming the nearest ids, where there is none."""
+    found = [exercise for exercise in exercises() if exercise.id == exercise_id]
+    if not found:
+        import difflib
+
+        ids = sorted({exercise.id for exercise in exercises()})
+        near = difflib.get_close_matches(exercise_id, ids, n=3, cutoff=0.4) or ids
+        raise KeyError(f"there is no exercise {exercise_id!r}; did you mean {', '.join(near)}?")
+    return found
+
+
+def problem_sets() -> list[str]:
+    """The problem sets in order."""
+    return sorted({exercise.problem_set for exercise in exercises()}, key=lambda name: int(name.removeprefix("ps")))
+
+
+def in_problem_set(problem_set: str) -> list[Exercise]:
+    """The exercises of a problem set, in order; KeyError where it has none."""
+    found = [exercise for exercise in exercises() if exercise.problem_set == problem_set]
+    if not found:
+        raise KeyError(f"there is no problem set {problem_set!r}; there are {', '.join(problem_sets())}")
+    return found
+
+
+def modules_of(problem_set: str) -> list[str]:
+    """The modules a problem set is graded on, in order."""
+    return list(dict.fromkeys(exercise.module for exercise in in_problem_set(problem_set)))

@@ -1,0 +1,1 @@
+"""The visible checks, one file per module."""

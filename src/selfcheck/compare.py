@@ -1,0 +1,234 @@
+"""Compares an answer with the one expected, and says in a tutor's words where they part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .arrays import Array, array, unpack
+from .plan import Check
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where an answer parts from the expected one.
+
+    kind: "missing", "not started", "import", "raised", "no error", "structure", "shape", "dtype", "nan", "values",
+        "gradient" or "changed"
+    text: what a learner reads; open text may hold expected values, so it is made only for visible checks
+    """
+
+    kind: str
+    text: str
+
+
+def compare(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool = True) -> Difference | None:
+    """The first difference in what the check compares, or None.
+
+    one: the packed call; reveal: whether expected numbers may be named
+    """
+    if "error" in expected:
+        if "error" in check.compares or "error" in got:
+            return _compare_errors(expected, got)
+        return Difference("no error", f"expected {expected['error']['type']}, got an answer")
+    if "error" in got:
+        return _raised(got["error"])
+    for aspect in check.compares:
+        difference = _ASPECTS[aspect](check, one, expected, got, reveal)
+        if difference:
+            return difference
+    return None
+
+
+def _compare_errors(expected: Answer, got: Answer) -> Difference | None:
+    wanted = expected["error"]["type"]
+    if "error" not in got:
+        return Difference("no error", f"this input is wrong and should raise {wanted}, but an answer came back")
+    if got["error"].get("type") == "NotImplementedError" or wanted not in got["error"].get("kinds", []):
+        return _raised(got["error"], f"expected {wanted}; ")
+    return None
+
+
+def _raised(error: dict[str, Any], before: str = "") -> Difference:
+    kind, text = str(error.get("type")), str(error.get("text"))
+    if kind == "NotImplementedError":
+        return Difference("not started", f"not started yet: {text}" if text else "not started yet")
+    if error.get("importing"):
+        where = f" (line {error['line']}: {error.get('source', '')})" if error.get("line") else ""
+        if kind == "AttributeError":
+            return Difference("missing", f"the function is not there: {text}")
+        return Difference("import", f"the module cannot be imported: {kind}: {text}{where}")
+    where = f", in line {error['line']}: {error['source']}" if error.get("line") and error.get("source") else ""
+    advice = ""
+    if kind in ("AttributeError", "TypeError") and "list" in text:
+        advice = ". The arguments may be plain nested lists: numpy.asarray(...) turns them into arrays"
+    return Difference("raised", f"{before}your code raised {kind}: {text}{where}{advice}")
+
+
+def _values(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    wanted, came = unpack(expected["value"]), unpack(got["value"])
+    if check.view:
+        try:
+            came = check.view(one, came)
+        except Exception as error:  # the view meets whatever a learner returned
+            return Difference("structure", f"the answer has not the expected form ({type(error).__name__})")
+        wanted = check.view(one, wanted)
+    return _compare_trees(wanted, came, check.tolerance, reveal, "")
+
+
+def _compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where: str) -> Difference | None:
+    if isinstance(wanted, (tuple, list)):
+        parts = _as_parts(came, len(wanted))
+        if parts is None:
+            return Difference("structure", f"expected {len(wanted)} results{where}, got {_name(came)}")
+        for position, (want, part) in enumerate(zip(wanted, parts, strict=True)):
+            inner = f" in result {position + 1} of {len(wanted)}"
+            difference = _compare_trees(want, part, tolerance, reveal, inner)
+            if difference:
+                return difference
+        return None
+    if wanted is None or came is None:
+        if wanted is came:
+            return None
+        advice = "; is the return statement missing?" if came is None else ""
+        return Difference("structure", f"expected {_name(wanted)}{where}, got {_name(came)}{advice}")
+    want, part = _as_array(wanted), _as_array(came)
+    if part is None or want is None:
+        return Difference("structure", f"expected {_name(wanted)}{where}, got {_name(came)}")
+    return _compare_arrays(want, part, tolerance, reveal, where)
+
+
+def _compare_arrays(want: Array, part: Array, tolerance: float, reveal: bool, where: str) -> Difference | None:
+    if want.shape != part.shape:
+        advice = " (its transpose)" if part.shape == want.shape[::-1] and len(want.shape) > 1 else ""
+        return Difference("shape", f"expected shape {want.shape}{where}, got {part.shape}{advice}")
+    pairs = list(zip(want.values(), part.values(), strict=True))
+    wrong = [place for place, (a, b) in enumerate(pairs) if not close(a, b, tolerance)]
+    if not wrong:
+        return None
+    first = _index(wrong[0], want.shape)
+    a, b = pairs[wrong[0]]
+    if isinstance(b, float) and math.isnan(b):
+        return Difference("nan", f"NaN at {first}{where}; {len(wrong)} of {len(pairs)} entries are wrong")
+    numbers = f": expected {_show(a)}, got {_show(b)}" if reveal else ""
+    many = f"; {len(wrong)} of {len(pairs)} entries differ" if len(pairs) > 1 else ""
+    return Difference("values", f"the values differ{where}, first at {first}{numbers}{many}")
+
+
+def close(a: float, b: float, tolerance: float) -> bool:
+    """Whether two numbers agree to tolerance · (1 + |a|); NaN agrees with NaN, an infinity with itself."""
+    if a == b:
+        return True
+    if math.isnan(a) or math.isnan(b):
+        return math.isnan(a) and math.isnan(b)
+    if math.isinf(a) or math.isinf(b):
+        return False
+    return abs(a - b) <= tolerance * (1.0 + abs(a))
+
+
+def _dtype(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    wanted, came = _leaves(unpack(expected["value"])), _leaves(unpack(got["value"]))
+    for want, part in zip(wanted, came, strict=False):
+        if not isinstance(part, Array) or part.kind != want.kind:
+            return Difference("dtype", f"expected a {want.kind} of dtype {want.dtype}, got {_name(part)}")
+        if part.dtype != want.dtype:
+            return Difference("dtype", f"expected dtype {want.dtype}, got {part.dtype}")
+    if len(wanted) != len(came):
+        return Difference("structure", f"expected {len(wanted)} results, got {len(came)}")
+    return None
+
+
+def _gradient(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    names = _argument_names(one)
+    for name, tree in expected["gradients"].items():
+        wanted, came = unpack(tree), unpack(got.get("gradients", {}).get(name, {"kind": "none"}))
+        if wanted is None:
+            continue
+        label = names.get(name, name)
+        if not isinstance(came, Array):
+            text = f"no gradient arrives at {label}: was a tensor detached, or made anew from numbers?"
+            return Difference("gradient", text)
+        difference = _compare_arrays(wanted, came, check.tolerance, reveal, f" in the gradient of {label}")
+        if difference:
+            return Difference("gradient", difference.text)
+    return None
+
+
+def _unchanged(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    if got.get("changed") == expected.get("changed"):
+        return None
+    names = _argument_names(one)
+    listed = ", ".join(names.get(str(name), str(name)) for name in got.get("changed") or [])
+    return Difference("changed", f"the function changed its own input ({listed}): work on a copy")
+
+
+_ASPECTS: dict[str, Callable[..., Difference | None]] = {
+    "values": _values,
+    "dtype": _dtype,
+    "gradient": _gradient,
+    "unchanged": _unchanged,
+    "error": lambda *_: None,  # an answer where an answer is due
+}
+
+
+def _argument_names(one: dict[str, Any]) -> dict[str, str]:
+    return {str(position): f"argument {position + 1}" for position in range(len(one["args"]))}
+
+
+def _as_parts(came: Any, count: int) -> list | None:
+    """A tuple, a list or an array along its first axis, as `count` parts; None where it is none of these."""
+    if isinstance(came, (tuple, list)) and len(came) == count:
+        return list(came)
+    if isinstance(came, Array) and came.shape[:1] == (count,):
+        nested = came.nested()
+        return [array(part, came.kind, came.dtype) for part in nested]
+    return None
+
+
+def _as_array(value: Any) -> Array | None:
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, (bool, int, float)):
+        return array(value)
+    if isinstance(value, (tuple, list)):
+        rows = [_as_array(row) for row in value]
+        try:
+            return array([row.nested() for row in rows if row is not None]) if None not in rows else None
+        except (ValueError, OverflowError):
+            return None
+    return None
+
+
+def _leaves(value: Any) -> list:
+    if isinstance(value, (tuple, list)):
+        return [leaf for part in value for leaf in _leaves(part)]
+    return [value]
+
+
+def _name(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, Array):
+        what = {"tensor": "a tensor", "ndarray": "a NumPy array", "list": "nested lists"}[value.kind]
+        return f"{what} of shape {value.shape}" + ("" if value.kind == "list" else f" and dtype {value.dtype}")
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, dict):
+        return str(value.get("type") or value.get("kind"))[:100]
+    return f"the number {_show(value)}"
+
+
+def _show(number: Any) -> str:
+    return f"{number:.4g}" if isinstance(number, float) else str(number)
+
+
+def _index(place: int, shape: tuple[int, ...]) -> str:
+    found = []
+    for length in reversed(shape):
+        place, position = divmod(place, length)
+        found.append(position)
+    return "[" + ", ".join(str(position) for position in reversed(found)) + "]"

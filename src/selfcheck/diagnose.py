@@ -1,0 +1,75 @@
+"""Names the misconception behind a wrong answer: the one that answers the same to the same inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .compare import Answer, compare
+from .plan import Check
+
+
+@dataclass(frozen=True)
+class Key:
+    """What is known about one draw of one check: its calls, the right answers, and what each misconception answers.
+
+    A misconception that answers as the reference does is left out.
+    """
+
+    check: Check
+    calls: list[dict[str, Any]]
+    expected: list[Answer]
+    misconceptions: dict[str, list[Answer]]
+    reveal: bool = True  # whether its numbers may be shown: a recorded draw of a visible check
+
+
+def first_difference(key: Key, expected: list[Answer], got: list[Answer], reveal: bool = True):
+    """The first difference over a draw's calls, with the call's position, or None."""
+    for position, (one, want, came) in enumerate(zip(key.calls, expected, got, strict=True)):
+        difference = compare(key.check, one, want, came, reveal)
+        if difference:
+            return position, difference
+    return None
+
+
+def diagnose(keys: Sequence[Key], answers: Sequence[list[Answer]]) -> list[str | None]:
+    """For each draw the misconception that explains its failure, or None.
+
+    A misconception is a candidate only if it fails nowhere where the learner is right: then it may be the whole
+    mistake, or one of several. Of the candidates that answer as the learner does, the one that explains most wins.
+    """
+    failed = [first_difference(key, key.expected, got) is not None for key, got in zip(keys, answers, strict=True)]
+    names = list(dict.fromkeys(name for key in keys for name in key.misconceptions))
+    explained: dict[str, list[int]] = {}
+    for name in names:
+        contradicted = any(
+            not bad and name in key.misconceptions and first_difference(key, key.expected, key.misconceptions[name])
+            for key, bad in zip(keys, failed, strict=True)
+        )
+        if contradicted:
+            continue
+        explained[name] = [
+            place
+            for place, (key, got, bad) in enumerate(zip(keys, answers, failed, strict=True))
+            if bad and name in key.misconceptions and _same(key, key.misconceptions[name], got)
+        ]
+    found: list[str | None] = []
+    for place in range(len(keys)):
+        candidates = [name for name in explained if place in explained[name]]
+        found.append(max(candidates, key=lambda name: len(explained[name])) if candidates else None)
+    return found
+
+
+def _same(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
+    """Whether the learner answers as the misconception does, errors and their texts included."""
+    for want, came in zip(wrong, got, strict=True):
+        if ("error" in want) != ("error" in came):
+            return False
+        if "error" in want and _error(want) != _error(came):
+            return False
+    return first_difference(key, wrong, got) is None
+
+
+def _error(answer: Answer) -> tuple[str, str]:
+    return answer["error"].get("type", ""), answer["error"].get("text", "")

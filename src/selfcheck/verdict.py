@@ -1,0 +1,151 @@
+"""Turns answers into verdicts: per check passed, failed or skipped, with points and the message a learner reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .catalogue import Exercise
+from .compare import Answer
+from .diagnose import Key, diagnose, first_difference
+
+PASSED, FAILED, SKIPPED, GRADER_ERROR = "passed", "failed", "skipped", "grader_error"
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The verdict of one check.
+
+    kind: the kind of difference (see compare.Difference), "" where it passed
+    shown: for a visible check that failed, the call, the expected answer and the learner's, to draw beside each other
+    """
+
+    check: str
+    sees: str
+    verdict: str
+    points: int
+    max_points: int
+    message: str = ""
+    misconception: str | None = None
+    section: str = ""
+    hidden: bool = False
+    kind: str = ""
+    shown: tuple[dict[str, Any], Answer, Answer] | None = None
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """The verdicts of one exercise."""
+
+    exercise: Exercise
+    checks: tuple[CheckResult, ...]
+
+    @property
+    def points(self) -> int:
+        return sum(result.points for result in self.checks)
+
+    @property
+    def max_points(self) -> int:
+        return sum(result.max_points for result in self.checks)
+
+    @property
+    def passed(self) -> bool:
+        return all(result.verdict == PASSED for result in self.checks)
+
+    @property
+    def started(self) -> bool:
+        return not all(one.kind in ("not started", "missing") or one.verdict == SKIPPED for one in self.checks)
+
+    @property
+    def misconceptions(self) -> list[str]:
+        return list(dict.fromkeys(result.misconception for result in self.checks if result.misconception))
+
+
+def judge(
+    exercise: Exercise,
+    keys: Sequence[Key],
+    answers: Sequence[list[Answer]],
+    forbidden: tuple[str, int] | None = None,
+) -> ExerciseResult:
+    """The verdicts of an exercise, from the learner's answers to each draw of each of its checks.
+
+    keys and answers run in parallel; a check with several draws passes only if every one does.
+    forbidden: a forbidden call found in the source, and its line: it costs every check.
+    """
+    differences = [first_difference(key, key.expected, got, key.reveal) for key, got in zip(keys, answers, strict=True)]
+    causes = diagnose(keys, answers)
+    places: dict[str, list[int]] = {}
+    for place, key in enumerate(keys):
+        places.setdefault(key.check.name, []).append(place)
+    results = []
+    for name, group in places.items():
+        check = keys[group[0]].check
+        most = check.points or exercise.points.get(name, 0)
+        common = {"check": name, "sees": check.sees, "max_points": most, "hidden": bool(check.points)}
+        broken = [place for place in group if differences[place]]
+        if not broken and forbidden is None:
+            results.append(CheckResult(**common, verdict=PASSED, points=most))
+        elif not broken:
+            call, line = forbidden
+            message = f"Line {line} calls {call}: this exercise asks you to write that step yourself."
+            results.append(CheckResult(**common, verdict=FAILED, points=0, message=message, kind="forbidden"))
+        else:
+            named = [place for place in broken if causes[place]]
+            results.append(_failed(exercise, keys, answers, differences, causes, (named or broken)[0], common))
+    return ExerciseResult(exercise, tuple(_nothing_for_given_checks(results, keys)))
+
+
+def _nothing_for_given_checks(results: list[CheckResult], keys: Sequence[Key]) -> list[CheckResult]:
+    """Checks of errors are skipped where nothing else passes: a stub's argument checks are given, not earned."""
+    only_errors = {key.check.name for key in keys if key.check.compares == ("error",)}
+    if any(one.verdict == PASSED and one.check not in only_errors for one in results):
+        return results
+    message = "Counts as soon as another check of this exercise passes."
+    return [
+        replace(one, verdict=SKIPPED, points=0, message=message) if one.verdict == PASSED else one for one in results
+    ]
+
+
+def _failed(exercise, keys, answers, differences, causes, place, common) -> CheckResult:
+    position, difference = differences[place]
+    key, cause = keys[place], causes[place]
+    message, section = difference.text, exercise.section
+    if cause:
+        entry = exercise.message_of(cause)
+        message, section = entry.message.strip(), entry.section
+    shown = (key.calls[position], key.expected[position], answers[place][position]) if key.reveal else None
+    return CheckResult(
+        **common,
+        verdict=FAILED,
+        points=0,
+        message=message,
+        misconception=cause,
+        section=section,
+        kind=difference.kind,
+        shown=shown,
+    )
+
+
+def skip_where_dependencies_fail(results: list[ExerciseResult], passed: Callable[[str], bool]) -> list[ExerciseResult]:
+    """Failed checks become skipped where an exercise that theirs builds on fails: the mistake costs once.
+
+    passed: whether the exercise of an id passes. What passes on its own feet keeps its points, and an exercise that was
+    not started stays so.
+    """
+    return [_skip(result, [name for name in result.exercise.depends_on if not passed(name)]) for result in results]
+
+
+def _skip(result: ExerciseResult, broken: list[str]) -> ExerciseResult:
+    if not broken or not result.started:
+        return result
+    message = f"Skipped: it builds on {', '.join(broken)}, which does not pass yet."
+    return ExerciseResult(
+        result.exercise,
+        tuple(
+            replace(one, verdict=SKIPPED, points=0, message=message, misconception=None, shown=None)
+            if one.verdict == FAILED and one.kind not in ("not started", "missing", "import", "forbidden")
+            else one
+            for one in result.checks
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Right answers on scaled dot-product attention in other styles."""

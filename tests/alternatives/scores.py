@@ -1,0 +1,1 @@
+"""Right answers on scores in other styles."""

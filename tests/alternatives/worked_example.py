@@ -1,0 +1,1 @@
+"""Right answers on the worked example in other styles."""
