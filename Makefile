@@ -8,10 +8,13 @@ SOLUTIONS ?= yes
 PY      := .venv/bin/python
 PREPARE := $(PYTHON) -I autograder/prerequisites.py
 SAY     := @printf '\n== %s\n'
+SITE    := book/_build/html
+PUBLIC  := $(if $(filter no,$(SOLUTIONS)),--no-solutions)
 
 .DEFAULT_GOAL := help
-.PHONY: help python setup build book course serve test lab clean
+.PHONY: help python course-programs test-programs setup build book course serve test lab clean
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 
 help:
 	@echo 'make course   set up, build, grade the sample class, serve the book on http://localhost:$(PORT)'
@@ -20,13 +23,20 @@ help:
 	@echo 'make lab      JupyterLab on the problem sets'
 	@echo 'make build    whatever is generated: stubs, recorded answers, notebooks'
 	@echo 'make book     the site alone'
-	@echo 'make setup    .venv and node_modules alone; PYTHON=python3.12 picks another Python'
+	@echo 'make serve    the book that is built, on http://localhost:$(PORT)'
+	@echo 'make setup    .venv alone; PYTHON=python3.12 picks another Python'
 	@echo 'make clean    removes what was built; keeps .venv, your stubs and your submissions'
 
 # Set-up. The stamps make a second run cost nothing.
 
 python:
 	@$(PREPARE) python
+
+course-programs:
+	@$(PREPARE) course
+
+test-programs:
+	@$(PREPARE) test
 
 .venv/requirements.stamp: requirements.txt pyproject.toml | python
 	$(SAY) 'Setting up .venv from requirements.txt (some minutes: torch is large)'
@@ -47,15 +57,20 @@ build: setup
 
 # The course.
 
-book: setup
-	@$(PREPARE) course
-	@$(MAKE) --no-print-directory node_modules/katex.stamp
+book: course-programs setup node_modules/katex.stamp
 	$(SAY) 'Building the book'
-	$(PY) -m autograder.book
+	$(PY) -m autograder.book $(PUBLIC)
 
-course: build book
+course: course-programs build book
 	$(SAY) 'Releasing the problem sets and grading the sample class'
 	$(PY) -m autograder.course
+ifneq ($(SERVE),no)
+	@$(MAKE) --no-print-directory serve
+endif
+
+serve:
+	$(SAY) 'Serving the book on http://localhost:$(PORT) until Ctrl-C'
+	@$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory $(SITE)
 
 lab: build
 	$(SAY) 'JupyterLab on the problem sets'
@@ -63,9 +78,7 @@ lab: build
 
 # What CI checks.
 
-test: setup
-	@$(PREPARE) test
-	@$(MAKE) --no-print-directory node_modules/katex.stamp
+test: test-programs setup node_modules/katex.stamp
 	$(SAY) 'Checking the style'
 	$(PY) -m ruff check .
 	$(SAY) 'Checking that what is generated is fresh'
