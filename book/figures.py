@@ -84,19 +84,30 @@ def _ticks(ax: Axes, shape: tuple[int, int], rows: Sequence[str] | None, columns
 
 
 def panels(
-    *shapes: tuple[int, int], cell: float = CELL, width: float | None = None, height: float | None = None
+    *shapes: tuple[int, int],
+    cell: float = CELL,
+    per_row: int | None = None,
+    width: float | None = None,
+    height: float | None = None,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with one panel per matrix shape, side by side, each cell of every matrix `cell` inches wide.
+    """A figure with one panel per matrix shape, each cell of every matrix `cell` inches wide.
 
     shapes: (rows, columns) of each matrix
+    per_row: how many panels stand side by side, by default all of them (a phone shows about seven columns well)
     width, height: the figure's size in inches, where the cells should not decide it
     Returns the figure and the list of axes (a list also for one panel).
     """
-    rows = max(shape[0] for shape in shapes)
-    ratios = [shape[1] for shape in shapes]
-    size = (width or cell * sum(ratios) + 0.9 * len(shapes), height or cell * rows + 0.9)
-    figure, axes = plt.subplots(1, len(shapes), figsize=size, squeeze=False, gridspec_kw={"width_ratios": ratios})
-    return figure, list(axes[0])
+    per_row = per_row or len(shapes)
+    lines = [shapes[start : start + per_row] for start in range(0, len(shapes), per_row)]
+    widths = [max(line[k][1] for line in lines if k < len(line)) for k in range(len(lines[0]))]
+    heights = [max(shape[0] for shape in line) for line in lines]
+    size = (width or cell * sum(widths) + 0.9 * len(widths), height or cell * sum(heights) + 0.9 * len(heights))
+    ratios = {"width_ratios": widths, "height_ratios": heights}
+    figure, axes = plt.subplots(len(lines), per_row, figsize=size, squeeze=False, gridspec_kw=ratios)
+    drawn, empty = axes.flat[: len(shapes)], axes.flat[len(shapes) :]
+    for ax in empty:
+        ax.set_visible(False)
+    return figure, list(drawn)
 
 
 def heatmap(

@@ -1,0 +1,42 @@
+"""Takes KaTeX's script, style and fonts from node_modules, so that no page asks another machine for them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.errors import ExtensionError
+from sphinxcontrib import katex
+
+DIST = Path(__file__).resolve().parents[2] / "node_modules" / "katex" / "dist"
+OTHER_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[a-z]+"\)')
+
+
+def point_to_own_files(app: Sphinx, config: Config) -> None:
+    """Renders with our KaTeX, and makes a formula it cannot read an error instead of red text."""
+    if not (DIST / "katex.min.js").is_file():
+        raise ExtensionError("KaTeX is missing: expected node_modules/katex; run npm ci in the repository's root")
+    config.katex_js_path = str(DIST / "katex.min.js")
+    config.katex_css_path = "katex/katex.min.css"
+    katex.KATEX_DEFAULT_OPTIONS.update(throwOnError=True, strict="ignore")
+
+
+def copy_files(app: Sphinx) -> None:
+    """Copies the style and the woff2 fonts, which every browser in use reads."""
+    target = Path(app.outdir) / "_static" / "katex"
+    (target / "fonts").mkdir(parents=True, exist_ok=True)
+    style = (DIST / "katex.min.css").read_text("utf-8")
+    (target / "katex.min.css").write_text(OTHER_FORMATS.sub("", style), "utf-8")
+    for font in sorted((DIST / "fonts").glob("*.woff2")):
+        shutil.copyfile(font, target / "fonts" / font.name)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.setup_extension("sphinxcontrib.katex")
+    app.connect("config-inited", point_to_own_files)
+    app.connect("builder-inited", copy_files)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

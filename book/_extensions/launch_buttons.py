@@ -1,0 +1,46 @@
+"""Makes a page's launch and download buttons lead to its generated notebook, and drops them where there is none."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from autograder.repository import binder_url, colab_url, notebook_name
+
+ADDRESS = {"Colab": colab_url, "Binder": binder_url}
+
+
+def lead_to_notebook(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Rewrites what the theme put into `header_buttons` (it links a .md page to the .md, which Colab cannot open)."""
+    notebook = notebook_name(pagename)
+    buttons = context.get("header_buttons", [])
+    for group in list(buttons):
+        if group.get("label") != "launch-buttons":
+            continue
+        if notebook is None:
+            buttons.remove(group)
+            continue
+        for button in group["buttons"]:
+            button["url"] = ADDRESS[button["text"]](notebook)
+    if not notebook:
+        context.pop("ipynb_source", None)
+    elif context.get("ipynb_source"):
+        _offer_generated_notebook(app, notebook, context["ipynb_source"])
+
+
+def _offer_generated_notebook(app: Sphinx, notebook: str, offered: str) -> None:
+    """The notebook to download is the one with the set-up cell, which runs anywhere."""
+    generated = Path(app.srcdir) / "notebooks" / f"{notebook}.ipynb"
+    if generated.is_file():
+        shutil.copyfile(generated, Path(app.outdir) / "_sources" / offered)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("html-page-context", lead_to_notebook, priority=900)  # after the theme's own handlers
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

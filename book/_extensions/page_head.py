@@ -1,0 +1,47 @@
+"""Gives every page what search engines and screen readers look for in its head."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from autograder.repository import site_url
+
+LONGEST = 160  # characters of a description that search engines show
+DEFAULT = "Attention by Hand: attention from one worked example to code you write and check yourself."
+
+
+def set_address(app: Sphinx, config: Config) -> None:
+    """The canonical address follows from the repository, which _config.yml names once."""
+    if not config.html_baseurl:
+        config.html_baseurl = site_url()
+
+
+def describe(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Adds a description: the page's own `html_meta`, else its first sentences."""
+    tags = context.get("metatags", "")
+    if 'name="description"' not in tags:
+        tags += f'\n<meta name="description" content="{escape(_first_words(doctree))}" />'
+    context["metatags"] = tags
+
+
+def _first_words(doctree: nodes.document | None) -> str:
+    for paragraph in doctree.findall(nodes.paragraph) if doctree is not None else ():
+        if isinstance(paragraph.parent, nodes.section) and not list(paragraph.findall(nodes.math)):
+            text = re.sub(r"\s+", " ", paragraph.astext()).strip()
+            if len(text) >= 40:
+                return text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0].rstrip(",;:") + "…"
+    return DEFAULT
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("config-inited", set_address)
+    app.connect("html-page-context", describe)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
