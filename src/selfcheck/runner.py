@@ -32,7 +32,10 @@ class Printed(io.StringIO):
 @contextlib.contextmanager
 def fresh_package(folder: str, name: str = "attention") -> Iterator[None]:
     """Within it, `name` is the package in `folder`, freshly imported; afterwards the modules are as they were."""
-    belongs = lambda module: module == name or module.startswith(name + ".")  # noqa: E731
+
+    def belongs(module: str) -> bool:
+        return module == name or module.startswith(name + ".")
+
     before = {module: sys.modules.pop(module) for module in list(sys.modules) if belongs(module)}
     sys.path.insert(0, folder)
     importlib.invalidate_caches()
@@ -56,7 +59,7 @@ def find(exercise: str) -> Callable:
 
 
 def answer_exercise(exercise: str, plans: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """The answers to several plans, {key: {"calls": [...], "gradient": bool}}; an import that fails answers them all."""
+    """The answers to plans, {key: {"calls": [...], "gradient": bool}}; an import that fails answers them all."""
     printed = Printed()
     try:
         with contextlib.redirect_stdout(printed), warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What the reference, and each misconception, answers to the visible checks: generated, so that no solution is needed."""
+"""What the reference and each misconception answer to the visible checks: generated, so that no solution is needed."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ FOLDER = Path(__file__).parent
 @functools.cache
 def _read(module: str) -> dict[str, Any]:
     return json.loads((FOLDER / f"{module}.json").read_text(encoding="utf-8"))
+
+
+def is_recorded(exercise: Exercise) -> bool:
+    """Whether the answers to all visible checks of an exercise are here."""
+    return (FOLDER / f"{exercise.module}.json").exists() and set(exercise.points) <= set(_read(exercise.module))
 
 
 def visible_keys(exercise: Exercise) -> list[Key]:

@@ -1,0 +1,28 @@
+"""What a learner runs: check an answer, ask for a hint, open a module, pack a submission.
+
+>>> from selfcheck import check, hint, edit, reload, pack
+
+Importing it imports neither torch nor NumPy nor a solution.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["check", "edit", "hint", "pack", "reload"]
+
+_HOMES = {"check": "learner", "hint": "hints", "edit": "editing", "reload": "editing", "pack": "packing"}
+
+if TYPE_CHECKING:
+    from .editing import edit, reload
+    from .hints import hint
+    from .learner import check
+    from .packing import pack
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        import importlib
+
+        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,100 @@
+"""The terminal form: progress over all exercises, one module's verdicts, or a watch that checks on every save."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from .catalogue import Exercise, exercises
+from .learner import Learner, available, find, package_folder
+from .show import exercise_text, headline
+from .verdict import ExerciseResult
+
+PAUSE = 0.3  # seconds between two looks at the files
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("what", required=False)
+def main(what: str | None) -> None:
+    """Check your answers.
+
+    Without an argument: progress over all exercises, and the next one. WHAT is a module (masks), an exercise
+    (masks.causal_mask, or its number 4.2), or "watch", which checks again on every save until Ctrl-C.
+    """
+    console = Console(highlight=False)
+    try:
+        if what == "watch":
+            watch(console)
+            return
+        chosen = find(what) if what else available(exercises())
+        results = examine(chosen)
+    except (KeyError, FileNotFoundError) as error:
+        console.print(Text(str(error.args[0] if isinstance(error, KeyError) else error)), style="red")
+        sys.exit(2)
+    if what:
+        for result in results:
+            console.print(Text(exercise_text(result)))
+        sys.exit(0 if all(result.passed for result in results) else 1)
+    progress(console, results)
+
+
+def examine(chosen: list[Exercise]) -> list[ExerciseResult]:
+    """The verdicts of some exercises on the package as it is on disk now."""
+    with Learner().imported() as learner:
+        return [learner.result(exercise) for exercise in chosen]
+
+
+def progress(console: Console, results: list[ExerciseResult]) -> None:
+    """A table of every exercise, and the next one to work on."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("", "exercise", "title", "checks", "minutes"):
+        table.add_column(name, justify="right" if name in ("checks", "minutes") else "left")
+    for result in results:
+        exercise = result.exercise
+        passed = sum(one.verdict == "passed" for one in result.checks)
+        mark = "[green]✓[/]" if result.passed else "[dim]·[/]" if not result.started else "[red]✗[/]"
+        name = Text(f"{exercise.number} {exercise.id}")
+        table.add_row(mark, name, exercise.title, f"{passed}/{len(result.checks)}", str(exercise.minutes))
+    console.print(table)
+    left = [result for result in results if not result.passed]
+    console.print(f"\n{len(results) - len(left)} of {len(results)} exercises pass every visible check.")
+    if left:
+        exercise = left[0].exercise
+        console.print(Text(f"Next: {headline(left[0])}"))
+        console.print(Text(f"  edit {package_folder() / (exercise.module + '.py')}"))
+        console.print(Text(f"  then python -m selfcheck {exercise.number}"))
+
+
+def watch(console: Console, looks: int | None = None) -> None:
+    """Check a module again whenever its file is saved; `looks` bounds how often it looks, for tests."""
+    folder = package_folder()
+    console.print(Text(f"watching {folder}; Ctrl-C ends"))
+    times = _times(folder)
+    try:
+        while looks is None or looks > 0:
+            looks = None if looks is None else looks - 1
+            time.sleep(PAUSE)
+            now = _times(folder)
+            saved = [path.stem for path, stamp in now.items() if times.get(path) != stamp]
+            times = now
+            for module in saved:
+                chosen = [one for one in available(exercises()) if one.module == module]
+                for result in examine(chosen):
+                    if result.started:
+                        console.print(Text(exercise_text(result)))
+    except KeyboardInterrupt:
+        console.print("ended")
+
+
+def _times(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in sorted(folder.glob("*.py"))}
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m selfcheck")

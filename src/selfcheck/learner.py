@@ -1,0 +1,115 @@
+"""Runs the visible checks on the learner's own package, with recorded answers and no solution."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .catalogue import Exercise, exercises, parts_of
+from .forbidden import forbidden_call
+from .recorded import is_recorded, plans_of, visible_keys
+from .runner import answer_exercise, fresh_package
+from .verdict import ExerciseResult, judge, skip_where_dependencies_fail
+
+
+def package_folder() -> Path:
+    """The learner's `attention` folder: here, in src, or in a folder above; FileNotFoundError where there is none."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        for place in (folder / "attention", folder / "src" / "attention"):
+            if (place / "__init__.py").is_file() and folder.name != "solutions":
+                return place
+    spec = importlib.util.find_spec("attention")
+    if spec and spec.origin:
+        return Path(spec.origin).parent
+    raise FileNotFoundError(
+        f"no folder `attention` with your modules in {here} or above it; change to its folder first"
+    )
+
+
+def available(found: list[Exercise] | tuple[Exercise, ...]) -> list[Exercise]:
+    """Those exercises whose recorded answers are here: a released bundle holds its own and earlier problem sets."""
+    return [exercise for exercise in found if is_recorded(exercise)]
+
+
+class Learner:
+    """The learner's package, freshly imported; each exercise is judged at most once."""
+
+    def __init__(self) -> None:
+        self.folder = package_folder()
+        self._results: dict[str, ExerciseResult] = {}
+
+    @contextlib.contextmanager
+    def imported(self) -> Iterator[Learner]:
+        """Within it the package is imported anew, so that an edited file counts at once."""
+        with fresh_package(str(self.folder.parent)), _one_thread():
+            yield self
+
+    def result(self, exercise: Exercise) -> ExerciseResult:
+        """The verdicts of one exercise; failures that come from another exercise are marked as skipped."""
+        own = self._own_result(exercise)
+        if own.passed:
+            return own
+        return skip_where_dependencies_fail([own], self._passes)[0]
+
+    def _passes(self, exercise_id: str) -> bool:
+        # The earliest part counts: what is taught later is nothing to build on.
+        return self._own_result(parts_of(exercise_id)[0]).passed
+
+    def _own_result(self, exercise: Exercise) -> ExerciseResult:
+        if exercise.number not in self._results:
+            keys = visible_keys(exercise)
+            answers = answer_exercise(exercise.id, plans_of(keys))
+            ordered = [answers[str(place)] for place in range(len(keys))]
+            found = forbidden_call(self._source(exercise.module), exercise.symbol, exercise.forbidden)
+            self._results[exercise.number] = judge(exercise, keys, ordered, found)
+        return self._results[exercise.number]
+
+    def _source(self, module: str) -> str:
+        try:
+            return (self.folder / f"{module}.py").read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return ""  # the import says what is wrong with the file
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """One torch thread: the first multi-threaded exp of a process can be off by 1e-4."""
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch else None
+    if torch:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if torch:
+            torch.set_num_threads(threads)
+
+
+def check(exercise_id: str) -> Any:
+    """Check one exercise, "masks.causal_mask", and show a verdict per check; a number, "4.2", or a module will do too.
+
+    Returns a report that a notebook shows richly. Under nbgrader's own execution (validate) it shows the report and
+    returns the points, so that nbgrader understands the cell.
+    Raises KeyError, with the nearest names, for an exercise that does not exist.
+    """
+    from .show import Report
+
+    found = find(exercise_id)
+    with Learner().imported() as learner:
+        report = Report([learner.result(exercise) for exercise in found])
+    if os.environ.get("NBGRADER_EXECUTION"):
+        print(report)
+        return float(sum(one.exercise.max_points if one.passed else one.points for one in report.results))
+    return report
+
+
+def find(name: str) -> list[Exercise]:
+    """The exercises that an id, a number or a module names."""
+    by_number = [exercise for exercise in exercises() if name in (exercise.number, exercise.module)]
+    return available(by_number or parts_of(name))
