@@ -81,6 +81,7 @@ lab: build
 test: test-programs setup node_modules/katex.stamp
 	$(SAY) 'Checking the style'
 	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
 	$(SAY) 'Checking that what is generated is fresh'
 	$(PY) -m autograder build --check
 	$(SAY) 'Running the tests'
