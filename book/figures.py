@@ -17,7 +17,6 @@ from matplotlib.colors import Normalize, to_rgb
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.image import AxesImage
 
 __all__ = ["BLUE", "GREEN", "GREY", "INK", "ORANGE", "PINK", "Table", "heatmap", "mask", "panels", "table", "vectors"]
 
@@ -122,12 +121,12 @@ def heatmap(
     vmin: float | None = None,
     vmax: float | None = None,
     cmap: str | None = None,
-) -> AxesImage:
+) -> None:
     """A matrix as coloured cells with each number written in its cell.
 
     matrix: (L, S), NumPy, lists or a tensor; rows, columns: L and S labels
     fmt: how a number is written; vmin, vmax: the colour scale's ends, by default those of the finite entries
-    Entries that are not finite are grey and written NaN, ∞ or −∞. Returns the image, for a colour bar.
+    Entries that are not finite are grey and written NaN, ∞ or −∞. For a colour bar, take `ax.images[0]`.
     Raises ValueError where the labels do not fit the matrix.
     """
     values = _numbers(matrix).astype(float)
@@ -144,7 +143,6 @@ def heatmap(
             background = colours(image.norm(value)) if np.isfinite(value) else to_rgb(GREY)
             ax.text(j, i, _text(value, fmt), ha="center", va="center", color=_readable_on(background[:3]))
     ax.set_title(title)
-    return image
 
 
 def mask(
@@ -155,7 +153,7 @@ def mask(
     title: str = "",
     *,
     annotate: bool | None = None,
-) -> AxesImage:
+) -> None:
     """A boolean mask: blue where a query may attend, grey where it may not.
 
     matrix: bool (L, S), True = attend; annotate: write 1 and 0 in the cells, by default up to 12 columns
@@ -165,13 +163,12 @@ def mask(
     if values.dtype != bool:
         raise TypeError(f"mask must be boolean, True = attend; got {values.dtype}. For numbers use heatmap()")
     picture = np.where(values[..., None], to_rgb(BLUE), to_rgb(GREY))
-    image = ax.imshow(picture)
+    ax.imshow(picture)
     _ticks(ax, values.shape, rows, columns)
     if annotate if annotate is not None else values.shape[1] <= 12:
         for (i, j), value in np.ndenumerate(values):
             ax.text(j, i, int(value), ha="center", va="center", color="white" if value else INK)
     ax.set_title(title)
-    return image
 
 
 def vectors(ax: Axes, points: Any, labels: Sequence[str], colour: str = BLUE) -> None:

@@ -51,7 +51,7 @@ def clean_site(app: Sphinx, exception: Exception | None) -> None:
             page.write_text(after, "utf-8")
         for found in OTHER_HOST.findall(after):
             LOG.warning("%s loads from another host: %s", page.relative_to(site), found)
-    for unused in [*site.glob("_static/scripts/fontawesome.js*"), *site.glob("_static/**/*.map")]:
+    for unused in {*site.glob("_static/scripts/fontawesome.js*"), *site.glob("_static/**/*.map")}:
         unused.unlink()
 
 
