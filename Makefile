@@ -9,6 +9,7 @@ PY      := .venv/bin/python
 PREPARE := $(PYTHON) -I autograder/prerequisites.py
 SAY     := @printf '\n== %s\n'
 SITE    := book/_build/html
+ROOT    := $(if $(filter 0,$(shell id -u)),--allow-root)
 PUBLIC  := $(if $(filter no,$(SOLUTIONS)),--no-solutions)
 
 .DEFAULT_GOAL := help
@@ -74,7 +75,7 @@ serve:
 
 lab: build
 	$(SAY) 'JupyterLab on the problem sets'
-	$(PY) -m jupyter lab book/notebooks
+	$(PY) -m jupyter lab $(ROOT) --LabApp.default_url=/lab/tree/book/notebooks
 
 # What CI checks.
 
