@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from .judge_command import judge
 from .places import COMMAND
 
 
@@ -33,6 +34,8 @@ def build(only_compare: bool) -> None:
         click.echo(f"kept {path}: it was edited; to get the stub back, delete the file and run: {COMMAND}")
     click.echo("built: stubs, recorded answers, notebooks")
 
+
+main.add_command(judge)
 
 if __name__ == "__main__":
     main(prog_name="python -m autograder")

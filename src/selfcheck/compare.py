@@ -17,8 +17,8 @@ Answer = dict[str, Any]
 class Difference:
     """Where an answer parts from the expected one.
 
-    kind: "missing", "not started", "import", "raised", "no error", "structure", "shape", "dtype", "nan", "values",
-        "gradient" or "changed"
+    kind: "missing", "not started", "import", "raised", "stopped", "no error", "structure", "shape", "dtype", "nan",
+        "values", "gradient" or "changed"
     text: what a learner reads; open text may hold expected values, so it is made only for visible checks
     """
 
@@ -33,10 +33,10 @@ def compare(check: Check, one: dict[str, Any], expected: Answer, got: Answer, re
     """
     if "error" in expected:
         if "error" in check.compares or "error" in got:
-            return _compare_errors(expected, got)
+            return _compare_errors(expected, got, reveal)
         return Difference("no error", f"expected {expected['error']['type']}, got an answer")
     if "error" in got:
-        return _raised(got["error"])
+        return _raised(got["error"], reveal)
     for aspect in check.compares:
         difference = _ASPECTS[aspect](check, one, expected, got, reveal)
         if difference:
@@ -44,16 +44,16 @@ def compare(check: Check, one: dict[str, Any], expected: Answer, got: Answer, re
     return None
 
 
-def _compare_errors(expected: Answer, got: Answer) -> Difference | None:
+def _compare_errors(expected: Answer, got: Answer, reveal: bool) -> Difference | None:
     wanted = expected["error"]["type"]
     if "error" not in got:
         return Difference("no error", f"this input is wrong and should raise {wanted}, but an answer came back")
     if got["error"].get("type") == "NotImplementedError" or wanted not in got["error"].get("kinds", []):
-        return _raised(got["error"], f"expected {wanted}; ")
+        return _raised(got["error"], reveal, f"expected {wanted}; ")
     return None
 
 
-def _raised(error: dict[str, Any], before: str = "") -> Difference:
+def _raised(error: dict[str, Any], reveal: bool, before: str = "") -> Difference:
     kind, text = str(error.get("type")), str(error.get("text"))
     if kind == "NotImplementedError":
         return Difference("not started", f"not started yet: {text}" if text else "not started yet")
@@ -62,7 +62,11 @@ def _raised(error: dict[str, Any], before: str = "") -> Difference:
         if kind == "AttributeError":
             return Difference("missing", f"the function is not there: {text}")
         return Difference("import", f"the module cannot be imported: {kind}: {text}{where}")
+    if kind == "Stopped":
+        return Difference("stopped", text)
     where = f", in line {error['line']}: {error['source']}" if error.get("line") and error.get("source") else ""
+    if not reveal:  # a learner's own exception may quote the input
+        return Difference("raised", f"{before}your code raised {kind}{where}")
     advice = ""
     if kind in ("AttributeError", "TypeError") and "list" in text:
         advice = ". The arguments may be plain nested lists: numpy.asarray(...) turns them into arrays"

@@ -35,6 +35,8 @@ class Report:
 def exercise_text(result: ExerciseResult) -> str:
     """The verdicts of one exercise as plain text, each message once."""
     lines = [headline(result)]
+    if not result.started:
+        return f"{lines[0]}\n  write your answer in attention/{result.exercise.module}.py; {_where_to_begin(result)}"
     told: dict[str, str] = {}
     for one in result.checks:
         line = f"  {MARKS.get(one.verdict, '!')} {one.sees}"
@@ -57,6 +59,11 @@ def headline(result: ExerciseResult) -> str:
     return f"{exercise.number} {exercise.title} ({exercise.id}): {state}"
 
 
+def _where_to_begin(result: ExerciseResult) -> str:
+    exercise = result.exercise
+    return f'edit("{exercise.module}") opens it, hint("{exercise.number}") helps'
+
+
 def section_name(label: str) -> str:
     """A section label as words: "sec-causal-alignment" → "causal alignment"."""
     return "the section on " + label.removeprefix("sec-").replace("-", " ")
@@ -64,7 +71,9 @@ def section_name(label: str) -> str:
 
 def _exercise_html(result: ExerciseResult) -> str:
     rows, told = [], set()
-    for one in result.checks:
+    if not result.started:
+        rows.append(f"<li>{html.escape(_where_to_begin(result))}</li>")
+    for one in result.checks if result.started else ():
         rows.append(_check_html(one, one.message in told))
         told.add(one.message)
     colour = COLOURS[PASSED] if result.passed else COLOURS[SKIPPED if not result.started else FAILED]
@@ -76,7 +85,8 @@ def _exercise_html(result: ExerciseResult) -> str:
 
 
 def _check_html(one: CheckResult, repeated: bool) -> str:
-    mark = f'<span style="color:{COLOURS.get(one.verdict, "#b5472c")};font-weight:bold">{MARKS.get(one.verdict, "!")}</span>'
+    colour = COLOURS.get(one.verdict, "#b5472c")
+    mark = f'<span style="color:{colour};font-weight:bold">{MARKS.get(one.verdict, "!")}</span>'
     body = f'<li style="margin:.25em 0">{mark} {html.escape(one.sees)}'
     if one.message and not repeated:
         body += f'<div style="margin:.2em 0 .2em 1.4em">{html.escape(one.message)}'
@@ -100,7 +110,8 @@ def _pictures(one: CheckResult) -> str:
     if not grids:
         return ""
     flex = "display:flex;flex-wrap:wrap;gap:1em;margin:.2em 0 .5em 1.4em"
-    return f'<div style="margin-left:1.4em"><code>{html.escape(_call_text(call))}</code></div><div style="{flex}">{grids[0]}</div>'
+    called = f'<div style="margin-left:1.4em"><code>{html.escape(_call_text(call))}</code></div>'
+    return f'{called}<div style="{flex}">{grids[0]}</div>'
 
 
 def _pairs(want: Any, came: Any) -> list[tuple[Any, Any]]:

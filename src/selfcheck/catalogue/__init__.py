@@ -39,6 +39,9 @@ class Exercise:
     misconceptions: tuple[Misconception, ...] = ()
     chapter: str = ""
 
+    def __hash__(self) -> int:
+        return hash(self.number)
+
     @property
     def module(self) -> str:
         return self.id.partition(".")[0]

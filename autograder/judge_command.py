@@ -1,0 +1,48 @@
+"""`judge`: grades folders that hold an `attention` package, without a course."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import click
+
+from selfcheck.verdict import ExerciseResult
+
+from .judging import PUBLIC_SECRET, as_json, judge_everything, keys_of, read_package
+from .sandbox import Sandbox, open_sandbox
+from .workers import count
+
+
+def judge_folders(folders: list[Path], sandbox: Sandbox) -> dict[str, list[ExerciseResult]]:
+    """The verdicts of every exercise for each folder, by the folder's name as given."""
+    from selfcheck.catalogue import exercises
+
+    for exercise in exercises():
+        keys_of(exercise, PUBLIC_SECRET)  # computed once, before the workers start
+    with ThreadPoolExecutor(count()) as pool:
+        waiting = {
+            str(folder): pool.submit(judge_everything, read_package(folder), PUBLIC_SECRET, sandbox)
+            for folder in folders
+        }
+        return {name: future.result() for name, future in waiting.items()}
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write the verdicts here.")
+@click.option("--isolation", default="bubblewrap", type=click.Choice(["bubblewrap", "auto", "none"]), show_default=True)
+def judge(folders: tuple[Path, ...], target: Path | None, isolation: str) -> None:
+    """Grade FOLDERS that hold an `attention` package, in the sandbox, as `grade` would but without a course."""
+    from .tables import console, verdict_table
+
+    sandbox = open_sandbox(isolation)
+    if sandbox.level == "none":
+        console.print("[bold red]No isolation: this code runs with your rights.[/]")
+    results = judge_folders(list(dict.fromkeys(folders)), sandbox)
+    if target:
+        table = {name: as_json(found) for name, found in results.items()}
+        target.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    for name, found in results.items():
+        console.print(verdict_table(name, found))

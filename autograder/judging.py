@@ -1,0 +1,151 @@
+"""Judges a package against one problem set: stages it, has it answer in the sandbox, compares outside."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from selfcheck.catalogue import Exercise, exercises, in_problem_set, modules_of, problem_sets
+from selfcheck.diagnose import Key
+from selfcheck.forbidden import forbidden_call
+from selfcheck.recorded import plans_of, visible_keys
+from selfcheck.verdict import (
+    FAILED,
+    GRADER_ERROR,
+    CheckResult,
+    ExerciseResult,
+    judge,
+    skip_where_dependencies_fail,
+)
+
+from .confine import GraderFault, Request, ask
+from .places import REFERENCE
+from .reference import hidden_checks, hidden_keys
+from .sandbox import Sandbox
+
+MOST_FILE_BYTES = 2**20
+MOST_FILES = 50
+GIVEN = ("__init__.py", "_arguments.py")  # the course's own text, whatever was submitted
+PUBLIC_SECRET = b"attention by hand"  # of a judgement outside any course
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The Python files of a submitted package, and what was odd about its folder."""
+
+    files: dict[str, bytes]
+    remarks: tuple[str, ...] = ()
+
+
+def read_package(folder: Path) -> Submission:
+    """The plain .py files directly in `folder`/attention; everything else is left out and remarked on."""
+    package, files, remarks = folder / "attention", {}, []
+    if not package.is_dir() or package.is_symlink():
+        return Submission({}, ("there is no folder `attention`",))
+    for path in sorted(package.iterdir()):
+        if path.is_symlink() or not path.is_file():
+            if path.name != "__pycache__":
+                remarks.append(f"attention/{path.name} is no plain file: left out")
+        elif path.suffix != ".py":
+            remarks.append(f"attention/{path.name} is no Python file: left out")
+        elif path.stat().st_size > MOST_FILE_BYTES or len(files) >= MOST_FILES:
+            remarks.append(f"attention/{path.name} is too large, or one file too many: left out")
+        else:
+            files[path.name] = path.read_bytes()
+    return Submission(files, tuple(remarks))
+
+
+@functools.cache
+def keys_of(exercise: Exercise, secret: bytes) -> list[Key]:
+    """Every draw an exercise is graded on: the recorded ones, and the hidden ones of a course's secret."""
+    return visible_keys(exercise) + hidden_keys(exercise, secret)
+
+
+def judge_problem_set(
+    submission: Submission, problem_set: str, secret: bytes, sandbox: Sandbox
+) -> list[ExerciseResult]:
+    """The verdicts of every exercise of a problem set.
+
+    The modules of earlier problem sets are the reference's, so that an early mistake costs once; those of this one and
+    of later ones are never in the sandbox except as the learner wrote them.
+    """
+    chosen = in_problem_set(problem_set)
+    files = stage_files(submission, problem_set)
+    keys = {exercise: keys_of(exercise, secret) for exercise in chosen}
+    requests = [Request(exercise.id, plans_of(keys[exercise])) for exercise in chosen]
+    try:
+        answers = ask(files, requests, torch=_needs_torch(requests), sandbox=sandbox)
+    except GraderFault as fault:
+        return [_no_grade(exercise, str(fault)) for exercise in chosen]
+    results = []
+    for exercise, given in zip(chosen, answers, strict=True):
+        ordered = [given[str(place)] for place in range(len(keys[exercise]))]
+        source = files.get(f"{exercise.module}.py", b"").decode("utf-8", errors="replace")
+        results.append(
+            judge(exercise, keys[exercise], ordered, forbidden_call(source, exercise.symbol, exercise.forbidden))
+        )
+    failed = {result.exercise.id for result in results if not result.passed}
+    results = [_name_missing_module(result, submission) for result in results]
+    return skip_where_dependencies_fail(results, lambda name: name not in failed)
+
+
+def stage_files(submission: Submission, problem_set: str) -> dict[str, bytes]:
+    """What the package in the sandbox consists of."""
+    sets = problem_sets()
+    graded = modules_of(problem_set)
+    earlier = {module for name in sets[: sets.index(problem_set)] for module in modules_of(name)} - set(graded)
+    reference = {*GIVEN, *(f"{module}.py" for module in earlier)}
+    return submission.files | {name: (REFERENCE / name).read_bytes() for name in sorted(reference)}
+
+
+def _needs_torch(requests: list[Request]) -> bool:
+    return any(not request.id.startswith("worked_example.") for request in requests)
+
+
+def _name_missing_module(result: ExerciseResult, submission: Submission) -> ExerciseResult:
+    name = f"{result.exercise.module}.py"
+    if name in submission.files:
+        return result
+    message = f"{name} is missing from the submission"
+    return _all_checks(result.exercise, FAILED, message, "missing")
+
+
+def _no_grade(exercise: Exercise, message: str) -> ExerciseResult:
+    text = f"The grader failed, not the answer: {message}. It will be graded again."
+    return _all_checks(exercise, GRADER_ERROR, text, "")
+
+
+def _all_checks(exercise: Exercise, verdict: str, message: str, kind: str) -> ExerciseResult:
+    hidden = {check.name: check.points for check in hidden_checks(exercise)}
+    return ExerciseResult(
+        exercise,
+        tuple(
+            CheckResult(name, name, verdict, 0, points, message, hidden=name in hidden, kind=kind)
+            for name, points in (exercise.points | hidden).items()
+        ),
+    )
+
+
+def judge_everything(submission: Submission, secret: bytes, sandbox: Sandbox) -> list[ExerciseResult]:
+    """The verdicts of every exercise of every problem set, each set judged as `grade` would."""
+    return [
+        result
+        for problem_set in problem_sets()
+        for result in judge_problem_set(submission, problem_set, secret, sandbox)
+    ]
+
+
+def as_json(results: list[ExerciseResult]) -> dict[str, Any]:
+    """The verdicts in the form of `judge --json`; the parts of one id are put together."""
+    found: dict[str, Any] = {exercise.id: {"points": 0, "max_points": 0, "checks": []} for exercise in exercises()}
+    for result in results:
+        entry = found[result.exercise.id]
+        entry["points"] += result.points
+        entry["max_points"] += result.max_points
+        entry["checks"] += [
+            {"check": one.check, "verdict": one.verdict, "message": one.message, "misconception": one.misconception}
+            for one in result.checks
+        ]
+    return {"exercises": {name: entry for name, entry in found.items() if entry["checks"]}}
