@@ -126,10 +126,8 @@ def _text(file: Path) -> str:
 def _work(entry: object) -> Work:
     people = entry.persons.get("author") or entry.persons.get("editor") or []
     names = [_plain(" ".join([*person.prelast_names, *person.last_names])) for person in people]
-    if len(names) > 2:
-        authors = f"{names[0]} et al."
-    else:
-        authors = " and ".join(names) or _plain(entry.fields.get("title", ""))
+    named = " and ".join(names) or _plain(entry.fields.get("title", ""))
+    authors = f"{names[0]} et al." if len(names) > 2 else named
     address = entry.fields.get("url") or (f"https://doi.org/{entry.fields['doi']}" if "doi" in entry.fields else "")
     return Work(authors, entry.fields.get("year", "n.d."), _plain(entry.fields.get("title", "")), address)
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from .book_index import BookIndex
 from .exercise_text import without_marks
 from .places import BOOK
-from .repository import colab_url, site_url
+from .plain_inline import Inline
+from .repository import site_url
 
 __all__ = ["Block", "Directive", "convert", "pieces"]
 
@@ -19,31 +20,9 @@ CODE = re.compile(r"^\s*(?P<fence>`{3,}|~{3,})")
 OPTION = re.compile(r"^:([A-Za-z-]+):[ \t]*(.*)$")
 LABEL = re.compile(r"^\([^()\s]+\)=\s*$")
 FORMULA_END = re.compile(r"\$\$\s*(?:\(([^()\s]+)\))?\s*$")
-INLINE = re.compile(
-    r"\{(?P<role>[a-zA-Z][\w:.-]*)\}(?P<ticks>`+)(?P<body>.+?)(?P=ticks)"
-    r"|(?P<code>(?P<mark>`+).+?(?P=mark))"
-    r"|(?P<picture>!\[[^\]]*\]\([^)]*\))"
-    r"|\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^)\s]+)\)",
-    re.DOTALL,
-)
-TITLED = re.compile(r"^(?P<title>.*?)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
 ADMONITIONS = ("note", "tip", "hint", "important", "warning", "caution", "attention", "danger", "error", "seealso")
 TRANSPARENT = ("grid", "grid-item", "tab-set", "div", "container", "only", "table-wrapper")
 DROPPED = ("toctree", "tableofcontents", "contents", "bibliography", "index", "raw")
-AS_CODE = (
-    "code",
-    "file",
-    "command",
-    "samp",
-    "py:func",
-    "py:class",
-    "py:mod",
-    "py:meth",
-    "py:attr",
-    "func",
-    "class",
-    "mod",
-)
 
 
 @dataclass(frozen=True)
@@ -139,12 +118,8 @@ def _directive(opened: re.Match[str], inside: list[str]) -> Directive:
     return Directive(opened["name"], opened["argument"].strip(), options, inside)
 
 
-class _Converter:
+class _Converter(Inline):
     """Writes blocks of one page as plain Markdown."""
-
-    def __init__(self, page: str, index: BookIndex) -> None:
-        self.page = page
-        self.index = index
 
     def block(self, block: Block) -> list[str]:
         if isinstance(block, Directive):
@@ -242,63 +217,6 @@ class _Converter:
             written.insert(0, "|" + " |" * len(rows[0]))
         caption = [f"*{self.inline(found.argument)}*", ""] if found.argument else []
         return [*caption, written[0], rule, *written[1:]]
-
-    def inline(self, text: str) -> str:
-        return INLINE.sub(self._inline, text)
-
-    def _inline(self, found: re.Match[str]) -> str:
-        if found["role"]:
-            return self.role(found["role"], re.sub(r"\s+", " ", found["body"]).strip())
-        if found["target"]:
-            return self.link(found["text"], found["target"])
-        return found[0]
-
-    def link(self, text: str, target: str) -> str:
-        if re.match(r"[a-z]+:", target):
-            return f"[{self.inline(text)}]({target})" if text else f"<{target}>"
-        page, _, anchor = target.partition("#")
-        if page.startswith(".") and not page.endswith(".md"):
-            return self.inline(text)  # a file of the repository: in reach of the page, not of a notebook elsewhere
-        if anchor.lower() in self.index.labels:
-            place = self.index.labels[anchor.lower()]
-        else:
-            place = self.index.page(page or self.page.rpartition("/")[2], self.page)
-        return f"[{self.inline(text) or self.inline(place.title)}]({place.address})"
-
-    def role(self, role: str, body: str) -> str:
-        titled = TITLED.match(body)
-        title, target = (titled["title"], titled["target"]) if titled else ("", body)
-        if role in ("ref", "numref"):
-            place = self.index.label(target, self.page)
-            return f"[{title or self.inline(place.title)}]({place.address})"
-        if role == "doc":
-            place = self.index.page(target, self.page)
-            return f"[{title or self.inline(place.title)}]({place.address})"
-        if role == "eq":
-            place = self.index.formula(target, self.page)
-            return f"({place.title})" if place.page == self.page else f"[({place.title})]({place.address})"
-        if role == "term":
-            return f"[{title or target}]({site_url()}glossary.html#term-{re.sub(r'[^A-Za-z0-9]+', '-', target).strip('-')})"
-        if role == "colab":
-            return f"[{title or target}]({colab_url(target)})"
-        if role.partition(":")[0] == "cite":
-            return self.citation(role, target)
-        if role == "math":
-            return f"${body}$"
-        if role in ("kbd", "sub", "sup"):
-            return f"<{role}>{body}</{role}>"
-        if role in AS_CODE:
-            return f"`{title or body}`"
-        raise ValueError(f"{self.page}: role {role!r} has no plain form for notebooks; see plain_markdown.py")
-
-    def citation(self, role: str, keys: str) -> str:
-        in_text = role in ("cite:t", "cite:ts", "cite:ct")
-        written = []
-        for key in keys.split(","):
-            work = self.index.work(key.strip(), self.page)
-            text = f"{work.authors} ({work.year})" if in_text else f"{work.authors}, {work.year}"
-            written.append(f"[{text}]({work.address})" if work.address else text)
-        return ", ".join(written) if in_text else f"({'; '.join(written)})"
 
 
 def _object(source: str, name: str) -> str:

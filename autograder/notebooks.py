@@ -1,0 +1,209 @@
+"""Makes notebooks from the book's pages: the open ones for Colab, Binder and JupyterLab, and nbgrader's source."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode, v4
+
+from selfcheck.catalogue import Exercise, exercises
+
+from .book_index import BookIndex
+from .exercise_text import find_exercise, points_text, slug
+from .notebook_setup import setup_source
+from .places import BOOK
+from .plain_markdown import Directive, convert, pieces
+from .repository import NOTEBOOK_FOLDERS, colab_url, site_url
+
+__all__ = ["generate", "source_notebook", "texts"]
+
+NOTEBOOKS = BOOK / "notebooks"
+IMPORTS = "from selfcheck import check, edit, hint, pack, reload"
+HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}  # tags of the book; in a notebook: folded code
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+    "colab": {"provenance": []},
+}
+
+
+def texts() -> dict[Path, str]:
+    """The notebooks of book/notebooks: path and text of each."""
+    index = BookIndex()
+    pages = [page for page in index.pages if page.partition("/")[0] in NOTEBOOK_FOLDERS]
+    return {NOTEBOOKS / f"{page.rpartition('/')[2]}.ipynb": _written(_open_notebook(page, index)) for page in pages}
+
+
+def generate(out_dir: Path | str = NOTEBOOKS) -> list[Path]:
+    """Writes the open notebooks into out_dir and returns their paths."""
+    out_dir = Path(out_dir)
+    out_dir.mkdir(parents=True, exist_ok=True)
+    written = []
+    for path, text in texts().items():
+        (out_dir / path.name).write_text(text, "utf-8")
+        written.append(out_dir / path.name)
+    return written
+
+
+def source_notebook(problem_set: str) -> NotebookNode:
+    """nbgrader's source notebook of a problem set ("ps3"): prompts locked, one grade cell per exercise part.
+
+    Raises LookupError where book/problem-sets has no such page.
+    """
+    page = f"problem-sets/{problem_set}"
+    index = BookIndex()
+    if page not in index.pages:
+        raise LookupError(f"no problem set {problem_set!r}: expected book/{page}.md")
+    cells = [_code(IMPORTS)]
+    for block in _page_blocks(page, index):
+        if isinstance(block, Directive) and block.name == "exercise":
+            cells += _graded_exercise(_exercise(block), page, index)
+        elif isinstance(block, Directive):
+            cells += _graded_question(block, page, index)
+        elif not (block.cell_type == "code" and block.source.strip() == IMPORTS):
+            cells.append(block)
+    cells.append(_code(f'pack("{problem_set}")'))
+    return _notebook(problem_set, cells)
+
+
+def _open_notebook(page: str, index: BookIndex) -> NotebookNode:
+    """The page as a notebook to run and work in: nothing locked, nothing graded."""
+    name = page.rpartition("/")[2]
+    to_work_in = page.startswith("problem-sets/")
+    title = index.page(f"/{page}")
+    about = f"*The page [{title.title}]({title.address}) of [Attention by Hand]({site_url()}), made to run.*"
+    cells = [_markdown(f"# {title.title}\n\n{about} Run the next cell first.")]
+    cells.append(_code(setup_source(("src",) if to_work_in else ("solutions", "book"))))
+    if to_work_in:
+        cells.append(_code(IMPORTS))
+    for block in _page_blocks(page, index):
+        if isinstance(block, Directive):
+            show = _exercise_cells if block.name == "exercise" else _question_cells
+            cells += show(block, page, index)
+        elif block.source.strip() == IMPORTS:
+            continue
+        else:
+            block.source = block.source.removeprefix(f"# {title.title}").lstrip("\n")
+            if block.source:
+                cells.append(block)
+    if to_work_in:
+        cells.append(_code(f'pack("{name}")'))
+    return _notebook(name, cells)
+
+
+def _page_blocks(page: str, index: BookIndex) -> list[NotebookNode | Directive]:
+    """A page as cells, with its exercises and questions still to be written."""
+    blocks: list[NotebookNode | Directive] = []
+    for cell in jupytext.read(BOOK / f"{page}.md", fmt="md:myst").cells:
+        if cell.cell_type == "code":
+            blocks.append(_code(cell.source, set(cell.metadata.get("tags", []))))
+        else:
+            for piece in pieces(cell.source, page, index, apart=("exercise", "question")):
+                blocks.append(piece if isinstance(piece, Directive) else _markdown(piece))
+    return blocks
+
+
+def _exercise(block: Directive) -> Exercise:
+    return find_exercise(block.argument, block.options.get("problem-set"))
+
+
+def _prompt(exercise: Exercise, page: str, index: BookIndex) -> str:
+    facts = [
+        points_text(exercise.max_points),
+        f"about {exercise.minutes} minutes",
+        f"difficulty {exercise.difficulty} of 5",
+    ]
+    if exercise.depends_on:
+        needed = [next(other.number for other in exercises() if other.id == name) for name in exercise.depends_on]
+        facts.append(f"builds on {', '.join(needed)}")
+    title = f"### Exercise {exercise.number}: {exercise.title}"
+    return f"{title}\n\n*{' · '.join(facts)}*\n\n{convert(exercise.prompt.strip(), page, index)}"
+
+
+def _exercise_cells(block: Directive, page: str, index: BookIndex) -> list[NotebookNode]:
+    exercise = _exercise(block)
+    prompt = _prompt(exercise, page, index)
+    if page.startswith("problem-sets/"):
+        return [_markdown(prompt), _code(_edit(exercise)), _code(_check(exercise))]
+    number = exercise.problem_set.removeprefix("ps")
+    hints = [
+        f"<details>\n<summary>Hint {count}</summary>\n\n{convert(hint.strip(), page, index)}\n\n</details>"
+        for count, hint in enumerate(exercise.hints, start=1)
+    ]
+    work = f"Work on it in [problem set {number}]({colab_url(exercise.problem_set)}), or in a terminal: "
+    work += f"`python -m selfcheck {exercise.module}`."
+    return [_markdown("\n\n".join([prompt, *hints, work]))]
+
+
+def _question_cells(block: Directive, page: str, index: BookIndex) -> list[NotebookNode]:
+    return [_markdown(_question(block, page, index)), _markdown("*Write your answer here.*")]
+
+
+def _question(block: Directive, page: str, index: BookIndex) -> str:
+    text = convert("\n".join(block.body).strip(), page, index)
+    return f"### Question\n\n*{points_text(int(block.options['points']))}, read by a person*\n\n{text}"
+
+
+def _graded_exercise(exercise: Exercise, page: str, index: BookIndex) -> list[NotebookNode]:
+    prompt, grade = _markdown(_prompt(exercise, page, index)), _code(_check(exercise))
+    prompt.metadata["nbgrader"] = _nbgrader(f"{slug(exercise)}-prompt", locked=True)
+    grade.metadata["nbgrader"] = _nbgrader(slug(exercise), locked=True, grade=True, points=exercise.max_points)
+    return [prompt, _code(_edit(exercise)), grade]
+
+
+def _graded_question(block: Directive, page: str, index: BookIndex) -> list[NotebookNode]:
+    name, points = block.argument, int(block.options["points"])
+    prompt, answer = _markdown(_question(block, page, index)), _markdown("*Write your answer here.*")
+    prompt.metadata["nbgrader"] = _nbgrader(f"{name}-prompt", locked=True)
+    answer.metadata["nbgrader"] = _nbgrader(name, grade=True, solution=True, points=points)
+    return [prompt, answer]
+
+
+def _nbgrader(
+    grade_id: str, *, locked: bool = False, grade: bool = False, solution: bool = False, points: int | None = None
+) -> dict[str, Any]:
+    """What nbgrader (cell schema 3) reads from a cell."""
+    fields = {"schema_version": 3, "grade_id": grade_id, "grade": grade, "solution": solution, "task": False}
+    return {**fields, "locked": locked, **({} if points is None else {"points": points})}
+
+
+def _edit(exercise: Exercise) -> str:
+    return f'edit("{exercise.module}")  # stuck? hint("{exercise.id}") gives one hint more each time'
+
+
+def _check(exercise: Exercise) -> str:
+    return f'check("{exercise.id}")'
+
+
+def _markdown(source: str) -> NotebookNode:
+    return v4.new_markdown_cell(source)
+
+
+def _code(source: str, tags: set[str] = frozenset()) -> NotebookNode:
+    cell = v4.new_code_cell(source)
+    if tags & HIDDEN:
+        cell.metadata["jupyter"] = {"source_hidden": True}
+    if tags - HIDDEN:
+        cell.metadata["tags"] = sorted(tags - HIDDEN)
+    return cell
+
+
+def _notebook(name: str, cells: list[NotebookNode]) -> NotebookNode:
+    """A valid notebook whose cell ids follow from their contents, so that an edit changes few lines."""
+    seen: Counter[str] = Counter()
+    for cell in cells:
+        digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
+        seen[digest] += 1
+        cell["id"] = f"{name}-{digest}" + (f"-{seen[digest]}" if seen[digest] > 1 else "")
+    notebook = v4.new_notebook(cells=cells, metadata=METADATA)
+    nbformat.validate(notebook)
+    return notebook
+
+
+def _written(notebook: NotebookNode) -> str:
+    return nbformat.writes(notebook, version=4) + "\n"
