@@ -13,9 +13,10 @@ def recordings() -> dict[str, str]:
     """The text of every file of selfcheck/recorded, by file name."""
     tables: dict[str, dict] = {}
     for exercise in exercises():
+        table = tables.setdefault(exercise.module, {})
         for check in visible_checks(exercise):
             key = recorded_key(check)
-            tables.setdefault(exercise.module, {})[check.name] = {
+            table[check.name] = {
                 "calls": key.calls,
                 "expected": [_plain(answer) for answer in key.expected],
                 "misconceptions": {

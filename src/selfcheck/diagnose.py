@@ -44,7 +44,7 @@ def diagnose(keys: Sequence[Key], answers: Sequence[list[Answer]]) -> list[str |
     explained: dict[str, list[int]] = {}
     for name in names:
         contradicted = any(
-            not bad and name in key.misconceptions and first_difference(key, key.expected, key.misconceptions[name])
+            not bad and _tells(key) and name in key.misconceptions and first_difference(key, key.expected, key.misconceptions[name])
             for key, bad in zip(keys, failed, strict=True)
         )
         if contradicted:
@@ -59,6 +59,11 @@ def diagnose(keys: Sequence[Key], answers: Sequence[list[Answer]]) -> list[str |
         candidates = [name for name in explained if place in explained[name]]
         found.append(max(candidates, key=lambda name: len(explained[name])) if candidates else None)
     return found
+
+
+def _tells(key: Key) -> bool:
+    """Whether passing a check speaks against a misconception: not so for argument checks, which stubs give away."""
+    return key.check.compares != ("error",)
 
 
 def _same(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:

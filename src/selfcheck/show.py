@@ -39,10 +39,10 @@ def exercise_text(result: ExerciseResult) -> str:
         return f"{lines[0]}\n  write your answer in attention/{result.exercise.module}.py; {_where_to_begin(result)}"
     told: dict[str, str] = {}
     for one in result.checks:
-        line = f"  {MARKS.get(one.verdict, '!')} {one.sees}"
+        line = f"  {MARKS.get(one.verdict, '!')} {_label(one)}"
         if one.message:
             line += f": {told[one.message]}" if one.message in told else f"\n      {one.message}"
-            told.setdefault(one.message, f"as for “{one.sees}”")
+            told.setdefault(one.message, f"as for “{_label(one)}”")
             if one.misconception and f"\n      {one.message}" in line:
                 line += f"\n      Reread: {section_name(one.section)}"
         lines.append(line)
@@ -53,10 +53,15 @@ def headline(result: ExerciseResult) -> str:
     """One line: number, title, and how far it is."""
     exercise = result.exercise
     passed = sum(one.verdict == PASSED for one in result.checks)
-    state = "passes every visible check" if result.passed else f"{passed} of {len(result.checks)} visible checks pass"
+    which = "check" if any(one.hidden for one in result.checks) else "visible check"
+    state = f"passes every {which}" if result.passed else f"{passed} of {len(result.checks)} {which}s pass"
     if not result.started:
         state = "not started yet"
     return f"{exercise.number} {exercise.title} ({exercise.id}): {state}"
+
+
+def _label(one: CheckResult) -> str:
+    return "a check that is not shown" if one.hidden else one.sees
 
 
 def _where_to_begin(result: ExerciseResult) -> str:
@@ -87,7 +92,7 @@ def _exercise_html(result: ExerciseResult) -> str:
 def _check_html(one: CheckResult, repeated: bool) -> str:
     colour = COLOURS.get(one.verdict, "#b5472c")
     mark = f'<span style="color:{colour};font-weight:bold">{MARKS.get(one.verdict, "!")}</span>'
-    body = f'<li style="margin:.25em 0">{mark} {html.escape(one.sees)}'
+    body = f'<li style="margin:.25em 0">{mark} {html.escape(_label(one))}'
     if one.message and not repeated:
         body += f'<div style="margin:.2em 0 .2em 1.4em">{html.escape(one.message)}'
         if one.misconception:

@@ -1,0 +1,192 @@
+"""Grades a problem set of a course: judges what is new, in parallel, and enters the points through nbgrader."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from selfcheck.catalogue import in_problem_set
+from selfcheck.show import exercise_text
+from selfcheck.verdict import GRADER_ERROR
+
+from . import intake
+from .course import Course
+from .judging import judge_problem_set, keys_of
+from .places import REFERENCE, SELFCHECK
+from .sandbox import Sandbox
+from .workers import count
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Line:
+    """What the instructor sees of one submission."""
+
+    student: str
+    points: float | None  # None: not graded
+    max_points: float
+    remarks: tuple[str, ...]
+    again: bool  # whether it was graded in this run
+
+
+@functools.cache
+def grader_version() -> str:
+    """A digest of everything a verdict depends on: the grader, the checks, the reference."""
+    found = hashlib.sha256()
+    here = Path(__file__).parent
+    for folder in (here, here / "hidden", here / "misconceptions", REFERENCE, SELFCHECK, SELFCHECK / "checks"):
+        for path in sorted(folder.glob("*.py")):
+            found.update(path.read_bytes())
+    for path in sorted([*SELFCHECK.glob("catalogue/*.toml"), *SELFCHECK.glob("recorded/*.json")]):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def record_on_file(course: Course, student: str, problem_set: str) -> Record | None:
+    """The verdicts of one submission if it was judged and nothing has changed since."""
+    remarks = intake.normalise(course, student, problem_set)
+    known = _read(course.result_file(student, problem_set))
+    if not known or known["grader_error"]:
+        return None
+    files = intake.submission_of(course, student, problem_set).files
+    if known["key"] != _key(course, files, problem_set):
+        return None
+    return known | {"remarks": list(remarks), "again": False}
+
+
+def record_of(course: Course, student: str, problem_set: str, sandbox: Sandbox) -> Record:
+    """The verdicts of one submission: those on file if nothing has changed, else judged now and filed."""
+    known = record_on_file(course, student, problem_set)
+    if known:
+        return known
+    remarks = intake.normalise(course, student, problem_set)
+    submission = intake.submission_of(course, student, problem_set)
+    started = datetime.now(UTC)
+    results = judge_problem_set(submission, problem_set, course.secret, sandbox)
+    record = {
+        "key": _key(course, submission.files, problem_set),
+        "student": student,
+        "problem_set": problem_set,
+        "isolation": sandbox.level,
+        "grader": grader_version(),
+        "secret": course.fingerprint,
+        "graded": started.isoformat(timespec="seconds"),
+        "seconds": round((datetime.now(UTC) - started).total_seconds(), 2),
+        "grader_error": any(one.verdict == GRADER_ERROR for result in results for one in result.checks),
+        "remarks": list(remarks),
+        "exercises": [
+            {
+                "id": result.exercise.id,
+                "number": result.exercise.number,
+                "points": result.points,
+                "max_points": result.max_points,
+                "text": exercise_text(result),
+                "checks": [
+                    {
+                        "check": one.check,
+                        "sees": one.sees,
+                        "verdict": one.verdict,
+                        "points": one.points,
+                        "max_points": one.max_points,
+                        "message": one.message,
+                        "misconception": one.misconception,
+                        "section": one.section,
+                    }
+                    for one in result.checks
+                ],
+            }
+            for result in results
+        ],
+    }
+    path = course.result_file(student, problem_set)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".part")
+    draft.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
+    draft.replace(path)
+    return record | {"again": True}
+
+
+def grade(
+    course: Course,
+    problem_set: str,
+    sandbox: Sandbox,
+    say: Callable[[str], None] = lambda text: None,
+    regrade: bool = False,
+) -> list[Line]:
+    """Grade everybody who submitted a problem set, and enter the points into nbgrader's gradebook.
+
+    A submission that cannot be graded becomes a line that says why, and the class goes on. What has not changed since
+    it was graded is left as it is, unless `regrade`.
+    """
+    students = course.students(problem_set)
+    for exercise in in_problem_set(problem_set):
+        keys_of(exercise, course.secret)  # computed once, before the workers start
+    if regrade:
+        for student in students:
+            course.result_file(student, problem_set).unlink(missing_ok=True)
+    lines = []
+    for number, (student, outcome) in enumerate(_judged(course, problem_set, students, sandbox), start=1):
+        line = _enter(course, student, problem_set, outcome)
+        lines.append(line)
+        score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
+        say(f"{number}/{len(students)} {student}: {score}")
+    return sorted(lines, key=lambda line: line.student)
+
+
+def _judged(course: Course, problem_set: str, students: Iterable[str], sandbox: Sandbox):
+    with ThreadPoolExecutor(count()) as pool:
+        waiting = {pool.submit(record_of, course, student, problem_set, sandbox): student for student in students}
+        for future in as_completed(waiting):
+            try:
+                yield waiting[future], future.result()
+            except Exception as error:  # one submission never stops the class
+                yield waiting[future], error
+
+
+def _enter(course: Course, student: str, problem_set: str, outcome: Record | Exception) -> Line:
+    """Enter a verdict into the gradebook by nbgrader's own autograde, unless it is there already."""
+    if isinstance(outcome, Exception):
+        return Line(student, None, 0, (f"grader's fault: {type(outcome).__name__}: {outcome}",), True)
+    remarks = tuple(outcome["remarks"])
+    if outcome["grader_error"]:
+        return Line(student, None, 0, (*remarks, "grader's fault: not graded; run grade again"), True)
+    if outcome["again"] or not _entered(course, student, problem_set):
+        from .nbgrader_plugin import api
+
+        done = api(course).autograde(problem_set, student, force=True, create=True)
+        if not done["success"]:
+            shutil.rmtree(course.root / "autograded" / student / problem_set, ignore_errors=True)
+            reason = (done.get("error") or done.get("log") or "").strip().splitlines()[-1:] or ["no reason given"]
+            return Line(student, None, 0, (*remarks, f"nbgrader refused it: {reason[0]}"), True)
+    points = sum(exercise["points"] for exercise in outcome["exercises"])
+    most = sum(exercise["max_points"] for exercise in outcome["exercises"])
+    return Line(student, points, most, remarks, outcome["again"])
+
+
+def _entered(course: Course, student: str, problem_set: str) -> bool:
+    return (course.root / "autograded" / student / problem_set / f"{problem_set}.ipynb").exists()
+
+
+def _key(course: Course, files: dict[str, bytes], problem_set: str) -> str:
+    found = hashlib.sha256()
+    for part in (problem_set.encode(), grader_version().encode(), course.secret):
+        found.update(len(part).to_bytes(8, "big") + part)
+    for name, data in sorted(files.items()):
+        found.update(len(name).to_bytes(8, "big") + name.encode() + len(data).to_bytes(8, "big") + data)
+    return found.hexdigest()
+
+
+def _read(path: Path) -> Record | None:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None

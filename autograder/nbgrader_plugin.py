@@ -1,0 +1,131 @@
+"""Where nbgrader and the grader meet: the settings of a course, and the step that replaces execution."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell, new_output
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    LimitOutput,
+    NbGraderPreprocessor,
+    SaveAutoGrades,
+)
+from nbgrader.utils import is_grade, is_solution
+from traitlets.config import Config
+
+from selfcheck.catalogue import modules_of, problem_sets
+
+from . import intake
+from .course import Course
+
+GRADE_CELL = re.compile(r'check\("([a-z_]+\.\w+)"\)')
+
+
+class TrustedResults(NbGraderPreprocessor):
+    """Puts each grade cell's verdict, reached in the sandbox, where execution would have put its output."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
+        from .grading import record_of, record_on_file
+        from .sandbox import open_sandbox
+
+        course = Course.open(CourseDirectory(config=self.config).root)
+        names = resources["nbgrader"]
+        record = record_on_file(course, names["student"], names["assignment"])
+        if record is None:
+            record = record_of(course, names["student"], names["assignment"], open_sandbox())
+        if record["grader_error"]:
+            raise RuntimeError("the grader failed, not the submission: nothing is entered; run it again")
+        verdicts = {exercise["id"]: exercise for exercise in record["exercises"]}
+        files = intake.submission_of(course, names["student"], names["assignment"]).files
+        nb.cells = list(_with_sources(nb.cells, files))
+        for cell in nb.cells:
+            exercise = _exercise_id(cell)
+            if exercise:
+                cell.outputs = _outputs(verdicts[exercise], record["isolation"])
+        return nb, resources
+
+
+def _exercise_id(cell: NotebookNode) -> str | None:
+    if not is_grade(cell) or is_solution(cell) or cell.cell_type != "code":
+        return None
+    found = GRADE_CELL.fullmatch(cell.source.strip())
+    if not found:
+        raise ValueError(f"the grade cell {cell.metadata.nbgrader.grade_id} does not call check(...): release again")
+    return found[1]
+
+
+def _outputs(verdict: dict[str, Any], isolation: str) -> list[NotebookNode]:
+    """The verdict as text, then the points as the number nbgrader reads; nothing on stderr, which would be zero."""
+    text = f"{verdict['text']}\n\n{verdict['points']} of {verdict['max_points']} points (isolation: {isolation})\n"
+    points = new_output("execute_result", {"text/plain": str(float(verdict["points"]))}, execution_count=1)
+    return [new_output("stream", name="stdout", text=text), points]
+
+
+def _with_sources(cells: list[NotebookNode], files: dict[str, bytes]):
+    """The cells, with each module's submitted text in a cell before the first grade cell that is about it."""
+    shown = set()
+    for cell in cells:
+        exercise = _exercise_id(cell)
+        module = exercise.partition(".")[0] if exercise else None
+        if module and module not in shown:
+            shown.add(module)
+            text = files.get(f"{module}.py", b"").decode("utf-8", errors="replace")
+            source = (
+                f"# submitted: attention/{module}.py\n{text}" if text else f"# attention/{module}.py was not submitted"
+            )
+            yield new_code_cell(source, id=f"submitted-{module}".replace("_", "-"))
+        yield cell
+
+
+def configure(c: Config, root: Path) -> None:
+    """The settings of a course in `root`: what nbgrader_config.py calls."""
+    c.CourseDirectory.root = str(root)
+    c.CourseDirectory.course_id = "attention-by-hand"
+    c.Autograde.autograde_preprocessors = [
+        TrustedResults,
+        LimitOutput,
+        SaveAutoGrades,
+        AssignLatePenalties,
+        CheckCellMetadata,
+    ]
+    c.Autograde.pre_convert_hook = lambda **names: _take_in(root, **names)
+    # The learner's modules stay as submitted; everything else beside the notebook is the release's.
+    c.Autograde.exclude_overwriting = {
+        name: [f"attention/{module}.py" for other in problem_sets() for module in modules_of(other)]
+        for name in problem_sets()
+    }
+    c.HTMLExporter.sanitize_html = True
+
+
+def _take_in(root: Path, assignment: str, student: str, notebooks: list[str]) -> None:
+    """nbgrader's hook before it converts a submission: cleans what came through its exchange or by copying."""
+    course = Course.open(root)
+    for one in course.students(assignment):
+        intake.normalise(course, one, assignment)
+
+
+@cache
+def _configuration(root: Path) -> Config:
+    c = Config()
+    configure(c, root)
+    return c
+
+
+def api(course: Course) -> NbGraderAPI:
+    """nbgrader's own interface on a course."""
+    # nbgrader starts `alembic` by name; it lies beside this Python, which need not be on the path.
+    programs = str(Path(sys.executable).parent)
+    if programs not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
+    config = _configuration(course.root)
+    return NbGraderAPI(CourseDirectory(config=config), config=config)

@@ -1,0 +1,83 @@
+"""Releases a problem set: notebook, stubs and selfcheck, with no solution and no hidden check among them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
+
+from . import stubs
+from .course import Course
+from .places import RECORDED, REFERENCE, SELFCHECK
+
+
+def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) -> Path:
+    """Write a problem set's source folder and have nbgrader make the student version; returns the release folder.
+
+    with_answers: earlier problem sets whose modules are handed out solved
+    Raises ValueError for a set in with_answers that is not earlier, RuntimeError where nbgrader refuses.
+    """
+    import nbformat
+
+    from .nbgrader_plugin import api
+    from .notebooks import source_notebook
+
+    in_problem_set(problem_set)
+    source = course.source(problem_set)
+    if source.exists():
+        shutil.rmtree(source)
+    source.mkdir(parents=True)
+    for name, text in bundle(problem_set, with_answers).items():
+        path = source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    nbformat.write(source_notebook(problem_set), source / f"{problem_set}.ipynb")
+    done = api(course).generate_assignment(problem_set, force=True, create=True)
+    if not done["success"]:
+        raise RuntimeError(f"nbgrader could not release {problem_set}:\n{done.get('log', '')}\n{done.get('error', '')}")
+    return course.release(problem_set)
+
+
+def bundle(problem_set: str, with_answers: Iterable[str] = ()) -> dict[str, str]:
+    """The text of every file beside the notebook, by its path in the bundle."""
+    sets = problem_sets()
+    seen = sets[: sets.index(problem_set) + 1]
+    solved = _solved_modules(problem_set, with_answers)
+    modules = list(dict.fromkeys(module for name in seen for module in modules_of(name)))
+    texts = stubs.all_stubs()
+    files = {f"attention/{name}": texts[name] for name in ("__init__.py", "_arguments.py")}
+    for module in modules:
+        name = f"{module}.py"
+        files[f"attention/{name}"] = (REFERENCE / name).read_text(encoding="utf-8") if module in solved else texts[name]
+    for path in sorted(SELFCHECK.glob("*.py")):
+        files[f"selfcheck/{path.name}"] = path.read_text(encoding="utf-8")
+    for folder in ("catalogue", "checks", "recorded"):
+        files[f"selfcheck/{folder}/__init__.py"] = (SELFCHECK / folder / "__init__.py").read_text(encoding="utf-8")
+    for module in modules:
+        for name in (f"catalogue/{module}.toml", f"checks/{module}.py"):
+            files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
+        files[f"selfcheck/recorded/{module}.json"] = _recorded(module, seen)
+    return files
+
+
+def _solved_modules(problem_set: str, with_answers: Iterable[str]) -> set[str]:
+    sets = problem_sets()
+    for name in with_answers:
+        if name not in sets[: sets.index(problem_set)]:
+            raise ValueError(f"answers can be handed out for sets before {problem_set}, not for {name}")
+    return {module for name in with_answers for module in modules_of(name)} - set(modules_of(problem_set))
+
+
+def _recorded(module: str, seen: list[str]) -> str:
+    """The recorded answers of the checks that belong to the problem sets seen so far."""
+    table = json.loads((RECORDED / f"{module}.json").read_text(encoding="utf-8"))
+    wanted = {
+        name
+        for exercise in exercises()
+        if exercise.module == module and exercise.problem_set in seen
+        for name in exercise.points
+    }
+    return json.dumps({name: entry for name, entry in table.items() if name in wanted}, indent=1) + "\n"
