@@ -1,1 +1,53 @@
-"""Hidden checks of scores."""
+"""Hidden checks of the scores."""
+
+from selfcheck.checks.scores import additive, bilinear, two
+from selfcheck.plan import call, check, tensor
+
+
+def large(rng, *shape):
+    """Numbers of a size of ten thousand."""
+    return tensor(scaled(rng.normal(*shape), 1e4))
+
+
+def scaled(nested, factor):
+    return [scaled(part, factor) for part in nested] if isinstance(nested, list) else nested * factor
+
+
+@check("scores.additive_scores", sees="odd shapes and large numbers give finite scores", points=1)
+def additive_extremes(rng):
+    queries, keys, hidden, d_q, d_k = rng.sizes(5, 3, 9)
+    return [
+        call(large(rng, queries, d_q), large(rng, keys, d_k), rng.tensor(hidden, d_q + d_k), rng.tensor(hidden)),
+        additive(rng, (1, d_q), (keys, d_k), 1),
+        additive(rng, (2, 1, queries, d_q), (3, keys, d_k), hidden),
+    ]
+
+
+@check("scores.bilinear_scores", sees="odd shapes and large numbers make no difference", points=1)
+def bilinear_extremes(rng):
+    queries, keys, d_q, d_k = rng.sizes(4, 3, 9)
+    return [
+        call(large(rng, queries, d_q), large(rng, keys, d_k), rng.tensor(d_q, d_k)),
+        bilinear(rng, (1, 1), (keys, d_k)),
+        bilinear(rng, (2, 1, queries, d_q), (3, keys, d_k)),
+    ]
+
+
+@check("scores.dot_scores", sees="odd shapes and large numbers make no difference", points=1)
+def dot_extremes(rng):
+    queries, keys, width = rng.sizes(3, 3, 9)
+    return [
+        call(large(rng, queries, width), large(rng, keys, width)),
+        two(rng, (1, 1), (keys, 1)),
+        two(rng, (2, 1, queries, width), (3, keys, width)),
+    ]
+
+
+@check("scores.scaled_dot_scores", sees="odd shapes, large numbers and other widths make no difference", points=1)
+def scaled_extremes(rng):
+    queries, keys = rng.sample((9, 10, 11), 2)
+    return [
+        call(large(rng, queries, 6), large(rng, keys, 6)),
+        two(rng, (1, 12), (keys, 12)),
+        two(rng, (2, 1, queries, 17), (3, keys, 17)),
+    ]
