@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from .course_commands import COMMANDS
 from .judge_command import judge
 from .places import COMMAND
 
@@ -35,7 +36,8 @@ def build(only_compare: bool) -> None:
     click.echo("built: stubs, recorded answers, notebooks")
 
 
-main.add_command(judge)
+for command in (judge, *COMMANDS):
+    main.add_command(command)
 
 if __name__ == "__main__":
     main(prog_name="python -m autograder")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
+from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import (
@@ -21,6 +23,7 @@ from nbgrader.preprocessors import (
     SaveAutoGrades,
 )
 from nbgrader.utils import is_grade, is_solution
+from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
 from selfcheck.catalogue import modules_of, problem_sets
@@ -121,11 +124,18 @@ def _configuration(root: Path) -> Config:
     return c
 
 
+def gradebook(course: Course) -> Gradebook:
+    """nbgrader's database of a course, to be used in a with statement."""
+    return api(course).gradebook
+
+
 def api(course: Course) -> NbGraderAPI:
     """nbgrader's own interface on a course."""
     # nbgrader starts `alembic` by name; it lies beside this Python, which need not be on the path.
     programs = str(Path(sys.executable).parent)
     if programs not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
+    # nbgrader's own queries flush half-built objects; its users need not read of it.
+    warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
     config = _configuration(course.root)
     return NbGraderAPI(CourseDirectory(config=config), config=config)

@@ -44,7 +44,10 @@ def diagnose(keys: Sequence[Key], answers: Sequence[list[Answer]]) -> list[str |
     explained: dict[str, list[int]] = {}
     for name in names:
         contradicted = any(
-            not bad and _tells(key) and name in key.misconceptions and first_difference(key, key.expected, key.misconceptions[name])
+            not bad
+            and _tells(key)
+            and name in key.misconceptions
+            and first_difference(key, key.expected, key.misconceptions[name])
             for key, bad in zip(keys, failed, strict=True)
         )
         if contradicted:

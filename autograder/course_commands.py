@@ -1,0 +1,124 @@
+"""The commands that run a course: release, submit, grade, feedback, report, export."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from .course import Course, check_student_id
+from .tables import console, plain
+
+ISOLATION = click.Choice(["bubblewrap", "auto", "none"])
+
+
+def course_command(function: Callable) -> Callable:
+    """A command on a problem set of a course; a mistake in its use is one line, not a traceback."""
+    from functools import wraps
+
+    @wraps(function)
+    def run(folder: Path, problem_set: str, **options: object) -> None:
+        from selfcheck.catalogue import in_problem_set
+
+        try:
+            in_problem_set(problem_set)
+            function(Course.open(folder), problem_set, **options)
+        except (KeyError, ValueError, FileNotFoundError, RuntimeError) as error:
+            text = error.args[0] if isinstance(error, KeyError) and error.args else error
+            console.print(plain(f"{function.__name__} {problem_set}: {text}"), style="red")
+            sys.exit(1)
+
+    run = click.option("--course", "folder", default="course", type=click.Path(path_type=Path), show_default=True)(run)
+    return click.command()(click.argument("problem_set", metavar="PS")(run))
+
+
+@course_command
+@click.option("--with-answers", default="", help="Earlier problem sets handed out solved: ps1,ps2.")
+def release(course: Course, problem_set: str, with_answers: str) -> None:
+    """Make the student version of PS: notebook, stubs, selfcheck."""
+    from .releasing import release
+
+    folder = release(course, problem_set, [name for name in with_answers.split(",") if name])
+    console.print(plain(f"released {problem_set}: {folder}"))
+
+
+@course_command
+@click.option("--student", required=True, help="The student's id.")
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
+    """Take in a submission to PS: a folder, or the zip that pack() makes."""
+    from . import intake
+
+    check_student_id(student)
+    if not course.release(problem_set).is_dir():
+        raise FileNotFoundError(f"{problem_set} is not released in {course.root}: run release {problem_set} first")
+    read = intake.read_folder if path.is_dir() else intake.read_zip
+    received = read(path, problem_set)
+    intake.keep(course, student, problem_set, path)
+    remarks = intake.store(course, student, problem_set, received)
+    console.print(plain(f"{student}: {problem_set} taken in, {len(received.files)} modules"))
+    for remark in remarks:
+        console.print(plain(f"  {remark}"))
+
+
+@course_command
+@click.option("--isolation", default="bubblewrap", type=ISOLATION, show_default=True)
+@click.option("--regrade", is_flag=True, help="Judge again what has not changed too; marks given by hand stay.")
+def grade(course: Course, problem_set: str, isolation: str, regrade: bool) -> None:
+    """Grade every submission to PS and enter the points into nbgrader's gradebook."""
+    from .grading import grade
+    from .sandbox import open_sandbox
+
+    sandbox = open_sandbox(isolation)
+    if sandbox.level == "none":
+        console.print("[bold red]No isolation: submitted code runs with your rights, and every grade records it.[/]")
+    lines = grade(course, problem_set, sandbox, lambda text: console.print(plain(text)), regrade)
+    troubled = [line for line in lines if line.remarks]
+    if troubled:
+        console.print("To look at:")
+        for line in troubled:
+            console.print(plain(f"  {line.student}: {'; '.join(line.remarks)}"))
+    if any(line.points is None for line in lines):
+        raise RuntimeError("some submissions could not be graded: see above, and run grade again")
+
+
+@course_command
+def feedback(course: Course, problem_set: str) -> None:
+    """Write each student's feedback page for PS."""
+    from .nbgrader_plugin import api
+
+    graded = [one for one in course.students(problem_set) if (course.root / "autograded" / one / problem_set).is_dir()]
+    for student in graded:
+        done = api(course).generate_feedback(problem_set, student, force=True)
+        if not done["success"]:
+            raise RuntimeError(f"nbgrader wrote no feedback for {student}: {done.get('error') or done.get('log')}")
+        console.print(plain(str(course.feedback(student, problem_set) / f"{problem_set}.html")))
+
+
+@course_command
+def report(course: Course, problem_set: str) -> None:
+    """Print the class report of PS, and write it as a page."""
+    from . import report as reporting
+
+    found = reporting.class_report(course, problem_set)
+    target = course.root / "reports" / f"{problem_set}.html"
+    reporting.write_html(found, target)
+    console.print(plain(reporting.as_text(found)))
+    console.print(plain(f"written: {target}"))
+
+
+@course_command
+@click.option("--format", "form", default="csv", type=click.Choice(["csv"]), show_default=True)
+@click.option("--to", "target", type=click.Path(dir_okay=False, path_type=Path), help="Default: PS.csv in the course.")
+def export(course: Course, problem_set: str, form: str, target: Path | None) -> None:
+    """Write the scores of PS for another system."""
+    from .gradebook import write_csv
+
+    target = target or course.root / f"{problem_set}.{form}"
+    count = write_csv(course, problem_set, target)
+    console.print(plain(f"written: {target}, {count} students"))
+
+
+COMMANDS = (release, submit, grade, feedback, report, export)

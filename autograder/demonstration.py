@@ -1,0 +1,111 @@
+"""What `make course` shows: releases every problem set, grades the sample class, writes feedback and reports."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from selfcheck.catalogue import problem_sets
+
+from . import intake, report
+from .course import Course
+from .grading import Line, grade, grader_version
+from .places import ROOT
+from .sample_class import table, write_submission
+from .sandbox import open_sandbox
+from .tables import console, plain
+
+
+@click.command()
+@click.option("--course", "folder", default=ROOT / "course", type=click.Path(path_type=Path))
+def main(folder: Path) -> None:
+    """Release ps1 to the last, grade the sample class, write feedback and the class report."""
+    course = Course.open(folder)
+    sandbox = open_sandbox("auto")  # the sample class is our own code
+    if sandbox.level == "none":
+        console.print("[bold red]No bubblewrap or no user namespaces here: the sample class runs without isolation.[/]")
+    done = course.root / "demonstration.txt"
+    version = f"{grader_version()} {_table_version()}"
+    fresh = done.exists() and done.read_text() == version
+    lines: dict[str, dict[str, Line]] = {}
+    for problem_set in problem_sets():
+        console.print(plain(f"{problem_set}:"))
+        if not fresh:
+            _prepare(course, problem_set)
+        graded = grade(course, problem_set, sandbox, lambda text: console.print(plain(f"  {text}")))
+        lines[problem_set] = {line.student: line for line in graded}
+        _write_feedback(course, problem_set, [line.student for line in graded if line.again])
+        report.write_html(report.class_report(course, problem_set), _report_file(course, problem_set))
+    done.write_text(version)
+    console.print(_summary(lines))
+    for problem_set in problem_sets():
+        console.print(plain(f"report    {_report_file(course, problem_set)}"))
+    console.print(plain(f"course    {course.root} (nbgrader's own; formgrader: cd there and run jupyter lab)"))
+    console.print(plain(f"feedback  {course.root / 'feedback'}"))
+
+
+def _prepare(course: Course, problem_set: str) -> None:
+    from .releasing import release
+
+    release(course, problem_set)
+    for one in table():
+        if one.problem_set == problem_set:
+            with tempfile.TemporaryDirectory() as place:
+                write_submission(one, course, Path(place))
+                intake.store(course, one.student, problem_set, intake.read_folder(Path(place), problem_set))
+    console.print(plain(f"  released {course.release(problem_set)}"))
+
+
+def _write_feedback(course: Course, problem_set: str, students: list[str]) -> None:
+    from .nbgrader_plugin import api
+
+    for student in students:
+        done = api(course).generate_feedback(problem_set, student, force=True)
+        if not done["success"]:
+            raise click.ClickException(f"no feedback for {student}: {done.get('error') or done.get('log')}")
+    if students:
+        console.print(plain(f"  feedback for {len(students)}"))
+
+
+def _table_version() -> str:
+    import hashlib
+
+    from .sample_class import FOLDER
+
+    found = hashlib.sha256()
+    for path in sorted(FOLDER.rglob("*")):
+        if path.is_file():
+            found.update(path.relative_to(FOLDER).as_posix().encode() + path.read_bytes())
+    for path in sorted((ROOT / "book" / "problem-sets").glob("*.md")):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+def _report_file(course: Course, problem_set: str) -> Path:
+    return course.root / "reports" / f"{problem_set}.html"
+
+
+def _summary(lines: dict[str, dict[str, Line]]) -> Table:
+    shown = Table(title="The sample class")
+    shown.add_column("student")
+    for problem_set in lines:
+        shown.add_column(problem_set, justify="right")
+    shown.add_column("to look at")
+    for student in sorted({student for graded in lines.values() for student in graded}):
+        found = [graded.get(student) for graded in lines.values()]
+        remarks = [remark for line in found if line for remark in line.remarks]
+        shown.add_row(plain(student), *map(_score, found), plain("\n".join(dict.fromkeys(remarks))))
+    return shown
+
+
+def _score(line: Line | None) -> str:
+    if line is None:
+        return ""
+    return "not graded" if line.points is None else f"{line.points:g}/{line.max_points:g}"
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m autograder.demonstration")

@@ -1,0 +1,75 @@
+"""Reads a problem set's scores from nbgrader's gradebook, and writes them as a table others can read."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from .course import Course
+
+COLUMNS = ("student", "problem_set", "points", "max_points", "needs_manual_grade", "submitted", "seconds_late")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a cell that begins so
+
+
+@dataclass(frozen=True)
+class Score:
+    """One line of the gradebook; points include what was graded by hand."""
+
+    student: str
+    points: float
+    max_points: float
+    needs_manual_grade: bool
+    submitted: str  # UTC, ISO 8601, "" where unknown
+    seconds_late: float
+
+
+def scores(course: Course, problem_set: str) -> list[Score]:
+    """The scores of everybody in the gradebook, by student; KeyError where the problem set was never released."""
+    from nbgrader.api import MissingEntry
+
+    from .nbgrader_plugin import gradebook
+
+    with gradebook(course) as book:
+        try:
+            assignment = book.find_assignment(problem_set)
+        except MissingEntry:
+            raise KeyError(f"{problem_set} is not in the gradebook: release it first") from None
+        found = [
+            Score(
+                one.student_id,
+                one.score,
+                one.max_score,
+                one.needs_manual_grade,
+                one.timestamp.isoformat(timespec="seconds") if one.timestamp else "",
+                one.total_seconds_late,
+            )
+            for one in assignment.submissions
+        ]
+    return sorted(found, key=lambda score: score.student)
+
+
+def write_csv(course: Course, problem_set: str, target: Path) -> int:
+    """Write the scores as quoted CSV that no spreadsheet takes for formulas; returns the number of students."""
+    found = scores(course, problem_set)
+    with target.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerow(COLUMNS)
+        for one in found:
+            writer.writerow(
+                [
+                    harmless(one.student),
+                    problem_set,
+                    one.points,
+                    one.max_points,
+                    "yes" if one.needs_manual_grade else "no",
+                    one.submitted,
+                    one.seconds_late,
+                ]
+            )
+    return len(found)
+
+
+def harmless(text: str) -> str:
+    """A text with an apostrophe before it where a spreadsheet would take it for a formula."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
