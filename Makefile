@@ -64,7 +64,7 @@ book: course-programs setup node_modules/katex.stamp
 
 course: course-programs build book
 	$(SAY) 'Releasing the problem sets and grading the sample class'
-	$(PY) -m autograder.course
+	$(PY) -m autograder.demonstration
 ifneq ($(SERVE),no)
 	@$(MAKE) --no-print-directory serve
 endif

@@ -18,7 +18,7 @@ FOLDER = ROOT / "tests" / "sample_class"
 class Expected:
     """One submission of the table in class.toml.
 
-    base: "reference" or "stubs": the text of every module; what stands in the student's folder is added at a module's end
+    base: "reference" or "stubs", the text of every module; what stands in the student's folder is added at its end
     without: modules left out; extra: further files, by path; notebook: what happened to it, see `_notebook`
     points: exercise id → points, where they are not all (reference) or none (stubs)
     misconceptions: exercise id → the id that must be named; remark: part of what the instructor must read
@@ -72,9 +72,8 @@ def _notebook(released: str, happened: str) -> str:
     if happened == "invalid JSON":
         return released[: len(released) // 2]
     notebook = json.loads(released)
-    place = next(
-        place for place, cell in enumerate(notebook["cells"]) if cell["metadata"].get("nbgrader", {}).get("grade")
-    )
+    graded = [cell["metadata"].get("nbgrader", {}).get("grade") for cell in notebook["cells"]]
+    place = graded.index(True)
     if happened == "a grade cell deleted":
         del notebook["cells"][place]
     elif happened == "a grade cell doubled":

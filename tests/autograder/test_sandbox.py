@@ -1,0 +1,140 @@
+"""What submitted code can and cannot do."""
+
+import os
+
+import pytest
+
+from autograder import confine
+from autograder.places import REFERENCE, ROOT
+from autograder.sandbox import SandboxUnavailable, open_sandbox
+from selfcheck.plan import call
+
+GIVEN = {name: (REFERENCE / name).read_bytes() for name in ("__init__.py", "_arguments.py")}
+PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    return open_sandbox()
+
+
+def ask(sandbox, body, names=("masks.causal_mask",), torch=False):
+    """The first answer to each exercise, from a module masks.py with this text."""
+    requests = [confine.Request(name, PLANS) for name in names]
+    answers = confine.ask(GIVEN | {"masks.py": body.encode()}, requests, torch, sandbox)
+    return [one["0"][0] for one in answers]
+
+
+def function(*lines):
+    return "def causal_mask(n):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def value_of(answer):
+    assert "error" not in answer, answer
+    return answer["value"]["value"]
+
+
+def test_an_answer_comes_back(sandbox):
+    assert value_of(ask(sandbox, function("return n + 1"))[0]) == "4"
+
+
+def test_a_number_of_the_outside_is_not_seen(sandbox, monkeypatch):
+    monkeypatch.setenv("COURSE_TOKEN", "s3cret")
+    answer = ask(sandbox, function("import os", "return repr(sorted(os.environ))"))[0]
+    assert "COURSE_TOKEN" not in answer["value"]["value"]
+
+
+@pytest.mark.parametrize("path", [str(REFERENCE / "masks.py"), "/etc/passwd", "/room/work/../../etc/shadow"])
+def test_no_file_of_the_grader_is_in_reach(sandbox, path):
+    answer = ask(sandbox, function(f"return open({path!r}).read()"))[0]
+    assert answer["error"]["type"] == "FileNotFoundError"
+
+
+def test_the_solution_is_nowhere_on_its_disk(sandbox):
+    look = ["import os", f"root = {str(ROOT)!r}", "return ' '.join(os.listdir(root)) if os.path.isdir(root) else ''"]
+    assert value_of(ask(sandbox, function(*look))[0]) in ("", ".venv")
+
+
+def test_there_is_no_network(sandbox):
+    answer = ask(sandbox, function("import socket", "socket.create_connection(('127.0.0.1', 22), 1)"))[0]
+    assert answer["error"]["type"] in ("ConnectionRefusedError", "OSError")
+    names = ask(sandbox, function("import socket", "return [len(name) for _, name in socket.if_nameindex()]"))[0]
+    assert names["value"]["shape"] == [1]  # the loopback device alone
+
+
+def test_it_is_not_root_and_cannot_write_its_own_code(sandbox):
+    assert value_of(ask(sandbox, function("import os", "return os.getuid()"))[0]) != "0"
+    answer = ask(sandbox, function("open('/room/work/attention/masks.py', 'w')"))[0]
+    assert answer["error"]["type"] in ("OSError", "PermissionError")
+
+
+def test_it_sees_no_process_of_the_grader(sandbox):
+    answer = ask(sandbox, function("import os", "return len([p for p in os.listdir('/proc') if p.isdigit()])"))[0]
+    assert int(value_of(answer)) < 6
+
+
+def test_an_endless_loop_costs_its_own_exercise(sandbox, monkeypatch):
+    monkeypatch.setattr(confine, "SECONDS", 2.0)
+    body = function("while True:", "    try:", "        pass", "    except BaseException:", "        pass")
+    answers = ask(sandbox, body + "def other(n):\n    return n\n", ("masks.causal_mask", "masks.other"))
+    assert "a loop that never ends" in answers[0]["error"]["text"]
+    assert value_of(answers[1]) == "3"
+
+
+def test_memory_has_a_limit(sandbox):
+    answer = ask(sandbox, function("return len(bytearray(20 * 2**30))"))[0]
+    assert answer["error"]["type"] == "MemoryError"
+
+
+@pytest.mark.parametrize(
+    "end", ["os._exit(0)", "os.kill(os.getpid(), 9)", "os.kill(os.getppid(), 9)", "os.kill(-1, 9)"]
+)
+def test_code_that_ends_its_process_loses_that_exercise_only(sandbox, end):
+    body = function("import os", end) + "def other(n):\n    return n\n"
+    answers = ask(sandbox, body, ("masks.causal_mask", "masks.other"))
+    assert answers[0]["error"]["type"] == "Stopped"
+    assert value_of(answers[1]) == "3"
+
+
+def test_a_flood_of_output_is_no_answer(sandbox):
+    answer = ask(sandbox, function("print('x' * 10**8)", "return n"))[0]
+    assert value_of(answer) == "3"
+    answer = ask(sandbox, function("return list(range(10**6))"))[0]
+    assert answer["value"]["kind"] == "other"
+
+
+def test_a_forged_line_on_the_relay_is_no_answer(sandbox):
+    forge = [
+        "import os",
+        "for descriptor in range(3, 64):",
+        "    try:",
+        '        os.write(descriptor, b\'{"place": 0, "answers": {"0": [{"value": 7}]}}\\n\')',
+        "    except OSError:",
+        "        pass",
+        "return n",
+    ]
+    assert ask(sandbox, function(*forge))[0]["error"]["type"] == "Stopped"
+
+
+def test_without_bubblewrap_grading_stops_and_says_how_to_get_it(monkeypatch):
+    from autograder import sandbox as module
+
+    monkeypatch.setattr(module, "_trouble", lambda: "the program bwrap is not installed")
+    with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
+        open_sandbox()
+    assert open_sandbox("auto").level == "none"
+
+
+def test_without_isolation_the_same_answers_come_back():
+    assert value_of(ask(open_sandbox("none"), function("return n + 1"))[0]) == "4"
+
+
+def test_a_sandbox_that_never_starts_is_the_graders_fault(monkeypatch):
+    class Broken:
+        level = "bubblewrap"
+
+        def command(self, stage, program):
+            return [os.path.realpath("/bin/false")]
+
+    with pytest.raises(confine.GraderFault):
+        ask(Broken(), function("return n"))

@@ -1,0 +1,182 @@
+"""A learner's day, in a released bundle with no solution on the path."""
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from autograder import releasing
+from selfcheck.catalogue import exercises
+
+RIGHT_MASK = """
+
+def causal_mask(query_length, key_length=None, device=None):
+    key_length = query_length if key_length is None else key_length
+    return torch.ones(query_length, key_length, dtype=torch.bool).tril(key_length - query_length)
+"""
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    """The files of the ps3 bundle, as a learner unpacks them."""
+    for name, text in releasing.bundle("ps3").items():
+        path = tmp_path / "ps3" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path / "ps3"
+
+
+def python(bundle, code, expect=0, **environment):
+    """What a fresh Python in the bundle's folder prints; the repository is not on its path."""
+    variables = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(bundle),
+        "OMP_NUM_THREADS": "1",
+        "COLUMNS": "200",
+    } | environment
+    command = [sys.executable, *(["-c", code] if isinstance(code, str) else code)]
+    done = subprocess.run(command, cwd=bundle, env=variables, capture_output=True, text=True, timeout=120)
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done.stdout
+
+
+def answer(bundle, module="masks", text=RIGHT_MASK):
+    path = bundle / "attention" / f"{module}.py"
+    path.write_text(path.read_text() + text)
+
+
+def test_a_stub_is_told_where_to_begin(bundle):
+    said = python(bundle, 'from selfcheck import check; print(check("masks.causal_mask"))')
+    assert "not started yet" in said and 'edit("masks")' in said and "Traceback" not in said
+
+
+def test_a_right_answer_passes_every_visible_check(bundle):
+    answer(bundle)
+    said = python(bundle, 'from selfcheck import check; r = check("masks.causal_mask"); print(r, r.passed)')
+    assert "passes every visible check" in said and said.strip().endswith("True")
+
+
+def test_a_wrong_answer_is_diagnosed_and_drawn_beside_the_expected_one(bundle):
+    answer(bundle, text=RIGHT_MASK.replace(".tril(key_length - query_length)", ".tril()"))
+    said = python(bundle, 'from selfcheck import check; r = check("4.2"); print(r); print(r._repr_html_())')
+    assert "aligned to the start" in said
+    assert "<caption" in said and "yours" in said and "expected" in said
+
+
+def test_a_saved_file_counts_at_once_in_a_running_kernel(bundle):
+    code = f"""
+from selfcheck import check
+before = check("masks.causal_mask").passed
+with open("attention/masks.py", "a") as file:
+    file.write({RIGHT_MASK!r})
+print(before, check("masks.causal_mask").passed)
+"""
+    assert python(bundle, code).split() == ["False", "True"]
+
+
+def test_checking_imports_no_solution_and_leaves_imported_modules_alone(bundle):
+    code = """
+import sys, attention
+mine = attention.masks
+from selfcheck import check
+check("masks.causal_mask")
+print(sys.modules["attention.masks"] is mine, "autograder" in sys.modules, "numpy" in sys.modules)
+"""
+    answer(bundle)
+    assert python(bundle, code).split()[:2] == ["True", "False"]
+
+
+def test_a_syntax_error_costs_its_own_module_only(bundle):
+    answer(bundle, text="\ndef broken(:\n")
+    code = 'from selfcheck import check; print(check("masks.causal_mask")); print(check("scores.dot_scores"))'
+    said = python(bundle, code)
+    assert "cannot be imported: SyntaxError" in said
+    assert "3.3" in said and "not started yet" in said
+
+
+def test_hints_come_one_at_a_time_and_are_remembered(bundle):
+    code = 'from selfcheck import hint; print(hint("masks.causal_mask"))'
+    said = [python(bundle, code) for _ in range(4)]
+    assert "hint 1 of 3" in said[0] and "hint 2 of 3" in said[1] and "hint 3 of 3" in said[2]
+    assert said[3] == said[0]
+
+
+def test_an_unknown_name_gets_the_nearest_ones(bundle):
+    said = python(bundle, ["-m", "selfcheck", "masks.casual_mask"], expect=2)
+    assert "masks.causal_mask" in said
+
+
+def test_edit_opens_colabs_pane_and_names_the_path_elsewhere(bundle):
+    assert "masks.py" in python(bundle, 'from selfcheck import edit; print(edit("masks.causal_mask"))')
+    colab = """
+import sys, types
+module = types.ModuleType("google.colab")
+module.files = types.SimpleNamespace(view=lambda path: print("opened", path))
+sys.modules["google.colab"] = module
+from selfcheck import edit
+edit("masks")
+"""
+    assert "opened" in python(bundle, colab)
+
+
+def test_reload_forgets_the_old_text(bundle):
+    code = """
+import attention, sys
+attention.masks
+from selfcheck import reload
+reload()
+print("attention" in sys.modules)
+"""
+    assert python(bundle, code).splitlines()[-1] == "False"
+
+
+def test_pack_makes_a_zip_with_modules_and_notebook(bundle):
+    (bundle / "ps3.ipynb").write_text(json.dumps({"cells": []}))
+    assert "packed" in python(bundle, 'from selfcheck import pack; pack("ps3")')
+    with zipfile.ZipFile(bundle / "ps3.zip") as archive:
+        names = set(archive.namelist())
+    assert {"attention/masks.py", "attention/dot_product.py", "ps3.ipynb"} <= names
+
+
+def test_pack_says_what_is_missing(bundle):
+    (bundle / "attention" / "masks.py").unlink()
+    code = 'from selfcheck import pack\ntry: pack("ps3")\nexcept FileNotFoundError as error: print(error)'
+    assert "masks.py is missing" in python(bundle, code)
+
+
+def test_the_terminal_shows_progress_and_the_next_exercise(bundle):
+    answer(bundle)
+    said = python(bundle, ["-m", "selfcheck"])
+    assert f"1 of {len(exercises())} exercises pass" in said
+    assert "Next: 2.1" in said and "python -m selfcheck 2.1" in said
+
+
+def test_the_terminal_checks_one_module(bundle):
+    said = python(bundle, ["-m", "selfcheck", "masks"], expect=1)
+    assert "4.1" in said and "4.7" in said and "2.1" not in said
+
+
+def test_watch_checks_again_on_every_save(bundle):
+    code = f"""
+import threading, time
+from rich.console import Console
+from selfcheck.__main__ import watch
+def save():
+    time.sleep(1.0)
+    with open("attention/masks.py", "a") as file:
+        file.write({RIGHT_MASK!r})
+threading.Thread(target=save).start()
+watch(Console(), looks=8)
+"""
+    said = python(bundle, code)
+    assert "4.2" in said and "passes every visible check" in said
+
+
+def test_under_nbgraders_validate_a_check_returns_points(bundle):
+    answer(bundle)
+    code = 'from selfcheck import check; print(check("masks.causal_mask"), check("masks.padding_mask"))'
+    most = next(exercise.max_points for exercise in exercises() if exercise.id == "masks.causal_mask")
+    assert python(bundle, code, NBGRADER_EXECUTION="validate").splitlines()[-1] == f"{float(most)} 0.0"
