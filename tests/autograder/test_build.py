@@ -1,0 +1,77 @@
+"""What is generated is fresh, and building never takes a learner's work."""
+
+import subprocess
+import sys
+
+import pytest
+
+from autograder import build, stubs
+from autograder.places import REFERENCE, ROOT
+
+
+def test_everything_generated_is_up_to_date():
+    assert build.stale() == []
+
+
+def test_a_stale_file_is_named_with_the_command_that_mends_it(monkeypatch):
+    from click.testing import CliRunner
+
+    from autograder.__main__ import main
+
+    monkeypatch.setattr(build, "products", lambda: [("stubs", {ROOT / "src" / "attention" / "nowhere.py": "x"})])
+    done = CliRunner().invoke(main, ["build", "--check"])
+    assert done.exit_code == 1
+    assert "nowhere.py is missing" in done.output and "python -m autograder build" in done.output
+
+
+def test_an_edited_stub_is_never_overwritten(tmp_path):
+    folder = tmp_path / "attention"
+    assert stubs.write_stubs(folder) == []
+    path = folder / "masks.py"
+    mine = path.read_text() + "\nmine = 1\n"
+    path.write_text(mine)
+    assert stubs.write_stubs(folder) == [path]
+    assert path.read_text() == mine
+
+
+def test_an_outdated_stub_that_nobody_edited_is_brought_up_to_date(tmp_path):
+    stubs.write_stubs(tmp_path)
+    path = tmp_path / "masks.py"
+    old = "x = 1\n"
+    path.write_text(f"{stubs.HEADER}{stubs.digest(old)}\n{old}")
+    assert stubs.write_stubs(tmp_path) == []
+    assert path.read_text() == stubs.stub(REFERENCE / "masks.py")
+
+
+@pytest.mark.parametrize("path", sorted(REFERENCE.glob("*.py")), ids=lambda path: path.name)
+def test_a_stub_keeps_signatures_and_docstrings_and_gives_no_solution_away(path):
+    import ast
+
+    def outline(text):
+        nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+        return [(node.name, ast.unparse(node.args), ast.get_docstring(node)) for node in nodes]
+
+    text = stubs.stub(path)
+    assert outline(text) == outline(path.read_text())
+    assert "# solution" not in text
+
+
+@pytest.mark.parametrize(
+    ("source", "complaint"),
+    [
+        ("def f():\n    # solution: begin\n    pass\n", "not closed"),
+        ("# solution: end\n", "closed twice"),
+        ("def f():\n    # solution: begin\n    # solution: end\n", "belongs to no exercise"),
+    ],
+)
+def test_a_region_that_is_marked_wrongly_is_refused(source, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        stubs.strip(source, "masks")
+
+
+def test_the_stubs_of_one_module_import_while_another_is_broken(tmp_path):
+    stubs.write_stubs(tmp_path / "attention")
+    (tmp_path / "attention" / "scores.py").write_text("def broken(:\n")
+    code = "import attention; attention.masks\ntry: attention.scores\nexcept SyntaxError: print('only this')"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "only this", done.stderr

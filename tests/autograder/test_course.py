@@ -1,0 +1,273 @@
+"""The sample class, through a real nbgrader course."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from autograder import grading, intake, releasing, report, sample_class
+from autograder.__main__ import main
+from autograder.course import Course
+from autograder.gradebook import harmless, scores
+from autograder.nbgrader_plugin import api
+from autograder.places import REFERENCE, ROOT
+from autograder.reference import hidden_checks
+from autograder.sandbox import open_sandbox
+from selfcheck.catalogue import exercises, in_problem_set, problem_sets
+
+pytestmark = pytest.mark.xdist_group("course")  # graded once, not once per worker
+TABLE = sample_class.table()
+SETS = ["ps1", "ps2", "ps3"]
+
+
+@pytest.fixture(scope="session")
+def graded(tmp_path_factory):
+    """The sample class released, handed in, graded and given feedback: the course, and the instructor's lines."""
+    course = Course.open(tmp_path_factory.mktemp("class") / "course")
+    lines = {}
+    for problem_set in SETS:
+        releasing.release(course, problem_set)
+        for one in TABLE:
+            if one.problem_set == problem_set:
+                folder = tmp_path_factory.mktemp("submission")
+                sample_class.write_submission(one, course, folder)
+                intake.store(course, one.student, problem_set, intake.read_folder(folder, problem_set))
+        lines[problem_set] = {line.student: line for line in grading.grade(course, problem_set, open_sandbox())}
+        assert api(course).generate_feedback(problem_set, force=True)["success"]
+    return course, lines
+
+
+def record(course, one):
+    return json.loads(course.result_file(one.student, one.problem_set).read_text(encoding="utf-8"))
+
+
+def test_the_sample_class_is_a_class():
+    assert len({(one.student, one.problem_set) for one in TABLE}) == len(TABLE) >= 15
+    assert {one.problem_set for one in TABLE} == set(SETS)
+    assert any(not one.student.isascii() for one in TABLE)
+
+
+@pytest.mark.parametrize("one", TABLE, ids=lambda one: f"{one.problem_set}-{one.student!a}")
+def test_each_submission_gets_the_verdict_it_deserves(graded, one):
+    course, lines = graded
+    found = {exercise["id"]: exercise for exercise in record(course, one)["exercises"]}
+    assert {name: exercise["points"] for name, exercise in found.items()} == sample_class.expected_points(one)
+    for name, misconception in one.misconceptions.items():
+        if name in found:
+            named = {check["misconception"] for check in found[name]["checks"]} - {None}
+            assert named == {misconception}, name
+    line = lines[one.problem_set][one.student]
+    assert line.points == sum(sample_class.expected_points(one).values())
+    said = " ".join([*line.remarks, *(check["message"] for exercise in found.values() for check in exercise["checks"])])
+    assert one.remark in said
+    if one.base == "reference" and not one.points and not one.remark:
+        assert line.remarks == ()
+
+
+@pytest.mark.parametrize("problem_set", SETS)
+def test_the_gradebook_holds_the_same_points(graded, problem_set):
+    course, lines = graded
+    book = {score.student: score.points for score in scores(course, problem_set)}
+    assert book == {student: line.points for student, line in lines[problem_set].items()}
+
+
+def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
+    course, lines = graded
+    fresh = Course.open(tmp_path / "course")
+    fresh.secret_file.write_text(course.secret_file.read_text())
+    releasing.release(fresh, "ps2")
+    for one in TABLE:
+        if one.problem_set == "ps2":  # handed in as a student's files, with nobody to clean them
+            folder = fresh.submitted(one.student, "ps2")
+            folder.mkdir(parents=True)
+            sample_class.write_submission(one, fresh, folder)
+    command = [Path(sys.executable).with_name("nbgrader"), "autograde", "ps2"]
+    done = subprocess.run(command, cwd=fresh.root, capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr[-3000:]
+    book = {score.student: score.points for score in scores(fresh, "ps2")}
+    assert book == {student: line.points for student, line in lines["ps2"].items()}
+
+
+def test_grading_again_grades_nobody_again(graded):
+    course, lines = graded
+    again = grading.grade(course, "ps1", open_sandbox())
+    assert {line.student: line.points for line in again} == {name: line.points for name, line in lines["ps1"].items()}
+    assert not any(line.again for line in again)
+
+
+def test_a_hand_given_mark_outlives_a_regrade(graded):
+    course, lines = graded
+    student = next(one.student for one in TABLE if one.notebook == "questions answered" and one.problem_set == "ps1")
+    with api(course).gradebook as book:
+        notebook = book.find_submission_notebook("ps1", "ps1", student)
+        grade = next(grade for grade in notebook.grades if grade.cell.cell_type == "markdown")
+        assert grade.needs_manual_grade
+        grade.manual_score = 2.0
+        book.db.commit()
+    again = {line.student: line for line in grading.grade(course, "ps1", open_sandbox(), regrade=True)}
+    assert again[student].again
+    total = next(score.points for score in scores(course, "ps1") if score.student == student)
+    assert total == lines["ps1"][student].points + 2.0
+
+
+def test_every_grade_records_how_it_was_reached(graded):
+    course, _ = graded
+    for one in TABLE:
+        found = record(course, one)
+        assert found["isolation"] == "bubblewrap" and found["grader"] == grading.grader_version()
+        assert found["secret"] == course.fingerprint and found["graded"] and found["seconds"] >= 0
+
+
+def solution_lines():
+    """Lines that stand in a solution region and nowhere in the stubs: what must never be handed out."""
+    found = set()
+    for path in REFERENCE.glob("*.py"):
+        inside = False
+        for line in path.read_text().splitlines():
+            if "# solution:" in line:
+                inside = "begin" in line
+            elif inside and len(line.strip()) > 15:
+                found.add(line.strip())
+    given = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    return {line for line in found if line not in given}
+
+
+def files_of(*folders):
+    paths = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return {path: path.read_bytes().decode("utf-8", "replace") for path in paths}
+
+
+def test_nothing_released_holds_a_solution_or_a_hidden_check(graded):
+    course, _ = graded
+    lines = solution_lines()
+    assert len(lines) > 15
+    hidden = {check.name for exercise in exercises() for check in hidden_checks(exercise)}
+    hidden |= {check.sees for exercise in exercises() for check in hidden_checks(exercise)}
+    for path, text in files_of(course.root / "release", course.root / "source").items():
+        assert not [line for line in lines if line in text], path
+        assert not [word for word in hidden if word in text], path
+        assert "autograder" not in text, path
+
+
+def test_no_feedback_holds_a_solution_a_hidden_check_or_a_hidden_value(graded):
+    course, _ = graded
+    lines = solution_lines()
+    for one in TABLE:
+        if one.base == "reference":
+            continue  # what they wrote is the solution
+        hidden = {check.name for exercise in in_problem_set(one.problem_set) for check in hidden_checks(exercise)}
+        hidden |= {check.sees for exercise in in_problem_set(one.problem_set) for check in hidden_checks(exercise)}
+        folder = course.feedback(one.student, one.problem_set)
+        assert (folder / f"{one.problem_set}.html").exists()
+        for path, text in files_of(folder).items():
+            assert not [line for line in lines if line in text], path
+            assert not [word for word in hidden if word in text], path
+
+
+def test_feedback_shows_the_verdicts_and_the_submitted_source(graded):
+    course, _ = graded
+    one = next(one for one in TABLE if one.misconceptions)
+    name, misconception = next(iter(one.misconceptions.items()))
+    exercise = next(exercise for exercise in in_problem_set(one.problem_set) if exercise.id == name)
+    page = (course.feedback(one.student, one.problem_set) / f"{one.problem_set}.html").read_text(encoding="utf-8")
+    text = re.sub(r"<[^>]+>", "", page)
+    assert exercise.message_of(misconception).message.strip()[:30] in text
+    assert f"submitted: attention/{exercise.module}.py" in text
+
+
+def test_a_later_problem_set_hands_earlier_answers_out_where_asked():
+    plain, solved = releasing.bundle("ps2"), releasing.bundle("ps2", ["ps1"])
+    assert "NotImplementedError" in plain["attention/worked_example.py"]
+    assert "NotImplementedError" not in solved["attention/worked_example.py"]
+    assert plain["attention/scores.py"] == solved["attention/scores.py"]
+    with pytest.raises(ValueError, match="before ps2"):
+        releasing.bundle("ps2", ["ps3"])
+
+
+def test_a_bundle_holds_the_checks_of_its_own_and_earlier_problem_sets_only():
+    assert "attention/masks.py" not in releasing.bundle("ps2")
+    recorded = json.loads(releasing.bundle("ps2")["selfcheck/recorded/dot_product.json"])
+    later = next(one for one in exercises() if one.id.startswith("dot_product.") and one.problem_set == "ps3")
+    assert recorded and not set(recorded) & set(later.points)
+
+
+def test_the_class_report_counts_misconceptions_and_names_who_needs_a_look(graded):
+    course, _ = graded
+    found = report.class_report(course, "ps1")
+    expected = next(one for one in TABLE if one.problem_set == "ps1" and one.misconceptions)
+    name, misconception = next(iter(expected.misconceptions.items()))
+    summary = next(one for one in found.exercises if one.id == name)
+    assert summary.misconceptions[misconception] >= 1
+    assert any("no valid JSON" in " ".join(reasons) for reasons in found.looks.values())
+    target = course.root / "reports" / "ps1.html"
+    report.write_html(found, target)
+    assert misconception in target.read_text(encoding="utf-8") and misconception in report.as_text(found)
+
+
+def command(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def test_export_writes_quoted_csv(graded, tmp_path):
+    course, lines = graded
+    assert command("export", "ps1", "--course", course.root, "--to", tmp_path / "x.csv").exit_code == 0
+    rows = (tmp_path / "x.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0].startswith('"student"') and len(rows) == len(lines["ps1"]) + 1
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1"])
+def test_no_cell_is_a_formula(text):
+    assert harmless(text) == f"'{text}"
+
+
+def test_mistakes_in_a_commands_use_are_one_line(tmp_path):
+    for arguments in (["grade", "ps9"], ["export", "ps1"], ["report", "ps1"]):
+        done = command(*arguments, "--course", tmp_path / "empty")
+        assert done.exit_code == 1 and "Traceback" not in done.output and done.output.strip()
+
+
+def test_a_submission_comes_in_as_a_zip_or_a_folder(graded, tmp_path):
+    course, _ = graded
+    one, inbox = TABLE[0], tmp_path / "in"
+    sample_class.write_submission(one, course, inbox)
+    other = Course.open(tmp_path / "other")
+    done = command("submit", one.problem_set, "--student", "ada", inbox, "--course", other.root)
+    assert done.exit_code == 1 and "run release" in " ".join(done.output.split())
+    releasing.release(other, one.problem_set)
+    done = command("submit", one.problem_set, "--student", "../evil", inbox, "--course", other.root)
+    assert done.exit_code == 1 and "student id" in done.output
+    assert command("submit", one.problem_set, "--student", "ada", inbox, "--course", other.root).exit_code == 0
+    packed = shutil.make_archive(tmp_path / "packed", "zip", inbox)
+    assert command("submit", one.problem_set, "--student", "zip", packed, "--course", other.root).exit_code == 0
+    first, second = (intake.submission_of(other, name, one.problem_set) for name in ("ada", "zip"))
+    assert first == second and first.files
+
+
+def test_judge_grades_as_grade_does(graded, tmp_path):
+    course, _ = graded
+    chosen = [one for one in TABLE if one.problem_set == "ps1"][:3]
+    folders = []
+    for number, one in enumerate(chosen):
+        sample_class.write_submission(one, course, tmp_path / str(number))
+        folders.append(tmp_path / str(number))
+    assert command("judge", *folders, "--json", tmp_path / "out.json").exit_code == 0
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    for one, folder in zip(chosen, folders, strict=True):
+        entries, expected = found[str(folder)]["exercises"], sample_class.expected_points(one)
+        assert set(entries) == {exercise.id for exercise in exercises()}
+        assert {name: entries[name]["points"] for name in expected} == expected
+        for check in entries["worked_example.softmax"]["checks"]:
+            assert set(check) == {"check", "verdict", "message", "misconception"}
+
+
+def test_every_problem_set_has_a_question_to_grade_by_hand(graded):
+    course, _ = graded
+    for problem_set in problem_sets():
+        notebook = json.loads((course.release(problem_set) / f"{problem_set}.ipynb").read_text())
+        settings = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
+        assert any(one.get("grade") and one.get("solution") for one in settings)

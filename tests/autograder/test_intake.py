@@ -1,0 +1,149 @@
+"""What is taken of a submission, and what is not."""
+
+import json
+import zipfile
+
+import pytest
+
+from autograder import intake
+from autograder.course import Course, check_student_id
+
+RELEASED = {
+    "cells": [
+        {"cell_type": "markdown", "metadata": {}, "source": "Read me"},
+        {
+            "cell_type": "code",
+            "metadata": {"nbgrader": {"grade_id": "masks-causal_mask", "grade": True, "solution": False}},
+            "source": 'check("masks.causal_mask")',
+        },
+        {
+            "cell_type": "markdown",
+            "metadata": {"nbgrader": {"grade_id": "ps3-why", "grade": True, "solution": True}},
+            "source": "YOUR ANSWER HERE",
+        },
+    ]
+}
+
+
+@pytest.fixture
+def course(tmp_path):
+    course = Course.open(tmp_path / "course")
+    course.release("ps3").mkdir(parents=True)
+    (course.release("ps3") / "ps3.ipynb").write_text(json.dumps(RELEASED))
+    return course
+
+
+def submitted(*cells):
+    return json.dumps({"cells": list(cells)}).encode()
+
+
+def answered(text, source=None):
+    cell = json.loads(json.dumps(RELEASED["cells"][2]))
+    cell["source"] = text if source is None else source
+    return cell
+
+
+def test_a_written_answer_is_put_into_the_released_notebook():
+    notebook, remarks = intake.rebuild(RELEASED, submitted(RELEASED["cells"][1], answered("Because.")))
+    assert notebook["cells"][2]["source"] == "Because." and remarks == ()
+    assert RELEASED["cells"][2]["source"] == "YOUR ANSWER HERE"
+
+
+def test_an_edited_grade_cell_changes_nothing():
+    forged = json.loads(json.dumps(RELEASED["cells"][1]))
+    forged["source"], forged["metadata"]["nbgrader"]["points"] = "1000", 1000
+    notebook, _ = intake.rebuild(RELEASED, submitted(forged, answered("x")))
+    assert notebook["cells"][1] == RELEASED["cells"][1]
+
+
+def test_a_deleted_cell_is_put_back_and_a_doubled_one_counts_once():
+    notebook, remarks = intake.rebuild(RELEASED, submitted(answered("first"), answered("second")))
+    assert [cell["cell_type"] for cell in notebook["cells"]] == ["markdown", "code", "markdown"]
+    assert notebook["cells"][2]["source"] == "first"
+    assert "the cell masks-causal_mask was deleted: put back" in remarks
+    assert "the cell ps3-why is there 2 times: the first counts" in remarks
+
+
+BROKEN = [b"{", b"[]", b'{"cells": 3}', b"\xff\xfe", b"[" * 100_000, b'{"cells": [1, {"metadata": 5}, {"source": {}}]}']
+
+
+@pytest.mark.parametrize("data", BROKEN)
+def test_a_broken_notebook_leaves_the_released_one(data):
+    notebook, remarks = intake.rebuild(RELEASED, data)
+    assert notebook == RELEASED and remarks
+
+
+def test_only_modules_and_the_notebook_are_taken_from_a_folder(tmp_path):
+    folder = tmp_path / "in"
+    (folder / "attention" / "deep").mkdir(parents=True)
+    for name in ("attention/masks.py", "attention/deep/masks.py", "torch.py", "sitecustomize.py", "attention/x.so"):
+        (folder / name).write_text("text")
+    (folder / "attention" / "scores.py").symlink_to("/etc/passwd")
+    received = intake.read_folder(folder, "ps3")
+    assert set(received.files) == {"masks.py"} and received.notebook is None
+    told = " ".join(received.remarks)
+    assert all(name in told for name in ("torch.py", "sitecustomize.py", "x.so", "deep/masks.py", "scores.py"))
+
+
+def test_a_zip_is_read_without_being_unpacked(tmp_path):
+    path = tmp_path / "ps3.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("attention/masks.py", "x = 1")
+        archive.writestr("ps3.ipynb", "{}")
+        archive.writestr("../../evil.py", "x")
+        archive.writestr("attention/bomb.py", b"0" * (intake.MOST_NOTEBOOK_BYTES + 10))
+    received = intake.read_zip(path, "ps3")
+    assert received.files == {"masks.py": b"x = 1"} and received.notebook == b"{}"
+    assert "evil.py" in " ".join(received.remarks) and "bomb.py" in " ".join(received.remarks)
+
+
+def test_a_zip_in_a_folder_of_the_problem_sets_name_is_understood(tmp_path):
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("ps3/attention/masks.py", "x = 1")
+    assert set(intake.read_zip(path, "ps3").files) == {"masks.py"}
+
+
+def test_what_is_no_zip_is_refused(tmp_path):
+    path = tmp_path / "ps3.zip"
+    path.write_bytes(b"not a zip")
+    with pytest.raises(ValueError, match="no readable zip"):
+        intake.read_zip(path, "ps3")
+
+
+def test_a_submission_that_came_another_way_is_cleaned_once_and_kept(course):
+    folder = course.submitted("ada", "ps3")
+    (folder / "attention").mkdir(parents=True)
+    (folder / "attention" / "masks.py").write_text("x = 1")
+    (folder / "torch.py").write_text("raise SystemExit")
+    (folder / "ps3.ipynb").write_text("{")
+    (folder / "timestamp.txt").write_text("2026-01-02 03:04:05 UTC")
+    remarks = intake.normalise(course, "ada", "ps3")
+    assert not (folder / "torch.py").exists() and "torch.py" in " ".join(remarks)
+    assert json.loads((folder / "ps3.ipynb").read_text()) == RELEASED
+    assert (folder / "timestamp.txt").read_text() == "2026-01-02 03:04:05 UTC"
+    kept = list(course.received("ada", "ps3").glob("*/submission/torch.py"))
+    assert len(kept) == 1
+    assert intake.normalise(course, "ada", "ps3") == remarks
+    assert len(list(course.received("ada", "ps3").iterdir())) == 1
+
+
+def test_a_file_slipped_in_after_cleaning_is_cleaned_again(course):
+    intake.store(course, "ada", "ps3", intake.Received({"masks.py": b"x = 1"}, None, ()))
+    (course.submitted("ada", "ps3") / "torch.py").write_text("x")
+    intake.normalise(course, "ada", "ps3")
+    assert not (course.submitted("ada", "ps3") / "torch.py").exists()
+
+
+@pytest.mark.parametrize("name", ["ada", "søren", "李雷", "a.b-c_d@e", "2026001"])
+def test_student_ids_of_any_script_are_taken(name):
+    assert check_student_id(name) == name
+
+
+ODD_IDS = ["", ".", "..", "../x", "a/b", "-rf", "a b", "a\nb", "a+b", "e\u0301", "\u202eada", "*"]
+
+
+@pytest.mark.parametrize("name", ODD_IDS)
+def test_an_id_that_could_be_a_path_or_another_is_refused(name):
+    with pytest.raises(ValueError, match="student id"):
+        check_student_id(name)
