@@ -73,7 +73,7 @@ def nest(flat: list, shape: tuple[int, ...]) -> Any:
 
 def _flatten(values: Any, depth: int = 0) -> tuple[tuple[int, ...], list]:
     if isinstance(values, (bool, int, float)):
-        return (), [values]
+        return (), [_plain(values)]
     if not isinstance(values, (list, tuple)) or depth > MOST_DEPTH:
         if isinstance(getattr(values, "shape", None), tuple) and values.shape == () and hasattr(values, "item"):
             return (), [values.item()]  # a NumPy scalar
@@ -98,6 +98,7 @@ def pack(value: Any) -> dict[str, Any]:
     if value is None:
         return {"kind": "none"}
     if isinstance(value, (bool, int, float)):
+        value = _plain(value)
         return {"kind": "number", "type": type(value).__name__, "value": _number_text(value)}
     if isinstance(value, str):
         return {"kind": "text", "value": value[:1000]}
@@ -191,6 +192,13 @@ def _pack_ndarray(value: Any) -> dict[str, Any]:
     if sys.byteorder != "little":
         value = value.astype(value.dtype.newbyteorder("<"))
     return pack(Array("ndarray", dtype, tuple(value.shape), value.tobytes()))
+
+
+def _plain(number: float) -> float:
+    """A Python number: numpy.float64 is a float by inheritance, but not by type."""
+    if type(number) in (bool, int, float):
+        return number
+    return float(number) if isinstance(number, float) else int(number)
 
 
 def _number_text(value: float) -> str:

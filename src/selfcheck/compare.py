@@ -77,10 +77,9 @@ def _values(check: Check, one: dict[str, Any], expected: Answer, got: Answer, re
     wanted, came = unpack(expected["value"]), unpack(got["value"])
     if check.view:
         try:
-            came = check.view(one, came)
+            wanted, came = check.view(one, wanted), check.view(one, came)
         except Exception as error:  # the view meets whatever a learner returned
             return Difference("structure", f"the answer has not the expected form ({type(error).__name__})")
-        wanted = check.view(one, wanted)
     return _compare_trees(wanted, came, check.tolerance, reveal, "")
 
 
@@ -137,9 +136,10 @@ def close(a: float, b: float, tolerance: float) -> bool:
 def _dtype(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
     wanted, came = _leaves(unpack(expected["value"])), _leaves(unpack(got["value"]))
     for want, part in zip(wanted, came, strict=False):
-        if not isinstance(part, Array) or part.kind != want.kind:
-            return Difference("dtype", f"expected a {want.kind} of dtype {want.dtype}, got {_name(part)}")
-        if part.dtype != want.dtype:
+        if not isinstance(want, Array) or not isinstance(part, Array) or part.kind != want.kind:
+            if type(want) is not type(part) or isinstance(want, Array):
+                return Difference("dtype", f"expected {_name(want)}, got {_name(part)}")
+        elif part.dtype != want.dtype:
             return Difference("dtype", f"expected dtype {want.dtype}, got {part.dtype}")
     if len(wanted) != len(came):
         return Difference("structure", f"expected {len(wanted)} results, got {len(came)}")
@@ -148,7 +148,7 @@ def _dtype(check: Check, one: dict[str, Any], expected: Answer, got: Answer, rev
 
 def _gradient(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
     names = _argument_names(one)
-    for name, tree in expected["gradients"].items():
+    for name, tree in expected.get("gradients", {}).items():
         wanted, came = unpack(tree), unpack(got.get("gradients", {}).get(name, {"kind": "none"}))
         if wanted is None:
             continue

@@ -76,7 +76,8 @@ def _same(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
             return False
         if "error" in want and _error(want) != _error(came):
             return False
-    return first_difference(key, wrong, got) is None
+    # Both ways: what a misconception leaves out, a gradient for instance, must be missing in the answer as well.
+    return first_difference(key, wrong, got) is None and first_difference(key, got, wrong) is None
 
 
 def _error(answer: Answer) -> tuple[str, str]:

@@ -55,10 +55,11 @@ class Exercise:
         return sum(self.points.values()) + self.hidden_points
 
     def message_of(self, misconception: str) -> Misconception:
-        """The entry of a misconception id; KeyError where the exercise has none of that name."""
-        for entry in self.misconceptions:
-            if entry.id == misconception:
-                return entry
+        """The entry of a misconception id, which may stand in the other part of the exercise; KeyError for none."""
+        for part in (self, *parts_of(self.id)):
+            for entry in part.misconceptions:
+                if entry.id == misconception:
+                    return entry
         raise KeyError(f"{self.id} has no misconception {misconception}")
 
 
