@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .compare import Answer, compare
+from .compare import Answer, Difference, compare
 from .plan import Check
 
 
@@ -24,7 +24,9 @@ class Key:
     reveal: bool = True  # whether its numbers may be shown: a recorded draw of a visible check
 
 
-def first_difference(key: Key, expected: list[Answer], got: list[Answer], reveal: bool = True):
+def first_difference(
+    key: Key, expected: list[Answer], got: list[Answer], reveal: bool = True
+) -> tuple[int, Difference] | None:
     """The first difference over a draw's calls, with the call's position, or None."""
     for position, (one, want, came) in enumerate(zip(key.calls, expected, got, strict=True)):
         difference = compare(key.check, one, want, came, reveal)

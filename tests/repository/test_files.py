@@ -68,6 +68,28 @@ def test_every_module_says_what_it_is_for() -> None:
     assert not silent
 
 
+def test_public_functions_are_annotated() -> None:
+    rooms = ("solutions/", "src/selfcheck/", "autograder/", "book/")
+    # Functions of these are registered, never called by name; worked_example takes whatever is array-like.
+    free = ("src/selfcheck/checks/", "autograder/hidden/", "autograder/misconceptions/", "solutions/attention/worked_")
+    modules = [name for name in ours(".py") if name.startswith(rooms) and not name.startswith(free)]
+    bare = []
+    for name in modules:
+        for function in public_functions(ast.parse(text(name)).body):
+            arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+            untyped = [one.arg for one in arguments if one.annotation is None and one.arg not in ("self", "cls")]
+            if untyped or function.returns is None:
+                bare.append(f"{name}:{function.lineno}: {function.name}({', '.join(untyped)})")
+    assert not bare
+
+
+def public_functions(body: list[ast.stmt]) -> list[ast.FunctionDef]:
+    """The functions and methods of a module or class whose names do not begin with an underscore."""
+    found = [node for node in body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+    classes = [node for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+    return found + [function for node in classes for function in public_functions(node.body)]
+
+
 def test_every_skipped_test_gives_its_reason() -> None:
     bare = re.compile(r"pytest\.skip\(\)|mark\.(?:skip|xfail)\b(?!\()|mark\.(?:skip|xfail)\(\)")
     assert not [
