@@ -19,18 +19,19 @@ def lead_to_notebook(
 ) -> None:
     """Rewrites what the theme put into `header_buttons` (it links a .md page to the .md, which Colab cannot open)."""
     notebook = notebook_name(pagename)
-    buttons = context.get("header_buttons", [])
-    for group in list(buttons):
-        if group.get("label") != "launch-buttons":
-            continue
-        if notebook is None:
-            buttons.remove(group)
-            continue
-        for button in group["buttons"]:
-            button["url"] = ADDRESS[button["text"]](notebook)
-    if not notebook:
-        context.pop("ipynb_source", None)
-    elif context.get("ipynb_source"):
+    groups = context.get("header_buttons", [])
+    if notebook is None:
+        groups[:] = [group for group in groups if group.get("label") != "launch-buttons"]
+        for group in groups:
+            kept = [button for button in group.get("buttons", []) if button.get("label") != "download-notebook-button"]
+            if "buttons" in group:
+                group["buttons"] = kept
+        return
+    for group in groups:
+        if group.get("label") == "launch-buttons":
+            for button in group["buttons"]:
+                button["url"] = ADDRESS[button["text"]](notebook)
+    if context.get("ipynb_source"):
         _offer_generated_notebook(app, notebook, context["ipynb_source"])
 
 

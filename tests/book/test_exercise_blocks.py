@@ -1,0 +1,92 @@
+"""An exercise block shows what the catalogue, the stubs and the reference say, and nothing else says it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+from autograder.exercise_text import label, points_text, slug, solution_text, stub_text
+from autograder.places import BOOK, ROOT
+from autograder.repository import colab_url
+from selfcheck.catalogue import Exercise, exercises
+
+
+def _name(exercise: Exercise) -> str:
+    return f"{exercise.number} {exercise.symbol}"
+
+
+def _blocks(exercise: Exercise, site: Path) -> list[Tag]:
+    """The block in the chapter and the block in the problem set."""
+    places = [
+        (f"chapters/{exercise.chapter}", label(exercise)),
+        (f"problem-sets/{exercise.problem_set}", f"{exercise.problem_set}-{slug(exercise)}"),
+    ]
+    found = []
+    for page, name in places:
+        soup = BeautifulSoup((site / f"{page}.html").read_text("utf-8"), "html.parser")
+        block = soup.find(id=name.lower().replace("_", "-"))
+        assert block is not None, f"{page} does not show exercise {exercise.number}"
+        found.append(block)
+    return found
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("exercise", exercises(), ids=_name)
+def test_block_shows_the_catalogue(exercise: Exercise, site: Path) -> None:
+    for block in _blocks(exercise, site):
+        assert _words(block.select_one(".exercise-title").text) == f"Exercise {exercise.number}: {exercise.title}"
+        facts = block.select_one(".exercise-facts").text
+        assert points_text(exercise.max_points) in facts
+        assert f"about {exercise.minutes} minutes" in facts
+        assert f"difficulty {exercise.difficulty} of 5" in facts
+        plain = re.match(r"[^`$*_{\[\\<'\"]+", exercise.prompt.strip())[0].strip()
+        assert _words(plain) in _words(block.text.replace("\u2060", ""))
+        assert len(block.select("details.hint")) == len(exercise.hints) == 3
+        assert not any(fold.has_attr("open") for fold in block.select("details"))
+        for needed in exercise.depends_on:
+            numbers = [other.number for other in exercises() if other.id == needed]
+            assert any(number in facts for number in numbers)
+
+
+@pytest.mark.parametrize("exercise", exercises(), ids=_name)
+def test_block_shows_the_stub_the_solution_and_where_to_work(exercise: Exercise, site: Path) -> None:
+    for block in _blocks(exercise, site):
+        assert block.select_one("details.stub pre").text.strip() == stub_text(exercise).strip()
+        assert "NotImplementedError" in block.select_one("details.stub pre").text
+        assert block.select_one("details.solution pre").text.strip() == solution_text(exercise).strip()
+        assert block.select_one(".exercise-work a")["href"] == colab_url(exercise.problem_set)
+        assert f'check("{exercise.id}")' in block.select_one(".exercise-work").text
+
+
+def test_no_page_shows_the_marks_around_solutions(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        assert "# solution:" not in page.read_text("utf-8"), page.name
+
+
+def test_a_book_without_solutions_has_none(tmp_path: Path) -> None:
+    exercise = exercises()[0]
+    (tmp_path / "index.md").write_text(f"# A page\n\n```{{exercise}} {exercise.id}\n```\n", "utf-8")
+    (tmp_path / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {str(BOOK / '_extensions')!r})\n"
+        "extensions = ['myst_parser', 'exercise_block']\nmyst_enable_extensions = ['dollarmath']\n",
+        "utf-8",
+    )
+    paths = [ROOT / "solutions", ROOT / "src", ROOT]
+    shown = {}
+    for solutions in ("yes", "no"):
+        environment = {**os.environ, "SOLUTIONS": solutions, "PYTHONPATH": os.pathsep.join(map(str, paths))}
+        command = [sys.executable, "-m", "sphinx", "-q", "-E", "-b", "html", str(tmp_path), str(tmp_path / solutions)]
+        subprocess.run(command, env=environment, check=True, capture_output=True)
+        soup = BeautifulSoup((tmp_path / solutions / "index.html").read_text("utf-8"), "html.parser")
+        shown[solutions] = len(soup.select("details.solution"))
+        assert len(soup.select("details.stub")) == 1
+    assert shown == {"yes": 1, "no": 0}

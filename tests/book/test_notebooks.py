@@ -1,0 +1,184 @@
+"""The generated notebooks: valid, without outputs, the same every time, and free of what only the book reads."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder import notebooks
+from autograder.book_index import BookIndex
+from autograder.exercise_text import find_exercise, solution_text
+from autograder.notebook_setup import setup_source
+from autograder.places import BOOK, ROOT
+from autograder.plain_markdown import convert
+from autograder.repository import repository
+from selfcheck.catalogue import in_problem_set, problem_sets
+
+from .pages import notebook_pages
+
+TEXTS = notebooks.texts()
+LEFT_OVER = re.compile(r"^\s*(?:`{3,}|:{3,})\{|\{[a-z:]+\}`|^\([\w-]+\)=\s*$|^:[a-z-]+:", re.MULTILINE)
+
+
+def _cells(text: str) -> list[nbformat.NotebookNode]:
+    return nbformat.reads(text, as_version=4).cells
+
+
+def test_each_chapter_and_problem_set_has_one() -> None:
+    assert {path.stem for path in TEXTS} == {page.rpartition("/")[2] for page in notebook_pages()}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=[path.stem for path in TEXTS])
+def test_notebook_is_valid_and_has_no_outputs(text: str) -> None:
+    nbformat.validate(json.loads(text))
+    for cell in _cells(text):
+        assert not cell.get("outputs")
+        assert cell.get("execution_count") is None
+    assert json.loads(text)["metadata"]["colab"] == {"provenance": []}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=[path.stem for path in TEXTS])
+def test_only_plain_markdown_is_left(text: str) -> None:
+    for cell in _cells(text):
+        if cell.cell_type == "markdown":
+            prose = re.sub(r"```.*?```", "", cell.source, flags=re.DOTALL)
+            assert not LEFT_OVER.search(prose), LEFT_OVER.search(prose)[0]
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=[path.stem for path in TEXTS])
+def test_first_code_cell_needs_the_standard_library_only(text: str) -> None:
+    first = next(cell for cell in _cells(text) if cell.cell_type == "code").source
+    imported = re.findall(r"^(?:from|import) (\w+)", first, re.MULTILINE)
+    assert imported
+    assert set(imported) <= sys.stdlib_module_names
+    assert repository().url in first
+
+
+def test_notebooks_are_the_same_every_time(tmp_path: Path) -> None:
+    written = notebooks.generate(tmp_path)
+    assert {path.name: path.read_text("utf-8") for path in written} == {path.name: text for path, text in TEXTS.items()}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=[path.stem for path in TEXTS])
+def test_code_cells_compile(text: str) -> None:
+    for cell in _cells(text):
+        if cell.cell_type == "code" and not cell.source.lstrip().startswith("%"):
+            compile(cell.source, cell.id, "exec")
+
+
+def test_set_up_finds_the_course_from_anywhere_inside_and_is_idempotent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(BOOK / "chapters")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for _ in range(2):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile(setup_source(("solutions", "book")), "set-up", "exec"), {})
+        assert sys.path[:2] == [str(ROOT / "solutions"), str(ROOT / "book")]
+        assert sys.path.count(str(ROOT / "book")) == 1
+        assert str(ROOT) in said.getvalue()
+
+
+def test_set_up_fetches_the_course_where_it_is_not(tmp_path: Path) -> None:
+    origin, work = tmp_path / "origin", tmp_path / "work"
+    (origin / "book").mkdir(parents=True)
+    (origin / "src" / "selfcheck").mkdir(parents=True)
+    (origin / "book" / "_config.yml").write_text("title: x\n", "utf-8")
+    (origin / "src" / "selfcheck" / "here.py").write_text("", "utf-8")
+    me = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    for command in (["init", "-q", "-b", repository().branch], ["add", "."], [*me, "commit", "-q", "-m", "x"]):
+        subprocess.run(["git", *command], cwd=origin, check=True)
+    work.mkdir()
+    source = setup_source(("src",)).replace(repository().url, origin.as_uri())
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", source], cwd=work, check=True, capture_output=True)
+    assert (work / repository().name / "src" / "selfcheck" / "here.py").is_file()
+
+
+@pytest.mark.parametrize("problem_set", problem_sets())
+def test_source_notebook_grades_every_exercise_and_question(problem_set: str) -> None:
+    from nbgrader.nbgraderformat import MetadataValidator
+
+    notebook = notebooks.source_notebook(problem_set)
+    nbformat.validate(notebook)
+    MetadataValidator().validate_nb(notebook)
+    graded = {
+        c.metadata["nbgrader"]["grade_id"]: c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade")
+    }
+    for exercise in in_problem_set(problem_set):
+        cell = graded.pop(exercise.id.replace(".", "-"))
+        assert cell.source == f'check("{exercise.id}")'
+        settings = cell.metadata["nbgrader"]
+        assert settings["points"] == exercise.max_points
+        assert settings["locked"] and not settings["solution"]
+    page = (BOOK / "problem-sets" / f"{problem_set}.md").read_text("utf-8")
+    assert set(graded) == set(re.findall(r"^```\{question\} (\S+)$", page, re.MULTILINE))
+    for cell in graded.values():
+        assert cell.cell_type == "markdown"
+        assert cell.metadata["nbgrader"]["solution"] and not cell.metadata["nbgrader"]["locked"]
+    assert notebook.cells[0].source == "from selfcheck import check, edit, hint, pack, reload"
+
+
+@pytest.mark.parametrize("problem_set", problem_sets())
+def test_source_notebook_holds_no_solution(problem_set: str) -> None:
+    text = nbformat.writes(notebooks.source_notebook(problem_set))
+    for exercise in in_problem_set(problem_set):
+        last_line = solution_text(exercise).strip().splitlines()[-1].strip()
+        assert last_line not in text
+
+
+def _converted(text: str) -> str:
+    return convert(text, "chapters/04-masks", BookIndex())
+
+
+def test_admonitions_become_quotations_and_dropdowns_stay_folded() -> None:
+    assert _converted(":::{note}\nA *text*.\n:::") == "> **Note**\n>\n> A *text*."
+    folded = _converted("```{admonition} Answer\n:class: dropdown\nYes.\n```")
+    assert folded == "<details>\n<summary>Answer</summary>\n\nYes.\n\n</details>"
+
+
+def test_formulas_keep_their_numbers_and_references_their_targets() -> None:
+    index = BookIndex()
+    name, place = next(iter(index.formulas.items()))
+    assert f"\\tag{{{place.title}}}" in convert(f"$$\nx = y\n$$ ({name})", place.page, index)
+    assert convert(f"see {{eq}}`{name}`", place.page, index) == f"see ({place.title})"
+
+
+def test_citations_name_authors_and_year() -> None:
+    assert "[Vaswani et al., 2017](https://arxiv.org/abs/1706.03762)" in _converted("{cite}`vaswani2017attention`")
+    assert _converted("{cite:t}`vaswani2017attention`").startswith("[Vaswani et al. (2017)](")
+
+
+def test_code_and_code_spans_are_left_alone() -> None:
+    text = "`{ref}` and\n\n```python\nprint('{ref}`x`')\n```"
+    assert _converted(text) == text
+
+
+def test_included_code_is_the_reference_without_marks() -> None:
+    text = "```{literalinclude} ../../solutions/attention/masks.py\n:pyobject: causal_mask\n```"
+    shown = _converted(text)
+    assert shown.startswith("```python\ndef causal_mask(")
+    assert "# solution" not in shown
+    with pytest.raises(ValueError, match="shows no solution"):
+        convert(text, "problem-sets/ps3", BookIndex())
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("{ref}`sec-nowhere`", LookupError), ("{cite}`nobody1900nothing`", LookupError), ("{unheard}`of`", ValueError)],
+)
+def test_a_reference_to_nothing_is_an_error(text: str, problem: type[Exception]) -> None:
+    with pytest.raises(problem):
+        _converted(text)
+
+
+def test_an_unknown_exercise_names_the_known_ones() -> None:
+    with pytest.raises(LookupError, match=r"masks\.causal_mask"):
+        find_exercise("masks.causal")
