@@ -8,7 +8,6 @@ one token is one row. L is the number of queries, S the number of keys.
 import numpy as np
 
 # solution: end
-
 __all__ = ["EXAMPLE", "dot_scores", "project", "self_attention", "softmax", "weighted_sum"]
 
 #: The running example of the course: three tokens, four features each, two heads three wide.
@@ -39,6 +38,7 @@ def project(inputs, w_query, w_key, w_value) -> tuple:
             raise ValueError(
                 f"{name} must have one row per input feature, {d_in}, got shape {(rows, columns)}; transpose it?"
             )
+    _check_same_width("w_query", w_query, "w_key", w_key)
     # solution: begin
     inputs = np.asarray(inputs, dtype=float)
     return inputs @ np.asarray(w_query), inputs @ np.asarray(w_key), inputs @ np.asarray(w_value)
@@ -67,10 +67,12 @@ def softmax(scores, axis=-1):
     is -inf throughout gives zeros.
     Raises ValueError where scores has no such axis.
     """
-    dimensions = len(_shape("scores", scores))
-    if not -dimensions <= axis < dimensions:
+    shape = _shape("scores", scores)
+    if not shape:
+        raise ValueError("scores must have at least one axis, got a single number; put it in a list?")
+    if not -len(shape) <= axis < len(shape):
         raise ValueError(
-            f"axis must lie between {-dimensions} and {dimensions - 1} for scores of {dimensions} axes, got {axis}"
+            f"axis must lie between {-len(shape)} and {len(shape) - 1} for scores of shape {shape}, got {axis}"
         )
     # solution: begin
     scores = np.asarray(scores, dtype=float)
@@ -111,11 +113,7 @@ def self_attention(inputs, w_query, w_key, w_value, scale=False) -> tuple:
     Raises ValueError where the shapes do not fit.
     Source: Vaswani et al. 2017, eq. 1.
     """
-    if _matrix_shape("w_query", w_query)[1] != _matrix_shape("w_key", w_key)[1]:
-        raise ValueError(
-            "w_query and w_key must have the same number of columns, got shapes "
-            f"{_matrix_shape('w_query', w_query)} and {_matrix_shape('w_key', w_key)}"
-        )
+    _check_same_width("w_query", w_query, "w_key", w_key)
     # solution: begin
     queries, keys, values = project(inputs, w_query, w_key, w_value)
     scores = dot_scores(queries, keys)

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 6ec864e9c00c
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 5c575d18a7e0
 """Self-attention on arrays small enough to check by hand.
 
 Every argument and every result is array-like: nested lists, tuples or NumPy arrays. Row vectors:
@@ -35,6 +35,7 @@ def project(inputs, w_query, w_key, w_value) -> tuple:
             raise ValueError(
                 f"{name} must have one row per input feature, {d_in}, got shape {(rows, columns)}; transpose it?"
             )
+    _check_same_width("w_query", w_query, "w_key", w_key)
     raise NotImplementedError("exercise 2.1: Queries, keys and values")
 
 
@@ -58,10 +59,12 @@ def softmax(scores, axis=-1):
     is -inf throughout gives zeros.
     Raises ValueError where scores has no such axis.
     """
-    dimensions = len(_shape("scores", scores))
-    if not -dimensions <= axis < dimensions:
+    shape = _shape("scores", scores)
+    if not shape:
+        raise ValueError("scores must have at least one axis, got a single number; put it in a list?")
+    if not -len(shape) <= axis < len(shape):
         raise ValueError(
-            f"axis must lie between {-dimensions} and {dimensions - 1} for scores of {dimensions} axes, got {axis}"
+            f"axis must lie between {-len(shape)} and {len(shape) - 1} for scores of shape {shape}, got {axis}"
         )
     raise NotImplementedError("exercise 2.3: A stable softmax")
 
@@ -91,11 +94,7 @@ def self_attention(inputs, w_query, w_key, w_value, scale=False) -> tuple:
     Raises ValueError where the shapes do not fit.
     Source: Vaswani et al. 2017, eq. 1.
     """
-    if _matrix_shape("w_query", w_query)[1] != _matrix_shape("w_key", w_key)[1]:
-        raise ValueError(
-            "w_query and w_key must have the same number of columns, got shapes "
-            f"{_matrix_shape('w_query', w_query)} and {_matrix_shape('w_key', w_key)}"
-        )
+    _check_same_width("w_query", w_query, "w_key", w_key)
     raise NotImplementedError("exercise 2.5: Self-attention")
 
 

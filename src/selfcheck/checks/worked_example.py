@@ -1,1 +1,294 @@
-"""Visible checks of the worked example."""
+"""Visible checks of the worked example: plain nested lists, and NumPy arrays in one check of each exercise."""
+
+from math import inf
+
+from selfcheck.arrays import Array, array
+from selfcheck.plan import call, check, ndarray
+
+# The numbers of the running example; a test compares them with attention.worked_example.EXAMPLE.
+INPUTS = [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]
+W_QUERY = [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]
+W_KEY = [[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]
+W_VALUE = [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]
+QUERIES = [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
+KEYS = [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
+VALUES = [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
+SCORES = [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
+WEIGHTS = [[0.0634, 0.4683, 0.4683], [0.0, 0.982, 0.018], [0.0003, 0.8805, 0.1192]]  # softmax of SCORES, rounded
+
+
+def small(rng, rows, columns, size=0.3):
+    """A matrix of small numbers: products of such matrices stay in the range where a softmax is not one-hot."""
+    return [[round(size * number, 2) for number in row] for row in rng.normal(rows, columns)]
+
+
+def shares(rng, rows, columns):
+    """Positive weights whose rows sum to 1, no two alike in a row."""
+    drawn = [rng.sample(range(1, 20), columns) for _ in range(rows)]
+    return [[number / sum(row) for number in row] for row in drawn]
+
+
+def rotations(row):
+    """A square matrix whose rows and whose columns all hold the same numbers, so that the axis makes no difference."""
+    return [row[-shift:] + row[:-shift] for shift in range(len(row))]
+
+
+def part(positions, count):
+    """A view of some of `count` results, so that a check sees them alone; a lone matrix is left as it is."""
+
+    def view(one, value):
+        if isinstance(value, Array) and len(value.shape) == 3:
+            value = [array(matrix) for matrix in value.nested()]
+        return value[positions] if isinstance(value, (tuple, list)) and len(value) == count else value
+
+    return view
+
+
+# 2.1 project
+
+
+@check("worked_example.project", sees="the running example's queries, keys and values come out, in this order")
+def project_running_example(rng):
+    return call(INPUTS, W_QUERY, W_KEY, W_VALUE)
+
+
+@check(
+    "worked_example.project",
+    sees="queries and keys: each token is a row that multiplies the matrix from the left",
+    view=part(slice(0, 2), 3),
+)
+def project_square(rng):
+    length, width = rng.sizes(2, 3, 7)
+    return call(rng.normal(length, width), *(rng.normal(width, width) for _ in range(3)))
+
+
+@check("worked_example.project", sees="length, input width and output width may all differ")
+def project_sizes(rng):
+    length, width, d_in = sorted(rng.sizes(3))
+    return call(rng.normal(length, d_in), *(rng.normal(d_in, width) for _ in range(3)))
+
+
+@check("worked_example.project", sees="values have a width of their own", view=part(2, 3))
+def project_value_width(rng):
+    length, d, d_v = sorted(rng.sizes(3, 2, 8))
+    return call(rng.normal(length, 8), rng.normal(8, d), rng.normal(8, d), rng.normal(8, d_v))
+
+
+@check("worked_example.project", sees="NumPy arrays work, and fractions survive whole-number inputs")
+def project_numpy(rng):
+    length, d, d_in = sorted(rng.sizes(3))
+    return call(ndarray(rng.integers(length, d_in)), *(ndarray(rng.normal(d_in, d)) for _ in range(3)))
+
+
+@check("worked_example.project", sees="matrices that do not fit the inputs are refused", compares="error")
+def project_errors(rng):
+    fits, turned = rng.normal(4, 3), rng.normal(3, 4)
+    return [
+        call(rng.normal(2, 4), turned, fits, fits),
+        call(rng.normal(2, 4), fits, turned, fits),
+        call(rng.normal(2, 4), fits, fits, turned),
+    ]
+
+
+# 2.2 dot_scores
+
+
+@check("worked_example.dot_scores", sees="the running example's scores come out")
+def dot_running_example(rng):
+    return call(QUERIES, KEYS)
+
+
+@check("worked_example.dot_scores", sees="row i belongs to query i, column j to key j")
+def dot_orientation(rng):
+    size = rng.integer(3, 6)
+    return call(rng.normal(size, size), rng.normal(size, size))
+
+
+@check("worked_example.dot_scores", sees="queries, keys and features may differ in number")
+def dot_sizes(rng):
+    queries, keys, width = sorted(rng.sizes(3))
+    return [
+        call(rng.normal(queries, width), rng.normal(keys, width)),
+        call(rng.normal(queries, keys), rng.normal(width, keys)),
+    ]
+
+
+@check("worked_example.dot_scores", sees="NumPy arrays work, of whole numbers and of fractions")
+def dot_numpy(rng):
+    keys, queries, width = sorted(rng.sizes(3))
+    return [
+        call(ndarray(rng.integers(queries, width)), ndarray(rng.normal(keys, width))),
+        call(ndarray(rng.integers(queries, width)), ndarray(rng.integers(keys, width))),
+    ]
+
+
+@check("worked_example.dot_scores", sees="queries and keys of different widths are refused", compares="error")
+def dot_errors(rng):
+    return [call(rng.normal(3, 4), rng.normal(3, 5)), call(rng.normal(2, 3), rng.normal(3, 2))]
+
+
+# 2.3 softmax
+
+
+@check("worked_example.softmax", sees="the running example's scores give its weights")
+def softmax_running_example(rng):
+    return call(SCORES)
+
+
+@check("worked_example.softmax", sees="without an axis, each row sums to 1")
+def softmax_rows(rng):
+    return call(rng.normal(*sorted(rng.sizes(2, 3, 7))))
+
+
+@check("worked_example.softmax", sees="the axis asked for is the one whose weights sum to 1")
+def softmax_axis(rng):
+    rows, columns = rng.sizes(2, 3, 7)
+    return [
+        call(rng.normal(rows, columns), 0),
+        call(rng.normal(rows, columns), axis=1),
+        call(rng.normal(rows, columns), axis=-2),
+    ]
+
+
+@check("worked_example.softmax", sees="vectors and arrays of three axes work along every axis")
+def softmax_any_axes(rng):
+    sizes = rng.sizes(3, 2, 6)
+    return [call(rng.normal(5)), *(call(rng.normal(*sizes), axis=axis) for axis in (1, 0, -1))]
+
+
+@check("worked_example.softmax", sees="scores of 10 000 and of -10 000 give finite, exact weights")
+def softmax_large(rng):
+    row = [number / 4 for number in rng.sample(range(12), 4)]
+    return [
+        call(rotations([10_000.0 + number for number in row])),
+        call(rotations([-10_000.0 - number for number in row])),
+    ]
+
+
+@check("worked_example.softmax", sees="rows of very different size do not disturb each other")
+def softmax_far_apart(rng):
+    offsets = rng.sample([10_000, 1_200, 0, -10_000], 4)
+    return call([[offset + number / 4 for number in rng.sample(range(12), 3)] for offset in offsets])
+
+
+@check("worked_example.softmax", sees="a score of -inf gets weight 0 and the rest share the 1")
+def softmax_minus_infinity(rng):
+    return call(rotations([-inf, *rng.normal(3)]))
+
+
+@check("worked_example.softmax", sees="a row of nothing but -inf gets zeros")
+def softmax_empty_row(rng):
+    row = rng.normal(4)
+    return call([*rotations(row), [-inf] * 4])
+
+
+@check("worked_example.softmax", sees="NumPy arrays of whole numbers give fractions")
+def softmax_numpy(rng):
+    return call(ndarray(rng.integers(*sorted(rng.sizes(2, 3, 7)), low=-2, high=3)))
+
+
+@check("worked_example.softmax", sees="the scores that came in are left as they were", compares="unchanged")
+def softmax_unchanged(rng):
+    return [call(ndarray(rng.normal(3, 4))), call(rng.normal(3, 4)), call(ndarray(rng.integers(3, 4)))]
+
+
+@check("worked_example.softmax", sees="an axis that the scores do not have is refused", compares="error")
+def softmax_errors(rng):
+    return [call(rng.normal(3, 4), axis=2), call(rng.normal(3, 4), axis=-3), call(rng.normal(3), axis=1)]
+
+
+# 2.4 weighted_sum
+
+
+@check("worked_example.weighted_sum", sees="the running example's weights and values give its outputs")
+def mix_running_example(rng):
+    return call(WEIGHTS, VALUES)
+
+
+@check("worked_example.weighted_sum", sees="row i of the weights makes output i, its column j weighs value j")
+def mix_orientation(rng):
+    size = rng.integer(3, 6)
+    return call(shares(rng, size, size), rng.normal(size, size))
+
+
+@check("worked_example.weighted_sum", sees="queries, values and features may differ in number")
+def mix_sizes(rng):
+    queries, keys, width = sorted(rng.sizes(3))
+    return [
+        call(shares(rng, queries, keys), rng.normal(keys, width)),
+        call(shares(rng, width, queries), rng.normal(queries, keys)),
+    ]
+
+
+@check("worked_example.weighted_sum", sees="the weights are used as they are, whatever a row sums to")
+def mix_row_sums(rng):
+    first, second = shares(rng, 2, 4)
+    return call([first, [2 * weight for weight in second], [0.25, 0.0, 0.5, 0.0]], rng.normal(4, 5))
+
+
+@check("worked_example.weighted_sum", sees="NumPy arrays work, and whole-number values give fractional outputs")
+def mix_numpy(rng):
+    length, width = rng.sizes(2, 3, 7)
+    return call(ndarray(shares(rng, length, length)), ndarray(rng.integers(length, width)))
+
+
+@check("worked_example.weighted_sum", sees="weights that do not fit the values are refused", compares="error")
+def mix_errors(rng):
+    return [call(shares(rng, 3, 4), rng.normal(3, 4)), call(shares(rng, 2, 5), rng.normal(6, 2))]
+
+
+# 2.5 self_attention
+
+
+def layer(rng, low=3, high=9):
+    """Inputs and matrices with length, input width, key width and value width all different, and moderate scores."""
+    length, d_in, d, d_v = rng.sizes(4, low, high)
+    return rng.normal(length, d_in), small(rng, d_in, d), small(rng, d_in, d), rng.normal(d_in, d_v)
+
+
+@check("worked_example.self_attention", sees="the running example's outputs and weights come out, without the scale")
+def attention_running_example(rng):
+    return call(INPUTS, W_QUERY, W_KEY, W_VALUE)
+
+
+@check("worked_example.self_attention", sees="the running example with the scale, whole numbers in NumPy arrays")
+def attention_running_example_scaled(rng):
+    return call(*(ndarray(matrix) for matrix in (INPUTS, W_QUERY, W_KEY, W_VALUE)), scale=True)
+
+
+@check(
+    "worked_example.self_attention",
+    sees="where all scores are equal, each output is the mean of the values",
+    view=part(0, 2),
+)
+def attention_equal_scores(rng):
+    length, d_in, d, d_v = rng.sizes(4, 3, 8)
+    return call(rng.normal(length, d_in), [[0.0] * d] * d_in, small(rng, d_in, d), rng.normal(d_in, d_v))
+
+
+@check("worked_example.self_attention", sees="the weights: each query's row over the keys sums to 1", view=part(1, 2))
+def attention_weights(rng):
+    return call(*layer(rng))
+
+
+@check(
+    "worked_example.self_attention",
+    sees="the outputs: each query mixes the values by its own row of weights",
+    view=part(0, 2),
+)
+def attention_outputs(rng):
+    return call(*layer(rng))
+
+
+@check(
+    "worked_example.self_attention",
+    sees="scale=True divides the scores by the square root of the key width",
+    view=part(1, 2),
+)
+def attention_scale(rng):
+    return [call(*layer(rng), scale=True), call(*layer(rng), True)]
+
+
+@check("worked_example.self_attention", sees="queries and keys of different widths are refused", compares="error")
+def attention_errors(rng):
+    return call(rng.normal(3, 4), rng.normal(4, 2), rng.normal(4, 3), rng.normal(4, 5))
