@@ -1,0 +1,2 @@
+def one_more_try(scores:
+    return scores
