@@ -65,7 +65,8 @@ def _raised(error: dict[str, Any], reveal: bool, before: str = "") -> Difference
     if kind == "Stopped":
         return Difference("stopped", text)
     if kind == "MemoryError" or "can't allocate memory" in text:
-        return Difference("raised", "your code asked for far more memory than its inputs need: which shape is too large?")
+        text = "your code asked for far more memory than its inputs need: which shape is too large?"
+        return Difference("raised", text)
     where = f", in line {error['line']}: {error['source']}" if error.get("line") and error.get("source") else ""
     if not reveal:  # a learner's own exception may quote the input
         return Difference("raised", f"{before}your code raised {kind}{where}")
