@@ -1,8 +1,110 @@
 """Hidden checks of the masks."""
 
-from selfcheck.plan import call, check
+import math
+
+from selfcheck.checks.masks import DTYPES, disagreeing, mixed_rows
+from selfcheck.plan import call, check, dtype, tensor
+
+
+@check("masks.padding_mask", sees="lengths of every integer dtype, one sequence, and no sequence at all", points=1)
+def padding_edges(rng):
+    integers = [call(tensor(rng.sample(range(1, 9), 3), name), 9) for name in ("int32", "int16", "uint8")]
+    one = tensor([rng.integer(3, 7)], "int64")
+    return [*integers, call(one), call(one, 11), call(tensor([], "int64"), 5), call(tensor([0, 0], "int64"))]
 
 
 @check("masks.causal_mask", sees="a single query sees every key, and no length is too small", points=1)
 def causal_edges(rng):
     return [call(1, rng.integer(3, 9)), call(1), call(rng.integer(2, 5), 0), call(0, 3), call(rng.integer(20, 40), 31)]
+
+
+@check("masks.sliding_window_mask", sees="long and short sequences, windows of the whole length", points=1)
+def window_edges(rng):
+    length = rng.integer(5, 9)
+    return [
+        call(rng.integer(30, 40), rng.integer(6, 12)),
+        call(length, length),
+        call(length, 2),
+        call(1, 3),
+        call(0, 2),
+    ]
+
+
+@check("masks.document_mask", sees="large ids of every integer dtype, other batch sizes, and no token at all", points=1)
+def documents_edges(rng):
+    far = [2**53 + rng.integer(0, 2), 2**53 + 2, 2**53 + 2, 2**53 + 3, 2**53 + 3]
+    shared = rng.integer(1, 4)  # a document of the same name in both rows
+    rows = [[shared, shared, 7, 7, 8], [5, 5, shared, shared, 7]]
+    return [
+        call(tensor([far], "int64")),
+        *[call(tensor(rows, name)) for name in ("int32", "int16", "uint8")],
+        call(tensor([[4]], "int64")),
+        call(tensor([[], []], "int64")),
+    ]
+
+
+@check(
+    "masks.combine_masks",
+    sees="one mask alone, five at once, and masks that only together have the full shape",
+    points=1,
+)
+def combine_edges(rng):
+    batch, heads, queries, keys = rng.sizes(4, 2, 7)
+    column, row = tensor(mixed_rows(rng, queries, 1), "bool"), tensor(mixed_rows(rng, keys), "bool")
+    head = tensor(mixed_rows(rng, heads, 1, 1), "bool")
+    return [
+        call(tensor(rng.booleans(batch, keys), "bool")),
+        call(*disagreeing(rng, 5, 4, 3)),
+        call(column, None, row),
+        call(head, column, row, tensor(rng.booleans(batch, 1, 1, keys), "bool")),
+    ]
+
+
+@check("masks.to_additive", sees="masks without an axis, without an entry, and all alike", points=1)
+def additive_edges(rng):
+    return [
+        call(tensor(True, "bool")),
+        call(tensor(False, "bool"), dtype("bfloat16")),
+        call(tensor([[], []], "bool")),
+        call(tensor([[False] * 3, [True] * 3], "bool"), dtype("float16")),
+        call(tensor(mixed_rows(rng, 2, 3, 4), "bool"), dtype("float64")),
+    ]
+
+
+@check("masks.masked_softmax", sees="scores of ±10⁴, a single key, other axes, and no entry at all", points=1)
+def softmax_edges(rng):
+    mask = tensor(mixed_rows(rng, 2, 4), "bool")
+    spread = [[10_000.0 * number for number in row] for row in rng.normal(2, 4)]
+    scores, across = rng.tensor(4, 2, 3), [[[True]], [[False]], [[True]], [[True]]]
+    return [
+        call(tensor(spread), mask),
+        call(tensor(spread, "float32"), mask),
+        call(rng.tensor(3, 1), tensor([[True], [False], [True]], "bool")),
+        call(rng.tensor(4), tensor(mixed_rows(rng, 4), "bool"), 0),
+        call(scores, tensor(across, "bool"), dim=0),
+        call(tensor([[], []], "float64"), dim=0),
+        call(rng.tensor(2, 4), tensor([False], "bool")),
+    ]
+
+
+@check(
+    "masks.masked_softmax",
+    sees="half precision: right weights, zeros in an empty row, finite gradients",
+    compares=("dtype", "values", "gradient"),
+    tolerance=2e-2,  # bfloat16 keeps 8 bits, and a sum of a few weights rounds each of them
+    points=1,
+)
+def softmax_half(rng):
+    mask, empty = mixed_rows(rng, 3, 5), [[True, False, True, True, False], [False] * 5, [True] * 5]
+    scores = rng.normal(3, 5)
+    scores[0][mask[0].index(False)] = 60_000.0  # float16 ends at 65504
+    hidden = [[-math.inf] * 5, *rng.normal(2, 5)]
+    return [
+        made
+        for name in DTYPES[:2]
+        for made in (
+            call(tensor(scores, name), tensor(mask, "bool")),
+            call(rng.tensor(3, 5, dtype=name), tensor(empty, "bool")),
+            call(tensor(hidden, name)),
+        )
+    ]

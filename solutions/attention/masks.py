@@ -25,7 +25,9 @@ def padding_mask(lengths: Tensor, max_length: int | None = None) -> Tensor:
     Raises ValueError for a length below 0 or above max_length, TypeError for a dtype that is not integer.
     """
     check_integers("lengths", lengths, 1)
-    longest = int(lengths.max()) if lengths.numel() else 0
+    shortest, longest = (int(lengths.min()), int(lengths.max())) if lengths.numel() else (0, 0)
+    if shortest < 0:
+        raise ValueError(f"lengths must be at least 0, got {shortest}; they count the real tokens of each sequence")
     if max_length is None:
         max_length = longest
     check_length("max_length", max_length)
@@ -33,8 +35,6 @@ def padding_mask(lengths: Tensor, max_length: int | None = None) -> Tensor:
         raise ValueError(
             f"lengths must not exceed max_length {max_length}, got {longest}; truncate the sequences first"
         )
-    if lengths.numel() and int(lengths.min()) < 0:
-        raise ValueError(f"lengths must be at least 0, got {int(lengths.min())}")
     # solution: begin
     positions = torch.arange(max_length, device=lengths.device)
     return positions < lengths.unsqueeze(-1)  # (B, max_length)
@@ -132,14 +132,17 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) ->
     scores: floating tensor of any shape; a score of -inf counts as masked
     mask: bool, broadcastable to scores, True = attend; dim: the axis that sums to 1
     Returns weights of the shape and dtype of scores. A slice without an allowed entry gives zeros,
-    and its gradient is zero, not NaN.
-    Raises ValueError where the mask does not fit, TypeError for a wrong dtype.
+    and its gradient is zero, not NaN. (A NaN among the allowed scores stays visible as NaN.)
+    Raises ValueError where the mask does not fit or scores have no axis dim, TypeError for a wrong dtype.
     """
     check_floating(scores=scores)
     if mask is not None:
         check_mask("mask", mask, tuple(scores.shape))
+    axes = max(scores.dim(), 1)
+    if not -axes <= dim < axes:
+        raise ValueError(f"dim must be an axis of scores {tuple(scores.shape)}, from {-axes} to {axes - 1}, got {dim}")
     # solution: begin
-    allowed = scores > -torch.inf
+    allowed = scores != -torch.inf
     if mask is not None:
         allowed = allowed & mask
     # An empty slice is filled with 0 instead of -inf, so that softmax and its gradient stay finite there.

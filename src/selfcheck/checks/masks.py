@@ -1,6 +1,53 @@
 """Visible checks of the masks."""
 
-from selfcheck.plan import call, check
+import math
+
+from selfcheck.plan import Draw, call, check, dtype, tensor
+
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+NO_DEVICE = "nowhere"  # torch refuses a device of this name, so the refusal shows that the name has reached it
+
+
+# 4.1 padding_mask
+
+
+@check("masks.padding_mask", sees="True stands at the real tokens, on the left, and False at the padding")
+def padding_values(rng):
+    return call(padding_lengths(rng))
+
+
+@check("masks.padding_mask", sees="with max_length, the mask has that many columns")
+def padding_max_length(rng):
+    return call(padding_lengths(rng), max_length=rng.integer(10, 13))
+
+
+@check("masks.padding_mask", sees="a sequence may be empty, or fill its row")
+def padding_extremes(rng):
+    longest = rng.integer(5, 9)
+    return call(tensor([longest, 0, rng.integer(1, 4)], "int64"), longest)
+
+
+@check("masks.padding_mask", sees="the mask is boolean", compares="dtype")
+def padding_dtype(rng):
+    return call(padding_lengths(rng))
+
+
+@check("masks.padding_mask", sees="lengths that cannot be are refused", compares="error")
+def padding_errors(rng):
+    lengths = rng.sample(range(3, 9), 3)
+    return [
+        call(tensor(lengths, "int64"), max(lengths) - 1),
+        call(tensor([*lengths, -1], "int64"), 10),
+        call(tensor(lengths, "float32")),
+    ]
+
+
+def padding_lengths(rng: Draw):
+    """Lengths of four sequences, all different, none of them 4."""
+    return tensor(rng.sample((1, 2, 3, 5, 6, 7, 8), 3) + [9], "int64")
+
+
+# 4.2 causal_mask
 
 
 @check("masks.causal_mask", sees="the future is hidden")
@@ -23,3 +70,257 @@ def causal_fewer_keys(rng):
 @check("masks.causal_mask", sees="the mask is boolean", compares="dtype")
 def causal_dtype(rng):
     return call(rng.integer(2, 6), rng.integer(2, 6))
+
+
+@check("masks.causal_mask", sees="the mask is made on the device asked for", compares="error")
+def causal_device(rng):
+    return call(rng.integer(2, 6), device=NO_DEVICE)
+
+
+# 4.3 sliding_window_mask
+
+
+@check("masks.sliding_window_mask", sees="position i sees itself and the window - 1 positions before it")
+def window_band(rng):
+    window = rng.integer(3, 5)
+    return call(2 * window + rng.integer(1, 4), window)
+
+
+@check("masks.sliding_window_mask", sees="a window of 1 sees itself alone")
+def window_of_one(rng):
+    return call(length=rng.integer(4, 8), window=1)
+
+
+@check("masks.sliding_window_mask", sees="a window longer than the sequence hides the future and nothing else")
+def window_of_everything(rng):
+    length = rng.integer(4, 8)
+    return call(length, 2 * length + rng.integer(2, 9))
+
+
+@check("masks.sliding_window_mask", sees="the mask is boolean", compares="dtype")
+def window_dtype(rng):
+    return call(rng.integer(4, 8), rng.integer(2, 4))
+
+
+@check("masks.sliding_window_mask", sees="the mask is made on the device asked for", compares="error")
+def window_device(rng):
+    return call(rng.integer(4, 8), rng.integer(2, 4), device=NO_DEVICE)
+
+
+# 4.4 document_mask
+
+
+@check("masks.document_mask", sees="a token sees all of its own document and nothing of another")
+def documents_one_row(rng):
+    names = rng.sample(range(1, 6), 3)
+    return call(tensor([row_of_documents(rng, sorted(names))], "int64"))
+
+
+@check("masks.document_mask", sees="each row of the batch is compared with itself alone")
+def documents_batch(rng):
+    rows = [row_of_documents(rng, sorted(rng.sample(range(1, 6), count))) for count in (2, 3)]
+    length = max(len(row) for row in rows)
+    filled = [row + [row[-1]] * (length - len(row)) for row in rows]
+    return call(tensor([*filled, [rows[0][0]] * length], "int64"))
+
+
+@check("masks.document_mask", sees="an id is only a name: 0 and negative ids are documents too, in any order")
+def documents_names(rng):
+    names = rng.sample((-4, -3, -2, -1), 1) + [0] + rng.sample(range(1, 6), 1)
+    return call(tensor([row_of_documents(rng, rng.sample(names, 3))], "int64"))
+
+
+@check("masks.document_mask", sees="a document may come in several pieces")
+def documents_in_pieces(rng):
+    first, second, third = sorted(rng.sample(range(1, 6), 3))
+    pieces = [first, second, first, third, second]
+    return call(tensor([row_of_documents(rng, pieces)], "int64"))
+
+
+@check("masks.document_mask", sees="the mask is boolean", compares="dtype")
+def documents_dtype(rng):
+    return call(tensor([row_of_documents(rng, [1, 2])], "int64"))
+
+
+def row_of_documents(rng: Draw, names: list[int]) -> list[int]:
+    """A row of ids: each name two or three times running, the last four times."""
+    counts = [rng.integer(2, 4) for _ in names[1:]] + [4]
+    return [name for name, count in zip(names, counts, strict=True) for _ in range(count)]
+
+
+# 4.5 combine_masks
+
+
+@check("masks.combine_masks", sees="a boolean mask: True where both masks allow it", compares=("values", "dtype"))
+def combine_two(rng):
+    rows, columns = rng.sizes(2, 3, 7)
+    return call(*disagreeing(rng, 2, rows, columns))
+
+
+@check("masks.combine_masks", sees="every mask has a say, however many there are")
+def combine_many(rng):
+    rows, columns = rng.sizes(2, 3, 6)
+    return [call(*disagreeing(rng, count, rows, columns)) for count in (3, 4)]
+
+
+@check("masks.combine_masks", sees="masks of different shapes broadcast")
+def combine_broadcast(rng):
+    batch, queries, keys = rng.sizes(3, 2, 6)
+    padding, causal = tensor(rng.booleans(batch, 1, 1, keys), "bool"), tensor(rng.booleans(queries, keys), "bool")
+    return [call(padding, causal), call(causal, padding)]
+
+
+@check("masks.combine_masks", sees="None restricts nothing")
+def combine_none(rng):
+    first, second = disagreeing(rng, 2, *rng.sizes(2, 3, 6))
+    return [call(None, first, None, second), call(first, None)]
+
+
+@check("masks.combine_masks", sees="without any mask the answer is None")
+def combine_nothing(rng):
+    return [call(None), call(*[None] * rng.integer(2, 5)), call()]
+
+
+@check("masks.combine_masks", sees="the masks that came in are not changed", compares="unchanged")
+def combine_unchanged(rng):
+    return call(*disagreeing(rng, 3, *rng.sizes(2, 3, 6)))
+
+
+def disagreeing(rng: Draw, count: int, rows: int, columns: int) -> list:
+    """Boolean masks such that each forbids an entry which all of the others allow."""
+    masks = [rng.booleans(rows, columns) for _ in range(count)]
+    for i in range(count):
+        for j in range(count):
+            masks[j][i // columns][i % columns] = j != i
+    return [tensor(mask, "bool") for mask in masks]
+
+
+# 4.6 to_additive
+
+
+@check("masks.to_additive", sees="0 where attention is allowed, minus infinity where it is not")
+def additive_values(rng):
+    return call(tensor(mixed_rows(rng, *rng.sizes(2, 2, 6)), "bool"))
+
+
+@check("masks.to_additive", sees="the shape is kept, whatever it is")
+def additive_shape(rng):
+    batch, keys = rng.sizes(2, 2, 6)
+    return [call(tensor(mixed_rows(rng, *shape), "bool")) for shape in ((keys,), (batch, 1, 1, keys))]
+
+
+@check("masks.to_additive", sees="the result has the dtype asked for", compares="dtype")
+def additive_dtype(rng):
+    mask = tensor(mixed_rows(rng, *rng.sizes(2, 2, 6)), "bool")
+    return [call(mask, dtype(name)) for name in DTYPES]
+
+
+@check("masks.to_additive", sees="minus infinity is minus infinity in every dtype, half precision included")
+def additive_precision(rng):
+    mask = tensor(mixed_rows(rng, *rng.sizes(2, 2, 6)), "bool")
+    return [call(mask, dtype=dtype(name)) for name in ("bfloat16", "float16", "float64")]
+
+
+@check("masks.to_additive", sees="what is no boolean mask, or no floating dtype, is refused", compares="error")
+def additive_errors(rng):
+    length = rng.integer(3, 6)
+    return [
+        call(tensor(rng.integers(length, high=2), "int64")),
+        call(rng.tensor(length, dtype="float32")),
+        call(tensor(rng.booleans(length), "bool"), dtype("int64")),
+    ]
+
+
+# 4.7 masked_softmax
+
+
+def mixed_rows(rng: Draw, *shape: int):
+    """Nested booleans whose rows each hold False, True and, where there is room, True once more; any shape."""
+    if len(shape) > 1:
+        return [mixed_rows(rng, *shape[1:]) for _ in range(shape[0])]
+    sure = [True, False, True][: shape[0]]
+    row = sure + rng.booleans(shape[0] - len(sure))
+    rng.shuffle(row)
+    return row
+
+
+@check("masks.masked_softmax", sees="the allowed entries of a row share a weight of 1; the others get 0")
+def softmax_masked(rng):
+    rows, columns = rng.sizes(2, 4, 7)
+    return call(rng.tensor(rows, columns), tensor(mixed_rows(rng, rows, columns), "bool"))
+
+
+@check("masks.masked_softmax", sees="large scores do no harm, and a forbidden one has no influence, however large")
+def softmax_large(rng):
+    scores, mask = rng.normal(3, 5), mixed_rows(rng, 3, 5)
+    scores[0][mask[0].index(False)] += 10_000.0
+    scores[1] = [round(4 * score) / 4 + 1_000.0 for score in scores[1]]  # quarters: exact in float32 too
+    return call(tensor(scores), tensor(mask, "bool"))
+
+
+@check("masks.masked_softmax", sees="a row in which nothing is allowed gets zeros")
+def softmax_empty_row(rng):
+    rows, columns = rng.sizes(2, 4, 7)
+    mask = mixed_rows(rng, rows, columns)
+    mask[rng.integer(0, rows)] = [False] * columns
+    return call(rng.tensor(rows, columns), tensor(mask, "bool"))
+
+
+@check("masks.masked_softmax", sees="a score of -inf counts as masked")
+def softmax_minus_infinity(rng):
+    scores, mask = rng.normal(4, 5), mixed_rows(rng, 4, 5)
+    scores[0][mask[0].index(True)] = -math.inf  # one allowed entry goes, another is left
+    scores[1] = [-math.inf] * 5
+    scores[2] = [-math.inf if allowed else score for score, allowed in zip(scores[2], mask[2], strict=True)]
+    return [call(tensor(scores), tensor(mask, "bool")), call(tensor(scores))]
+
+
+@check("masks.masked_softmax", sees="the axis that sums to 1 is dim, with a mask and without")
+def softmax_axis(rng):
+    batch, rows, columns = rng.sizes(3, 3, 6)
+    across = [list(row) for row in zip(*mixed_rows(rng, columns, rows), strict=True)]  # each column is mixed
+    scores = rng.tensor(batch, rows, columns)
+    return [call(scores, tensor(across, "bool"), dim=-2), call(scores, None, 0)]
+
+
+@check("masks.masked_softmax", sees="the mask broadcasts over batch and heads")
+def softmax_broadcast(rng):
+    batch, heads, queries, keys = rng.sizes(4, 2, 7)
+    scores = rng.tensor(batch, heads, queries, keys)
+    return [
+        call(scores, tensor(mixed_rows(rng, queries, keys), "bool")),
+        call(scores, tensor(mixed_rows(rng, batch, 1, 1, keys), "bool")),
+    ]
+
+
+@check(
+    "masks.masked_softmax", sees="the weights have the dtype of the scores, half precision included", compares="dtype"
+)
+def softmax_dtype(rng):
+    rows, columns = rng.sizes(2, 3, 6)
+    mask = tensor(mixed_rows(rng, rows, columns), "bool")
+    return [call(rng.tensor(rows, columns, dtype=name), mask) for name in DTYPES]
+
+
+@check("masks.masked_softmax", sees="the gradient reaches the scores", compares="gradient")
+def softmax_gradient(rng):
+    rows, columns = rng.sizes(2, 4, 7)
+    return call(rng.tensor(rows, columns), tensor(mixed_rows(rng, rows, columns), "bool"))
+
+
+@check("masks.masked_softmax", sees="an empty row has a gradient of zero, and harms no other row", compares="gradient")
+def softmax_empty_gradient(rng):
+    rows, columns = rng.sizes(2, 4, 7)
+    mask, scores = mixed_rows(rng, rows, columns), rng.normal(rows, columns)
+    mask[0] = [False] * columns
+    by_mask = call(tensor(scores), tensor(mask, "bool"))
+    scores[1] = [-math.inf] * columns
+    return [by_mask, call(tensor(scores))]
+
+
+@check("masks.masked_softmax", sees="the scores and the mask are not changed", compares="unchanged")
+def softmax_unchanged(rng):
+    rows, columns = rng.sizes(2, 4, 7)
+    mask = mixed_rows(rng, rows, columns)
+    mask[0] = [False] * columns
+    return call(rng.tensor(rows, columns), tensor(mask, "bool"))
