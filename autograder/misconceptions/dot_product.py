@@ -80,6 +80,12 @@ def t_reverses_all_axes(query, key, value, attn_mask=None, dropout_p=0.0):
 
 
 @wrong
+def axes_one_and_two(query, key, value, attn_mask=None, dropout_p=0.0):
+    scores = query @ key.transpose(1, 2) / math.sqrt(key.shape[-1])
+    return attend(weights_of(scores, attn_mask), value, dropout_p)
+
+
+@wrong
 def scores_returned(query, key, value, attn_mask=None, dropout_p=0.0):
     scores = scores_of(query, key)
     return attend(weights_of(scores, attn_mask), value, dropout_p)[0], scores
@@ -177,6 +183,11 @@ def erased_then_renormalised(scores, mask):
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
+def renormalised_with_epsilon(scores, mask):
+    kept = scores.softmax(dim=-1) * mask
+    return kept / (kept.sum(dim=-1, keepdim=True) + 1e-9)
+
+
 def mask_multiplied(scores, mask):
     return (scores * mask).softmax(dim=-1)
 
@@ -193,7 +204,11 @@ def minus_1e9(scores, mask):
     return scores.masked_fill(~mask, -1e9).softmax(dim=-1)
 
 
-def smallest_number(scores, mask):
+def minus_1e9_added(scores, mask):
+    return (scores + (~mask).to(scores.dtype) * -1e9).softmax(dim=-1)
+
+
+def finite_fill(scores, mask):
     return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
 
 
@@ -231,11 +246,13 @@ for _weigh in (
     mask_inverted,
     masked_after_softmax,
     erased_then_renormalised,
+    renormalised_with_epsilon,
     mask_multiplied,
     mask_added_as_numbers,
     infinity_times_zero,
     minus_1e9,
-    smallest_number,
+    minus_1e9_added,
+    finite_fill,
     empty_row_nan,
     empty_row_nan_added,
     nan_replaced_afterwards,

@@ -153,6 +153,11 @@ def first_two_axes_swapped(query, key):
 
 
 @behind_given_checks(DOT)
+def axes_one_and_two(query, key):
+    return query @ key.transpose(1, 2)
+
+
+@behind_given_checks(DOT)
 def every_batch_with_every(query, key):
     return torch.inner(query, key)
 

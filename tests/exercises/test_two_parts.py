@@ -1,0 +1,49 @@
+"""An id with two parts in different problem sets: each part shows what it teaches, and mistakes are named in both."""
+
+import pytest
+
+from autograder import reference
+from autograder.misconceptions import misconceptions_of
+from selfcheck import runner
+from selfcheck.catalogue import exercises, parts_of
+from selfcheck.recorded import visible_keys
+from selfcheck.verdict import judge
+
+ATTENTION = "dot_product.scaled_dot_product_attention"
+FIRST, SECOND = parts_of(ATTENTION)
+
+
+def judged(exercise, function):
+    keys = visible_keys(exercise)
+    return judge(exercise, keys, [runner.answer(function, one.calls, "gradient" in one.check.compares) for one in keys])
+
+
+def test_attention_has_a_part_before_masks_are_taught_and_one_after():
+    assert [exercise.problem_set for exercise in exercises() if exercise.id == ATTENTION] == ["ps2", "ps3"]
+
+
+@pytest.mark.parametrize(("exercise", "has_mask"), [(FIRST, False), (SECOND, True)], ids=["ps2", "ps3"])
+def test_only_the_second_part_passes_a_mask(exercise, has_mask):
+    checks = reference.visible_checks(exercise) + reference.hidden_checks(exercise)
+    for one in (call for check in checks for call in check.calls(1)):
+        tensors = [*one["args"], *one["kwargs"].values()]
+        boolean = "attn_mask" in one["kwargs"] or len(one["args"]) > 3
+        assert boolean == has_mask, tensors
+
+
+def test_a_mistake_of_the_first_part_is_named_in_the_second_as_well():
+    result = judged(SECOND, misconceptions_of(ATTENTION)["softmax_over_queries"])
+    assert result.misconceptions == ["softmax_over_queries"]
+    assert any("share out its attention among the keys" in one.message for one in result.checks)
+
+
+def test_an_answer_to_the_first_part_fails_the_second_for_its_mask_alone():
+    ignores = misconceptions_of(ATTENTION)["mask_ignored"]
+    assert judged(FIRST, ignores).passed
+    assert judged(SECOND, ignores).misconceptions == ["mask_ignored"]
+
+
+def test_a_wrong_scale_costs_the_check_of_the_scale_and_no_other():
+    result = judged(FIRST, misconceptions_of(ATTENTION)["no_scale"])
+    assert [one.check for one in result.checks if one.verdict == "failed"] == ["attention_scale"]
+    assert judged(SECOND, misconceptions_of(ATTENTION)["no_scale"]).passed
