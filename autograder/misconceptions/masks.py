@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from . import mask_forms, masked_softmax, misconception  # noqa: F401  (the module's wrong answers fill three files)
+from . import _mask_forms, _masked_softmax, misconception  # noqa: F401  (the module's wrong answers fill three files)
 from ._given import behind_given_checks
 
 PADDING, CAUSAL, WINDOW, DOCUMENT = (
