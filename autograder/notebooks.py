@@ -173,7 +173,7 @@ def _nbgrader(
 
 
 def _edit(exercise: Exercise) -> str:
-    return f'edit("{exercise.module}")  # stuck? hint("{exercise.id}") gives one hint more each time'
+    return f'edit("{exercise.module}")  # stuck? hint("{exercise.number}") gives one hint more each time'
 
 
 def _check(exercise: Exercise) -> str:

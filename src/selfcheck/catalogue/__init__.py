@@ -56,8 +56,8 @@ class Exercise:
 
     def message_of(self, misconception: str) -> Misconception:
         """The entry of a misconception id, which may stand in the other part of the exercise; KeyError for none."""
-        for part in (self, *parts_of(self.id)):
-            for entry in part.misconceptions:
+        for part in (self, *exercises()):
+            for entry in part.misconceptions if part.id == self.id else ():
                 if entry.id == misconception:
                     return entry
         raise KeyError(f"{self.id} has no misconception {misconception}")

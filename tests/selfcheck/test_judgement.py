@@ -1,0 +1,207 @@
+"""Comparison, diagnosis and verdicts, on exercises made for the purpose."""
+
+import pytest
+
+from selfcheck import runner
+from selfcheck.arrays import pack
+from selfcheck.catalogue import Exercise, Misconception
+from selfcheck.compare import close, compare
+from selfcheck.diagnose import Key, diagnose, first_difference
+from selfcheck.forbidden import forbidden_call
+from selfcheck.plan import Check, Draw, call, check, tensor
+from selfcheck.show import Report, exercise_text
+from selfcheck.verdict import judge, skip_where_dependencies_fail
+
+EXERCISE = Exercise(
+    id="toy.double",
+    number="9.1",
+    title="Doubling",
+    problem_set="ps9",
+    section="sec-double",
+    minutes=1,
+    difficulty=1,
+    prompt="Double it.",
+    hints=("a", "b", "c"),
+    points={"double_values": 2, "double_errors": 1},
+    hidden_points=1,
+    misconceptions=(
+        Misconception("squared", "You squared instead of doubling <b>", "sec-square"),
+        Misconception("plus_two", "You added two", "sec-plus"),
+    ),
+)
+VALUES = Check("toy.double", "double_values", "values are doubled", lambda rng: call(rng.normal(2, 3)))
+ERRORS = Check("toy.double", "double_errors", "text is refused", lambda rng: call("x"), compares=("error",))
+HIDDEN = Check("toy.double", "double_hidden", "secret sight", lambda rng: call(rng.normal(1, 5)), points=1)
+
+
+def refuse_text(function):
+    def checked(values):
+        if isinstance(values, str):
+            raise TypeError("numbers, not text")
+        return [[function(x) for x in row] for row in values]
+
+    return checked
+
+
+right = refuse_text(lambda x: 2 * x)
+squared = refuse_text(lambda x: x * x)
+plus_two = refuse_text(lambda x: x + 2)
+
+
+def key(chosen, reveal=True):
+    calls = chosen.calls(1)
+    found = Key(chosen, calls, runner.answer(right, calls), {}, reveal)
+    for name, function in (("squared", squared), ("plus_two", plus_two)):
+        wrong = runner.answer(function, calls)
+        if first_difference(found, found.expected, wrong):
+            found.misconceptions[name] = wrong
+    return found
+
+
+KEYS = [key(VALUES), key(ERRORS), key(HIDDEN, reveal=False)]
+
+
+def verdicts(function, forbidden=None):
+    return judge(EXERCISE, KEYS, [runner.answer(function, one.calls) for one in KEYS], forbidden)
+
+
+def test_a_right_answer_earns_everything():
+    result = verdicts(right)
+    assert result.passed and (result.points, result.max_points) == (4, 4)
+
+
+def test_a_wrong_answer_is_named_by_what_it_matches():
+    result = verdicts(squared)
+    assert result.misconceptions == ["squared"] and result.points == 1
+    assert {one.section for one in result.checks if one.verdict == "failed"} == {"sec-square"}
+
+
+def test_what_matches_nothing_gets_the_general_report_and_hidden_numbers_stay_hidden():
+    result = verdicts(refuse_text(lambda x: 2 * x + 1))
+    visible, _, hidden = result.checks
+    assert "expected" in visible.message and "expected" not in hidden.message
+    assert "differ" in hidden.message and hidden.shown is None and visible.shown
+    assert "secret sight" not in exercise_text(result)
+
+
+def test_a_misconception_that_fails_where_the_learner_is_right_is_not_named():
+    def mixed(values):  # squares the visible shape only
+        return squared(values) if len(values) == 2 else right(values)
+
+    answers = [runner.answer(mixed, one.calls) for one in KEYS]
+    assert diagnose(KEYS, answers) == [None, None, None]
+
+
+def test_given_argument_checks_earn_nothing_alone():
+    def stub(values):
+        if isinstance(values, str):
+            raise TypeError("numbers, not text")
+        raise NotImplementedError("exercise 9.1: Doubling")
+
+    result = verdicts(stub)
+    assert result.points == 0 and not result.started
+    assert "not started yet" in exercise_text(result)
+
+
+def test_a_forbidden_call_costs_every_check_and_names_its_line():
+    result = verdicts(right, ("numpy.multiply", 7))
+    assert result.points == 0
+    assert all("Line 7 calls numpy.multiply" in one.message for one in result.checks)
+
+
+def test_failures_behind_a_failed_dependency_are_skipped_and_passes_kept():
+    exercise = Exercise(**(EXERCISE.__dict__ | {"depends_on": ("toy.add",)}))
+    result = judge(exercise, KEYS, [runner.answer(squared, one.calls) for one in KEYS])
+    (skipped,) = skip_where_dependencies_fail([result], lambda name: False)
+    assert [one.verdict for one in skipped.checks] == ["skipped", "passed", "skipped"]
+    assert "toy.add" in skipped.checks[0].message
+    (kept,) = skip_where_dependencies_fail([result], lambda name: True)
+    assert kept == result
+
+
+def test_the_notebook_form_escapes_what_it_shows():
+    page = Report([verdicts(squared)])._repr_html_()
+    assert "<b>" not in page and "&lt;b&gt;" in page
+
+
+def different(expected, got, tolerance=1e-5, **aspects):
+    chosen = Check("toy.double", "x", "x", lambda rng: None, tolerance=tolerance, **aspects)
+    one = call().packed()
+    return compare(chosen, one, {"value": pack(expected), "changed": []}, {"value": pack(got), "changed": []})
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "kind"),
+    [
+        ([[1.0, 2.0]], [[1.0], [2.0]], "shape"),
+        ([[1.0, 2.0]], None, "structure"),
+        ([[1.0, 2.0]], [[1.0, float("nan")]], "nan"),
+        ([[1.0, 2.0]], [[1.0, 2.1]], "values"),
+        (([1.0], [2.0]), [1.0], "structure"),
+        (([1.0], [2.0]), ([2.0], [1.0]), "values"),
+        ([1.0], {"a": 1}, "structure"),
+    ],
+)
+def test_differences_are_of_a_kind(expected, got, kind):
+    assert different(expected, got).kind == kind
+
+
+def test_tuples_lists_and_stacked_arrays_are_one_form():
+    assert different(([1.0], [2.0]), [[1.0], [2.0]]) is None
+
+
+def test_closeness_knows_infinities_and_nan():
+    inf, nan = float("inf"), float("nan")
+    assert close(inf, inf, 0) and close(nan, nan, 0) and close(1.0, 1.000001, 1e-5)
+    assert not close(inf, -inf, 1) and not close(1.0, nan, 1) and not close(0.0, inf, 1)
+
+
+def test_draws_are_the_same_for_a_seed_and_sizes_differ():
+    assert Draw(3).normal(2, 2) == Draw(3).normal(2, 2) != Draw(4).normal(2, 2)
+    assert len(set(Draw(5).sizes(4))) == 4
+
+
+def test_a_check_of_an_unknown_aspect_is_refused():
+    with pytest.raises(ValueError, match="compares must be among"):
+        check("toy.double", sees="x", compares="taste")
+
+
+def test_an_input_that_is_changed_in_place_is_seen():
+    def doubles_in_place(x):
+        return x.mul_(2)
+
+    (answer,) = runner.answer(doubles_in_place, [call(tensor([[1.0, 2.0]])).packed()])
+    assert answer["changed"] == ["0"]
+
+
+def test_a_gradient_that_never_arrives_is_missing():
+    one = call(tensor([[1.0, 2.0]])).packed()
+    (cut,) = runner.answer(lambda x: x.detach() * 2, [one], gradient=True)
+    (kept,) = runner.answer(lambda x: x * 2, [one], gradient=True)
+    assert cut["gradients"]["0"] == {"kind": "none"} and kept["gradients"]["0"]["kind"] == "tensor"
+
+
+SDPA = ("torch.nn.functional.scaled_dot_product_attention",)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import torch\ndef f(q):\n    return torch.nn.functional.scaled_dot_product_attention(q, q, q)\n",
+        "import torch.nn.functional as F\ndef f(q):\n    return F.scaled_dot_product_attention(q, q, q)\n",
+        "from torch.nn import functional\ndef f(q):\n    return functional.scaled_dot_product_attention(q, q, q)\n",
+        "from torch.nn.functional import scaled_dot_product_attention as g\ndef f(q):\n    return g(q, q, q)\n",
+        "from torch.nn import functional as F\ndef h(q):\n    return F.scaled_dot_product_attention(q, q, q)\n"
+        "def f(q):\n    return h(q)\n",
+        "def f(q):\n    import torch.nn.functional as F\n    return F.scaled_dot_product_attention(q, q, q)\n",
+    ],
+)
+def test_a_forbidden_call_is_found_under_any_alias(source):
+    assert forbidden_call(source, "f", SDPA)[0] == SDPA[0]
+
+
+def test_a_forbidden_call_elsewhere_in_the_module_costs_nothing():
+    other = "import torch.nn.functional as F\ndef other(q):\n    return F.scaled_dot_product_attention(q, q, q)\n"
+    source = other + "def f(q):\n    return q\n"
+    assert forbidden_call(source, "f", SDPA) is None
+    assert forbidden_call("def f(:", "f", SDPA) is None
