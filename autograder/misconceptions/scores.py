@@ -96,6 +96,11 @@ def additive_without_pairs(query, key, w1, w2):
 
 
 @behind_given_checks(ADDITIVE)
+def concatenated_per_position(query, key, w1, w2):
+    return torch.tanh(torch.cat([query, key], dim=-1) @ w1.mT) @ w2
+
+
+@behind_given_checks(ADDITIVE)
 def w1_cut_in_the_middle(query, key, w1, w2):
     half_query, half_key = w1.chunk(2, dim=1)
     return torch.tanh((query @ half_query.mT).unsqueeze(-2) + (key @ half_key.mT).unsqueeze(-3)) @ w2
