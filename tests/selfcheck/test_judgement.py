@@ -48,6 +48,11 @@ squared = refuse_text(lambda x: x * x)
 plus_two = refuse_text(lambda x: x + 2)
 
 
+def mixed(values):
+    """Squares the visible shape only."""
+    return squared(values) if len(values) == 2 else right(values)
+
+
 def key(chosen, reveal=True):
     calls = chosen.calls(1)
     found = Key(chosen, calls, runner.answer(right, calls), {}, reveal)
@@ -72,7 +77,7 @@ def test_a_right_answer_earns_everything():
 
 def test_a_wrong_answer_is_named_by_what_it_matches():
     result = verdicts(squared)
-    assert result.misconceptions == ["squared"] and result.points == 1
+    assert result.misconceptions == ["squared"] and result.points == 0
     assert {one.section for one in result.checks if one.verdict == "failed"} == {"sec-square"}
 
 
@@ -85,9 +90,6 @@ def test_what_matches_nothing_gets_the_general_report_and_hidden_numbers_stay_hi
 
 
 def test_a_misconception_that_fails_where_the_learner_is_right_is_not_named():
-    def mixed(values):  # squares the visible shape only
-        return squared(values) if len(values) == 2 else right(values)
-
     answers = [runner.answer(mixed, one.calls) for one in KEYS]
     assert diagnose(KEYS, answers) == [None, None, None]
 
@@ -111,9 +113,9 @@ def test_a_forbidden_call_costs_every_check_and_names_its_line():
 
 def test_failures_behind_a_failed_dependency_are_skipped_and_passes_kept():
     exercise = Exercise(**(EXERCISE.__dict__ | {"depends_on": ("toy.add",)}))
-    result = judge(exercise, KEYS, [runner.answer(squared, one.calls) for one in KEYS])
+    result = judge(exercise, KEYS, [runner.answer(mixed, one.calls) for one in KEYS])
     (skipped,) = skip_where_dependencies_fail([result], lambda name: False)
-    assert [one.verdict for one in skipped.checks] == ["skipped", "passed", "skipped"]
+    assert [one.verdict for one in skipped.checks] == ["skipped", "passed", "passed"]
     assert "toy.add" in skipped.checks[0].message
     (kept,) = skip_where_dependencies_fail([result], lambda name: True)
     assert kept == result

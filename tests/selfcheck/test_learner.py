@@ -15,7 +15,7 @@ RIGHT_MASK = """
 
 def causal_mask(query_length, key_length=None, device=None):
     key_length = query_length if key_length is None else key_length
-    return torch.ones(query_length, key_length, dtype=torch.bool).tril(key_length - query_length)
+    return torch.ones(query_length, key_length, dtype=torch.bool, device=device).tril(key_length - query_length)
 """
 
 
