@@ -9,8 +9,8 @@ from typing import Any
 
 from selfcheck.catalogue import Exercise, exercises, in_problem_set, modules_of, problem_sets
 from selfcheck.diagnose import Key
-from selfcheck.forbidden import forbidden_call
 from selfcheck.recorded import plans_of, visible_keys
+from selfcheck.source import forbidden_call
 from selfcheck.verdict import (
     FAILED,
     GRADER_ERROR,
@@ -79,16 +79,18 @@ def judge_problem_set(
         answers = ask(files, requests, torch=_needs_torch(requests), sandbox=sandbox)
     except GraderFault as fault:
         return [_no_grade(exercise, str(fault)) for exercise in chosen]
+
+    def source_of(module: str) -> str:
+        return files.get(f"{module}.py", b"").decode("utf-8", errors="replace")
+
     results = []
     for exercise, given in zip(chosen, answers, strict=True):
         ordered = [given[str(place)] for place in range(len(keys[exercise]))]
-        source = files.get(f"{exercise.module}.py", b"").decode("utf-8", errors="replace")
-        results.append(
-            judge(exercise, keys[exercise], ordered, forbidden_call(source, exercise.symbol, exercise.forbidden))
-        )
+        forbidden = forbidden_call(source_of(exercise.module), exercise.symbol, exercise.forbidden)
+        results.append(judge(exercise, keys[exercise], ordered, forbidden))
     failed = {result.exercise.id for result in results if not result.passed}
     results = [_name_missing_module(result, submission) for result in results]
-    return skip_where_dependencies_fail(results, lambda name: name not in failed)
+    return skip_where_dependencies_fail(results, lambda name: name not in failed, source_of)
 
 
 def stage_files(submission: Submission, problem_set: str) -> dict[str, bytes]:

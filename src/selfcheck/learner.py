@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from .catalogue import Exercise, exercises, parts_of
-from .forbidden import forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package
+from .source import forbidden_call
 from .verdict import ExerciseResult, judge, skip_where_dependencies_fail
 
 
@@ -55,7 +55,7 @@ class Learner:
         own = self._own_result(exercise)
         if own.passed:
             return own
-        return skip_where_dependencies_fail([own], self._passes)[0]
+        return skip_where_dependencies_fail([own], self._passes, self._source)[0]
 
     def _passes(self, exercise_id: str) -> bool:
         # The earliest part counts: what is taught later is nothing to build on.

@@ -9,6 +9,7 @@ from typing import Any
 from .catalogue import Exercise
 from .compare import Answer
 from .diagnose import Key, diagnose, first_difference
+from .source import builds_on
 
 PASSED, FAILED, SKIPPED, GRADER_ERROR = "passed", "failed", "skipped", "grader_error"
 
@@ -127,13 +128,23 @@ def _failed(exercise, keys, answers, differences, causes, place, common) -> Chec
     )
 
 
-def skip_where_dependencies_fail(results: list[ExerciseResult], passed: Callable[[str], bool]) -> list[ExerciseResult]:
-    """Failed checks become skipped where an exercise that theirs builds on fails: the mistake costs once.
+def skip_where_dependencies_fail(
+    results: list[ExerciseResult], passed: Callable[[str], bool], source_of: Callable[[str], str]
+) -> list[ExerciseResult]:
+    """Failed checks become skipped where the learner's function builds on another exercise's that fails.
 
-    passed: whether the exercise of an id passes. What passes on its own feet keeps its points, and an exercise that was
-    not started stays so.
+    passed: whether the exercise of an id passes; source_of: the text of a learner's module, by its name
+    What passes on its own feet keeps its points, what was not started stays so, and a function that does not use the
+    other exercise's is judged for itself.
     """
-    return [_skip(result, [name for name in result.exercise.depends_on if not passed(name)]) for result in results]
+    return [_skip(result, _broken_dependencies(result.exercise, passed, source_of)) for result in results]
+
+
+def _broken_dependencies(
+    exercise: Exercise, passed: Callable[[str], bool], source_of: Callable[[str], str]
+) -> list[str]:
+    failing = [name for name in exercise.depends_on if not passed(name)]
+    return [name for name in failing if builds_on(source_of(exercise.module), exercise.symbol, name.rpartition(".")[2])]
 
 
 def _skip(result: ExerciseResult, broken: list[str]) -> ExerciseResult:

@@ -7,9 +7,9 @@ from selfcheck.arrays import pack
 from selfcheck.catalogue import Exercise, Misconception
 from selfcheck.compare import close, compare
 from selfcheck.diagnose import Key, diagnose, first_difference
-from selfcheck.forbidden import forbidden_call
 from selfcheck.plan import Check, Draw, call, check, tensor
 from selfcheck.show import Report, exercise_text
+from selfcheck.source import builds_on, forbidden_call
 from selfcheck.verdict import judge, skip_where_dependencies_fail
 
 EXERCISE = Exercise(
@@ -114,11 +114,15 @@ def test_a_forbidden_call_costs_every_check_and_names_its_line():
 def test_failures_behind_a_failed_dependency_are_skipped_and_passes_kept():
     exercise = Exercise(**(EXERCISE.__dict__ | {"depends_on": ("toy.add",)}))
     result = judge(exercise, KEYS, [runner.answer(mixed, one.calls) for one in KEYS])
-    (skipped,) = skip_where_dependencies_fail([result], lambda name: False)
+    using = "from .toy import add\ndef double(x):\n    return add(x, x)\n"
+    (skipped,) = skip_where_dependencies_fail([result], lambda name: False, lambda module: using)
     assert [one.verdict for one in skipped.checks] == ["skipped", "passed", "passed"]
     assert "toy.add" in skipped.checks[0].message
-    (kept,) = skip_where_dependencies_fail([result], lambda name: True)
+    (kept,) = skip_where_dependencies_fail([result], lambda name: True, lambda module: using)
     assert kept == result
+    alone = "def double(x):\n    return x + x\n"
+    (judged,) = skip_where_dependencies_fail([result], lambda name: False, lambda module: alone)
+    assert judged == result
 
 
 def test_the_notebook_form_escapes_what_it_shows():
@@ -200,6 +204,22 @@ SDPA = ("torch.nn.functional.scaled_dot_product_attention",)
 )
 def test_a_forbidden_call_is_found_under_any_alias(source):
     assert forbidden_call(source, "f", SDPA)[0] == SDPA[0]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("def f(x):\n    return g(x)\n", True),
+        ("from .other import g as h\ndef f(x):\n    return h(x)\n", True),
+        ("from . import other\ndef f(x):\n    return other.g(x)\n", True),
+        ("quiet = g\ndef f(x):\n    return quiet(x)\n", True),
+        ("def f(x):\n    return g(x)\ndef f(x):\n    return x\n", False),
+        ("def f(x):\n    return x\ndef other(x):\n    return g(x)\n", False),
+        ("def f(:\n", True),
+    ],
+)
+def test_what_a_function_builds_on_is_read_from_its_source(source, found):
+    assert builds_on(source, "f", "g") is found
 
 
 def test_a_forbidden_call_elsewhere_in_the_module_costs_nothing():
