@@ -25,16 +25,12 @@ __all__ = ["build_book", "is_fresh"]
 
 #: What notebooks import: when it changes, every notebook is executed again.
 CODE = ("solutions/attention", "src/selfcheck", "book/figures.py", "book/_static/attention.mplstyle")
+#: What writes exercises and notebooks.
+WRITERS = ("book_index", "exercise_text", "notebook_setup", "notebooks", "plain_inline", "plain_markdown")
+WRITERS += ("repository", "stubs")
 #: What else decides how a page looks.
-PAGES = (
-    "book",
-    "src/attention",
-    "autograder/exercise_text.py",
-    "autograder/repository.py",
-    "autograder/stubs.py",
-    "package-lock.json",
-)
-GENERATED = {"_build", "__pycache__", ".ipynb_checkpoints"}
+PAGES = ("book", "package-lock.json", *(f"autograder/{name}.py" for name in WRITERS))
+GENERATED = {"_build", "notebooks", "__pycache__", ".ipynb_checkpoints"}
 RUN = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
 #: Said by every kernel that starts; notebooks of the book run on this machine and listen to nobody else.
 NOISE = re.compile(r"Kernel is running over TCP without encryption")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from selfcheck.catalogue import exercises
 
-from .exercise_text import label
+from .exercise_text import chapter_page, label
 from .places import BOOK
 from .repository import site_url
 
@@ -81,10 +81,8 @@ class BookIndex:
             for name, title in SECTION.findall(text):
                 found[name.lower()] = Place(page, name.lower().replace("_", "-"), title)
         for exercise in exercises():
-            name = label(exercise)
-            found[name.lower()] = Place(
-                f"chapters/{exercise.chapter}", name.lower().replace("_", "-"), f"Exercise {exercise.number}"
-            )
+            name = label(exercise).lower()
+            found[name] = Place(chapter_page(exercise), name.replace("_", "-"), f"Exercise {exercise.number}")
         return found
 
     @cached_property

@@ -8,10 +8,20 @@ import textwrap
 
 from selfcheck.catalogue import Exercise, exercises
 
-from .places import REFERENCE
+from .places import BOOK, REFERENCE
 from .stubs import strip
 
-__all__ = ["definition", "find_exercise", "label", "points_text", "slug", "solution_text", "stub_text", "without_marks"]
+__all__ = [
+    "chapter_page",
+    "definition",
+    "find_exercise",
+    "label",
+    "points_text",
+    "slug",
+    "solution_text",
+    "stub_text",
+    "without_marks",
+]
 
 MARK = re.compile(r"^[ \t]*# solution: (?:begin|end)\b.*\n?", re.MULTILINE)
 
@@ -41,6 +51,14 @@ def label(exercise: Exercise) -> str:
     """The label of an exercise's place in the book: ex-masks-causal_mask; a second part ends in its problem set."""
     first = next(other for other in exercises() if other.id == exercise.id)
     return f"ex-{slug(exercise)}" + ("" if first.problem_set == exercise.problem_set else f"-{exercise.problem_set}")
+
+
+def chapter_page(exercise: Exercise) -> str:
+    """The page that shows an exercise: its number begins with its chapter's ("4.8" is in chapters/04-masks)."""
+    number = int(exercise.number.partition(".")[0])
+    for file in BOOK.glob(f"chapters/{number:02d}-*.md"):
+        return f"chapters/{file.stem}"
+    raise LookupError(f"exercise {exercise.number} belongs to chapter {number}, which the book does not have")
 
 
 def points_text(points: int) -> str:

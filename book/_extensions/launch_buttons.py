@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from autograder.notebooks import texts
 from autograder.repository import binder_url, colab_url, notebook_name
 
 ADDRESS = {"Colab": colab_url, "Binder": binder_url}
@@ -37,9 +38,12 @@ def lead_to_notebook(
 
 def _offer_generated_notebook(app: Sphinx, notebook: str, offered: str) -> None:
     """The notebook to download is the one with the set-up cell, which runs anywhere."""
-    generated = Path(app.srcdir) / "notebooks" / f"{notebook}.ipynb"
-    if generated.is_file():
-        shutil.copyfile(generated, Path(app.outdir) / "_sources" / offered)
+    (Path(app.outdir) / "_sources" / offered).write_text(_generated()[f"{notebook}.ipynb"], "utf-8")
+
+
+@cache
+def _generated() -> dict[str, str]:
+    return {path.name: text for path, text in texts().items()}
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+COLUMN = '<div id="pst-primary-sidebar"'
 LOG = logging.getLogger(__name__)
 SYSTEM = '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")'
 #: What the theme writes, and what a page should say instead.
@@ -17,7 +18,7 @@ MENDS = {
     'localStorage.getItem("mode") || ""': 'localStorage.getItem("mode") || "auto"',
     'localStorage.getItem("theme") || ""': f'localStorage.getItem("theme") || {SYSTEM}',
     '<body data-default-mode="">': '<body data-default-mode="auto">',
-    '<div id="pst-primary-sidebar" class=': '<div id="pst-primary-sidebar" role="complementary" aria-label="The book" class=',
+    f"{COLUMN} class=": f'{COLUMN} role="complementary" aria-label="The book" class=',
 }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from autograder.exercise_text import label, points_text, slug, solution_text, stub_text
+from autograder.exercise_text import chapter_page, label, points_text, slug, solution_text, stub_text
 from autograder.places import BOOK, ROOT
 from autograder.repository import colab_url
 from selfcheck.catalogue import Exercise, exercises
@@ -24,7 +24,7 @@ def _name(exercise: Exercise) -> str:
 def _blocks(exercise: Exercise, site: Path) -> list[Tag]:
     """The block in the chapter and the block in the problem set."""
     places = [
-        (f"chapters/{exercise.chapter}", label(exercise)),
+        (chapter_page(exercise), label(exercise)),
         (f"problem-sets/{exercise.problem_set}", f"{exercise.problem_set}-{slug(exercise)}"),
     ]
     found = []
