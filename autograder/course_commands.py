@@ -24,6 +24,10 @@ def course_command(function: Callable) -> Callable:
 
         try:
             in_problem_set(problem_set)
+            if function.__name__ != "release" and not Course(folder.resolve()).secret_file.exists():
+                raise FileNotFoundError(
+                    f"there is no course in {folder}: release a problem set there, or give --course"
+                )
             function(Course.open(folder), problem_set, **options)
         except (KeyError, ValueError, FileNotFoundError, RuntimeError) as error:
             text = error.args[0] if isinstance(error, KeyError) and error.args else error
@@ -75,6 +79,8 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool) -> No
     if sandbox.level == "none":
         console.print("[bold red]No isolation: submitted code runs with your rights, and every grade records it.[/]")
     lines = grade(course, problem_set, sandbox, lambda text: console.print(plain(text)), regrade)
+    if not lines:
+        raise FileNotFoundError(f"nobody has handed in {problem_set} in {course.root}: run submit {problem_set} first")
     troubled = [line for line in lines if line.remarks]
     if troubled:
         console.print("To look at:")
@@ -90,6 +96,8 @@ def feedback(course: Course, problem_set: str) -> None:
     from .nbgrader_plugin import api
 
     graded = [one for one in course.students(problem_set) if (course.root / "autograded" / one / problem_set).is_dir()]
+    if not graded:
+        raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
     for student in graded:
         done = api(course).generate_feedback(problem_set, student, force=True)
         if not done["success"]:

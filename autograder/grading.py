@@ -15,7 +15,7 @@ from typing import Any
 
 from selfcheck.catalogue import in_problem_set
 from selfcheck.show import exercise_text
-from selfcheck.verdict import GRADER_ERROR
+from selfcheck.verdict import GRADER_ERROR, ExerciseResult
 
 from . import intake
 from .course import Course
@@ -25,6 +25,7 @@ from .sandbox import Sandbox
 from .workers import count
 
 Record = dict[str, Any]
+TROUBLE = ("missing", "import", "stopped", "forbidden")  # kinds of failure that an instructor wants to see in a line
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,10 @@ def record_on_file(course: Course, student: str, problem_set: str) -> Record | N
     files = intake.submission_of(course, student, problem_set).files
     if known["key"] != _key(course, files, problem_set):
         return None
-    return known | {"remarks": list(remarks), "again": False}
+    remarks = [*remarks, *known["troubles"]]
+    if remarks != known["remarks"]:
+        _file(course, known | {"remarks": remarks})
+    return known | {"remarks": remarks, "again": False}
 
 
 def record_of(course: Course, student: str, problem_set: str, sandbox: Sandbox) -> Record:
@@ -72,6 +76,7 @@ def record_of(course: Course, student: str, problem_set: str, sandbox: Sandbox) 
     submission = intake.submission_of(course, student, problem_set)
     started = datetime.now(UTC)
     results = judge_problem_set(submission, problem_set, course.secret, sandbox)
+    troubles = _troubles(results)
     record = {
         "key": _key(course, submission.files, problem_set),
         "student": student,
@@ -82,7 +87,8 @@ def record_of(course: Course, student: str, problem_set: str, sandbox: Sandbox) 
         "graded": started.isoformat(timespec="seconds"),
         "seconds": round((datetime.now(UTC) - started).total_seconds(), 2),
         "grader_error": any(one.verdict == GRADER_ERROR for result in results for one in result.checks),
-        "remarks": list(remarks),
+        "remarks": [*remarks, *troubles],
+        "troubles": troubles,
         "exercises": [
             {
                 "id": result.exercise.id,
@@ -107,12 +113,28 @@ def record_of(course: Course, student: str, problem_set: str, sandbox: Sandbox) 
             for result in results
         ],
     }
-    path = course.result_file(student, problem_set)
+    _file(course, record)
+    return record | {"again": True}
+
+
+def _troubles(results: list[ExerciseResult]) -> list[str]:
+    """What is more than a wrong answer: a module missing or broken, code that was stopped, a forbidden call."""
+    found = []
+    for result in results:
+        for one in result.checks:
+            if one.kind in TROUBLE:
+                module = f"{result.exercise.module}.py"
+                place = module if one.kind == "import" else result.exercise.id
+                found.append(one.message if one.message.startswith(module) else f"{place}: {one.message}")
+    return list(dict.fromkeys(found))
+
+
+def _file(course: Course, record: Record) -> None:
+    path = course.result_file(record["student"], record["problem_set"])
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(".part")
     draft.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
     draft.replace(path)
-    return record | {"again": True}
 
 
 def grade(
@@ -173,7 +195,10 @@ def _enter(course: Course, student: str, problem_set: str, outcome: Record | Exc
 
 
 def _entered(course: Course, student: str, problem_set: str) -> bool:
-    return (course.root / "autograded" / student / problem_set / f"{problem_set}.ipynb").exists()
+    """Whether the gradebook holds this hand-in: a later one may differ in its written answers alone."""
+    entered = course.root / "autograded" / student / problem_set
+    stamps = [folder / intake.STAMP for folder in (entered, course.submitted(student, problem_set))]
+    return (entered / f"{problem_set}.ipynb").exists() and len({_text(stamp) for stamp in stamps}) == 1
 
 
 def _key(course: Course, files: dict[str, bytes], problem_set: str) -> str:
@@ -183,6 +208,10 @@ def _key(course: Course, files: dict[str, bytes], problem_set: str) -> str:
     for name, data in sorted(files.items()):
         found.update(len(name).to_bytes(8, "big") + name.encode() + len(data).to_bytes(8, "big") + data)
     return found.hexdigest()
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 def _read(path: Path) -> Record | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 import warnings
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,7 @@ from selfcheck.catalogue import modules_of, problem_sets
 from . import intake
 from .course import Course
 
+COLUMNS = 100
 GRADE_CELL = re.compile(r'check\("([a-z_]+\.\w+)"\)')
 
 
@@ -69,9 +71,19 @@ def _exercise_id(cell: NotebookNode) -> str | None:
 
 def _outputs(verdict: dict[str, Any], isolation: str) -> list[NotebookNode]:
     """The verdict as text, then the points as the number nbgrader reads; nothing on stderr, which would be zero."""
-    text = f"{verdict['text']}\n\n{verdict['points']} of {verdict['max_points']} points (isolation: {isolation})\n"
-    points = new_output("execute_result", {"text/plain": str(float(verdict["points"]))}, execution_count=1)
-    return [new_output("stream", name="stdout", text=text), points]
+    points = f"{verdict['points']} of {verdict['max_points']} points (isolation: {isolation})"
+    text = f"{_wrapped(verdict['text'])}\n\n{points}\n"
+    number = new_output("execute_result", {"text/plain": str(float(verdict["points"]))}, execution_count=1)
+    return [new_output("stream", name="stdout", text=text), number]
+
+
+def _wrapped(text: str) -> str:
+    """The text in lines that a page shows without scrolling sideways, each kept at its indentation."""
+    lines = []
+    for line in text.splitlines():
+        indent = " " * (len(line) - len(line.lstrip()))
+        lines += textwrap.wrap(line, COLUMNS, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return "\n".join(lines)
 
 
 def _with_sources(cells: list[NotebookNode], files: dict[str, bytes]):

@@ -115,13 +115,14 @@ def write_html(report: ClassReport, target: Path) -> None:
 <style>body{{font:16px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222;background:#fff}}
 table{{border-collapse:collapse;margin:1em 0}}
 th,td{{border:1px solid #aaa;padding:.3em .6em;text-align:left;vertical-align:top}}
-meter{{width:8em}}</style></head><body>
+meter{{width:6em}} .wide{{overflow-x:auto}} summary{{cursor:pointer}}</style></head><body>
 <h1>Class report {html.escape(report.problem_set)}</h1>
 <p>{len(report.totals)} submissions, graded with isolation: {isolation}.</p>
-<table><caption>Exercises</caption><tr><th scope="col">exercise</th><th scope="col">full marks</th>
-<th scope="col">mean</th><th scope="col">misconceptions met</th><th scope="col">checks failed</th></tr>{rows}</table>
-<table><caption>Submissions</caption><tr><th scope="col">student</th><th scope="col">points</th>
-<th scope="col">of</th><th scope="col">to look at</th></tr>{scores}</table>
+<div class="wide"><table><caption>Exercises</caption><tr><th scope="col">exercise</th><th scope="col">full marks</th>
+<th scope="col">mean</th><th scope="col">misconceptions met</th><th scope="col">checks failed</th></tr>
+{rows}</table></div>
+<div class="wide"><table><caption>Submissions</caption><tr><th scope="col">student</th><th scope="col">points</th>
+<th scope="col">of</th><th scope="col">to look at</th></tr>{scores}</table></div>
 </body></html>
 """,
         encoding="utf-8",
@@ -131,6 +132,8 @@ meter{{width:8em}}</style></head><body>
 def _exercise_row(one: ExerciseSummary) -> str:
     wrong = "<br>".join(f"{count} × {html.escape(name)}" for name, count in one.misconceptions.most_common())
     failed = "<br>".join(f"{count} × {html.escape(sees)}" for sees, count in one.failed.most_common())
+    if failed:
+        failed = f"<details><summary>{len(one.failed)} checks</summary>{failed}</details>"
     share = one.full_marks / len(one.points) if one.points else 0
     label = f"{one.full_marks} of {len(one.points)}"
     return (
