@@ -52,6 +52,7 @@ class BookIndex:
     """Every page of the book, read once."""
 
     folder: Path = BOOK
+    show_solutions: bool = True  # whether the reference's code may be included whole
     pages: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:

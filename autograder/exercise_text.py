@@ -21,8 +21,13 @@ __all__ = [
     "solution_text",
     "stub_text",
     "without_marks",
+    "without_solutions",
 ]
 
+REGION = re.compile(
+    r"^(?P<indent>[ \t]*)# solution: begin(?P<drop> \(drop\))?.*?(?:^[ \t]*# solution: end\b.*?(?:\n|\Z)|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
 MARK = re.compile(r"^[ \t]*# solution: (?:begin|end)\b.*\n?", re.MULTILINE)
 
 
@@ -93,6 +98,11 @@ def definition(source: str, symbol: str, docstring: bool = True) -> str:
                 del kept[text.lineno - 1 - first : (text.end_lineno or text.lineno) - first]
             return without_marks(textwrap.dedent("".join(kept))).rstrip() + "\n"
     raise LookupError(f"the source defines no {symbol}")
+
+
+def without_solutions(source: str) -> str:
+    """Source code of the reference with each solution replaced by an ellipsis, for a book that shows none."""
+    return REGION.sub(lambda region: "" if region["drop"] else f"{region['indent']}...  # yours to write\n", source)
 
 
 def without_marks(source: str) -> str:

@@ -32,9 +32,9 @@ METADATA = {
 }
 
 
-def texts() -> dict[Path, str]:
-    """The notebooks of book/notebooks: path and text of each."""
-    index = BookIndex()
+def texts(solutions: bool = True) -> dict[Path, str]:
+    """The notebooks of book/notebooks: path and text of each; solutions: whether included code shows them."""
+    index = BookIndex(show_solutions=solutions)
     pages = [page for page in index.pages if page.partition("/")[0] in NOTEBOOK_FOLDERS]
     return {NOTEBOOKS / f"{page.rpartition('/')[2]}.ipynb": _written(_open_notebook(page, index)) for page in pages}
 
@@ -56,7 +56,7 @@ def source_notebook(problem_set: str) -> NotebookNode:
     Raises LookupError where book/problem-sets has no such page.
     """
     page = f"problem-sets/{problem_set}"
-    index = BookIndex()
+    index = BookIndex(show_solutions=False)
     if page not in index.pages:
         raise LookupError(f"no problem set {problem_set!r}: expected book/{page}.md")
     cells = [_code(IMPORTS)]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .book_index import BookIndex
-from .exercise_text import without_marks
+from .exercise_text import without_marks, without_solutions
 from .places import BOOK
 from .plain_inline import Inline
 from .repository import site_url
@@ -193,7 +193,8 @@ class _Converter(Inline):
             source = source.split(found.options["start-after"], 1)[1].split("\n", 1)[1]
         if "end-before" in found.options:
             source = source.split(found.options["end-before"], 1)[0].rsplit("\n", 1)[0]
-        return without_marks(source + "\n").rstrip()
+        clean = without_marks if self.index.show_solutions else without_solutions
+        return clean(source + "\n").rstrip()
 
     def picture(self, found: Directive) -> list[str]:
         path = found.argument.split("/_static/")[-1]

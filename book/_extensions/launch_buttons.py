@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def _offer_generated_notebook(app: Sphinx, notebook: str, offered: str) -> None:
 
 @cache
 def _generated() -> dict[str, str]:
-    return {path.name: text for path, text in texts().items()}
+    return {path.name: text for path, text in texts(os.environ.get("SOLUTIONS") != "no").items()}
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -1,25 +1,26 @@
-"""Leaves the marks around a solution out of the reference's code where a page shows it."""
+"""Shows the reference's code without the marks around its solutions or, with SOLUTIONS=no, without the solutions."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from autograder.exercise_text import MARK, without_marks
+from autograder.exercise_text import MARK, without_marks, without_solutions
 
 
-def remove_marks(app: Sphinx, doctree: nodes.document) -> None:
+def clean_code(app: Sphinx, doctree: nodes.document) -> None:
+    clean = without_solutions if os.environ.get("SOLUTIONS") == "no" else without_marks
     for block in list(doctree.findall(nodes.literal_block)):
-        text = block.rawsource or block.astext()
-        if MARK.search(text):
-            clean = without_marks(block.astext())
-            block.rawsource = clean
-            block.children = [nodes.Text(clean)]
+        if MARK.search(block.astext()):
+            text = clean(block.astext())
+            block.rawsource = text
+            block.children = [nodes.Text(text)]
             block.children[0].parent = block
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("doctree-read", remove_marks)
+    app.connect("doctree-read", clean_code)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -73,11 +73,13 @@ def test_no_page_shows_the_marks_around_solutions(site: Path) -> None:
 
 
 def test_a_book_without_solutions_has_none(tmp_path: Path) -> None:
-    exercise = exercises()[0]
-    (tmp_path / "index.md").write_text(f"# A page\n\n```{{exercise}} {exercise.id}\n```\n", "utf-8")
+    exercise = next(exercise for exercise in exercises() if exercise.id == "masks.causal_mask")
+    reference = os.path.relpath(ROOT / "solutions" / "attention" / "masks.py", tmp_path)
+    included = f"```{{literalinclude}} {reference}\n:pyobject: causal_mask\n```\n"
+    (tmp_path / "index.md").write_text(f"# A page\n\n```{{exercise}} {exercise.id}\n```\n\n{included}", "utf-8")
     (tmp_path / "conf.py").write_text(
         f"import sys\nsys.path.insert(0, {str(BOOK / '_extensions')!r})\n"
-        "extensions = ['myst_parser', 'exercise_block']\nmyst_enable_extensions = ['dollarmath']\n",
+        "extensions = ['myst_parser', 'exercise_block', 'solution_marks']\nmyst_enable_extensions = ['dollarmath']\n",
         "utf-8",
     )
     paths = [ROOT / "solutions", ROOT / "src", ROOT]
@@ -89,4 +91,6 @@ def test_a_book_without_solutions_has_none(tmp_path: Path) -> None:
         soup = BeautifulSoup((tmp_path / solutions / "index.html").read_text("utf-8"), "html.parser")
         shown[solutions] = len(soup.select("details.solution"))
         assert len(soup.select("details.stub")) == 1
+        assert ("last_visible = " in soup.text) == (solutions == "yes")
+        assert "# solution:" not in soup.text
     assert shown == {"yes": 1, "no": 0}

@@ -166,6 +166,9 @@ def test_included_code_is_the_reference_without_marks() -> None:
     shown = _converted(text)
     assert shown.startswith("```python\ndef causal_mask(")
     assert "# solution" not in shown
+    hidden = convert(text, "chapters/04-masks", BookIndex(show_solutions=False))
+    assert "...  # yours to write" in hidden
+    assert "torch.arange" not in hidden
     with pytest.raises(ValueError, match="shows no solution"):
         convert(text, "problem-sets/ps3", BookIndex())
 
