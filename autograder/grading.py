@@ -149,6 +149,8 @@ def grade(
     A submission that cannot be graded becomes a line that says why, and the class goes on. What has not changed since
     it was graded is left as it is, unless `regrade`.
     """
+    from . import nbgrader_plugin  # noqa: F401  nbgrader's modules import each other: two threads must not meet there
+
     students = course.students(problem_set)
     for exercise in in_problem_set(problem_set):
         keys_of(exercise, course.secret)  # computed once, before the workers start

@@ -10,6 +10,8 @@ import copy
 import hashlib
 import io
 import json
+import re
+import secrets
 import shutil
 import zipfile
 from dataclasses import dataclass
@@ -23,15 +25,21 @@ from .judging import MOST_FILE_BYTES, MOST_FILES, Submission
 MOST_NOTEBOOK_BYTES = 20 * 2**20
 MOST_ANSWER_CHARACTERS = 100_000
 STAMP = "timestamp.txt"
+TICKET = "submission_secret.txt"  # by it nbgrader's exchange hands the feedback back to whoever submitted
+TICKET_BYTES = 64
 
 
 @dataclass(frozen=True)
 class Received:
-    """The parts of a submission that are taken: module texts, the notebook's bytes, and remarks on the rest."""
+    """The parts of a submission that are taken: module texts, the notebook's bytes, and remarks on the rest.
+
+    ticket: nbgrader's submission secret, "" for a submission that did not come through its exchange
+    """
 
     files: dict[str, bytes]
     notebook: bytes | None
     remarks: tuple[str, ...]
+    ticket: str = ""
 
 
 def read_folder(folder: Path, problem_set: str) -> Received:
@@ -67,7 +75,7 @@ def read_zip(path: Path, problem_set: str) -> Received:
 
 def _take(entries: list[tuple[str, bytes | None]], problem_set: str) -> Received:
     files: dict[str, bytes] = {}
-    notebook, remarks = None, []
+    notebook, remarks, ticket = None, [], ""
     for name, data in entries:
         parts = PurePosixPath(name).parts
         inside = parts[1:] if len(parts) > 1 and parts[0] == problem_set else parts
@@ -82,9 +90,11 @@ def _take(entries: list[tuple[str, bytes | None]], problem_set: str) -> Received
                 files[inside[1]] = data
         elif inside == (f"{problem_set}.ipynb",) and notebook is None:
             notebook = data
+        elif inside == (TICKET,) and re.fullmatch(rb"[0-9a-f]{%d}" % (2 * TICKET_BYTES), data):
+            ticket = data.decode()
         elif not _comes_with_release(inside):
             remarks.append(f"{name} is no part of the problem set: left out")
-    return Received(files, notebook, tuple(remarks))
+    return Received(files, notebook, tuple(remarks), ticket)
 
 
 def _comes_with_release(parts: tuple[str, ...]) -> bool:
@@ -106,6 +116,7 @@ def store(
     for name, data in received.files.items():
         (folder / "attention" / name).write_bytes(data)
     (folder / f"{problem_set}.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+    (folder / TICKET).write_text(received.ticket or secrets.token_hex(TICKET_BYTES), encoding="utf-8")
     stamp = (when or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M:%S UTC")
     (folder / STAMP).write_text(stamp, encoding="utf-8")
     remarks = (*received.remarks, *remarks)
