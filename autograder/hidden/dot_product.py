@@ -4,15 +4,15 @@ from selfcheck.checks.dot_product import ATTENTION, attend, masked, some_of
 from selfcheck.plan import call, check, tensor
 
 
-def hundreds(rng, *shape):
-    """Numbers of a size of a hundred, whose products are of a size of ten thousand."""
-    return tensor([[100 * entry for entry in row] for row in rng.normal(*shape)])
-
-
 @check(ATTENTION, sees="scores of ten thousand give finite weights", points=1, problem_set="ps2")
 def attention_extremes(rng):
     queries, keys, d_k, d_v = rng.sizes(4, 3, 9)
-    return call(hundreds(rng, queries, d_k), hundreds(rng, keys, d_k), rng.tensor(keys, d_v))
+    # Any two scores of a query lie thousands apart, so that no wrong scale shows here: that has its own check.
+    signs = [100.0 * (-1) ** (row + rng.integer(0, 2)) for row in range(queries)]
+    sizes = [10.0 * size for size in rng.sample(range(1, keys + 1), keys)]
+    return call(
+        tensor([[sign] * d_k for sign in signs]), tensor([[size] * d_k for size in sizes]), rng.tensor(keys, d_v)
+    )
 
 
 @check(ATTENTION, sees="no number of axes and no length is special", points=1, problem_set="ps2")

@@ -59,9 +59,9 @@ def test_a_stub_keeps_signatures_and_docstrings_and_gives_no_solution_away(path)
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        ("def f():\n    # solution: begin\n    pass\n", "not closed"),
+        ("def causal_mask():\n    # solution: begin\n    pass\n", "not closed"),
         ("# solution: end\n", "closed twice"),
-        ("def f():\n    # solution: begin\n    # solution: end\n", "belongs to no exercise"),
+        ("def f():\n    # solution: begin\n    pass\n    # solution: end\n", "belongs to no exercise"),
     ],
 )
 def test_a_region_that_is_marked_wrongly_is_refused(source, complaint):

@@ -131,7 +131,7 @@ def solution_lines():
         for line in path.read_text().splitlines():
             if "# solution:" in line:
                 inside = "begin" in line
-            elif inside and len(line.strip()) > 15:
+            elif inside and len(line.strip()) > 15 and "import" not in line:
                 found.add(line.strip())
     given = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
     return {line for line in found if line not in given}
