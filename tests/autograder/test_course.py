@@ -20,7 +20,6 @@ from autograder.reference import hidden_checks
 from autograder.sandbox import open_sandbox
 from selfcheck.catalogue import exercises, in_problem_set, problem_sets
 
-pytestmark = pytest.mark.xdist_group("course")  # graded once, not once per worker
 TABLE = sample_class.table()
 SETS = ["ps1", "ps2", "ps3"]
 
