@@ -81,7 +81,7 @@ def _wrapped(text: str) -> str:
     """The text in lines that a page shows without scrolling sideways, each kept at its indentation."""
     lines = []
     for line in text.splitlines():
-        indent = " " * (len(line) - len(line.lstrip()))
+        indent = " " * re.match(r" *(?:[^\w\s] )?", line).end()  # under the text, not under its mark
         lines += textwrap.wrap(line, COLUMNS, subsequent_indent=indent, break_on_hyphens=False) or [""]
     return "\n".join(lines)
 
