@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREEN", "GREY", "INK", "ORANGE", "PINK", "Table", "heatmap", "mask", "panels", "table", "vectors"]
+__all__ = ["BLUE", "GREEN", "GREY", "INK", "ORANGE", "PINK", "Table", "heatmap", "mask", "panels", "table"]
 
 STYLE = Path(__file__).resolve().parent / "_static" / "attention.mplstyle"
 BLUE, ORANGE, GREEN, PINK, INK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#1c2430", "#e3e7ed"
@@ -169,20 +169,6 @@ def mask(
         for (i, j), value in np.ndenumerate(values):
             ax.text(j, i, int(value), ha="center", va="center", color="white" if value else INK)
     ax.set_title(title)
-
-
-def vectors(ax: Axes, points: Any, labels: Sequence[str], colour: str = BLUE) -> None:
-    """Arrows from the origin, one per row of `points` (n, 2), each with its label at the tip."""
-    array = _numbers(points).astype(float)
-    if array.shape[1] != 2 or len(labels) != len(array):
-        raise ValueError(f"expected points (n, 2) and n labels, got {array.shape} and {len(labels)} labels")
-    for (x, y), label in zip(array, labels, strict=True):
-        arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2, "shrinkA": 0, "shrinkB": 0}
-        ax.annotate("", (x, y), (0, 0), arrowprops=arrow)
-        ax.annotate(label, (x, y), textcoords="offset points", xytext=(5, 5), color=INK)
-    reach = np.abs(array).max() * 1.2 or 1.0
-    ax.set(xlim=(min(0, array[:, 0].min()) - 0.1 * reach, max(0, array[:, 0].max()) + 0.2 * reach))
-    ax.set(ylim=(min(0, array[:, 1].min()) - 0.1 * reach, max(0, array[:, 1].max()) + 0.2 * reach), aspect="equal")
 
 
 class Table:

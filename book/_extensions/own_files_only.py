@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
-UNUSED_SCRIPTS = ("sphinx-thebe.js", "THEBE_JS_URL", "design-tabs.js.map")
+UNUSED_SCRIPTS = ("sphinx-thebe.js", "THEBE_JS_URL")
 # The icons are drawn by webfonts that the theme ships too; the script draws them again and weighs more than the rest.
 ICON_SCRIPT = re.compile(
     r"\s*(?:<!-- So that users can add custom icons -->\s*)?<script[^>]*fontawesome\.js[^>]*></script>"
