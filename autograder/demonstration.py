@@ -12,8 +12,9 @@ from selfcheck.catalogue import problem_sets
 
 from . import intake, report
 from .course import Course
-from .grading import Line, grade, grader_version
+from .grading import Line, grade
 from .places import ROOT
+from .records import grader_version
 from .sample_class import table, write_submission
 from .sandbox import open_sandbox
 from .tables import console, plain

@@ -31,6 +31,8 @@ from selfcheck.catalogue import modules_of, problem_sets
 
 from . import intake
 from .course import Course
+from .records import record_of, record_on_file
+from .sandbox import open_sandbox
 
 COLUMNS = 100
 GRADE_CELL = re.compile(r'check\("([a-z_]+\.\w+)"\)')
@@ -40,9 +42,6 @@ class TrustedResults(NbGraderPreprocessor):
     """Puts each grade cell's verdict, reached in the sandbox, where execution would have put its output."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        from .grading import record_of, record_on_file
-        from .sandbox import open_sandbox
-
         course = Course.open(CourseDirectory(config=self.config).root)
         names = resources["nbgrader"]
         record = record_on_file(course, names["student"], names["assignment"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder import grading, intake, releasing, report, sample_class
+from autograder import grading, intake, records, releasing, report, sample_class
 from autograder.__main__ import main
 from autograder.course import Course
 from autograder.gradebook import harmless, scores
@@ -118,7 +118,7 @@ def test_every_grade_records_how_it_was_reached(graded):
     course, _ = graded
     for one in TABLE:
         found = record(course, one)
-        assert found["isolation"] == "bubblewrap" and found["grader"] == grading.grader_version()
+        assert found["isolation"] == "bubblewrap" and found["grader"] == records.grader_version()
         assert found["secret"] == course.fingerprint and found["graded"] and found["seconds"] >= 0
 
 
