@@ -14,7 +14,7 @@ from . import intake
 from .course import Course
 from .judging import keys_of
 from .nbgrader_plugin import api
-from .records import Record, record_of
+from .records import Record, record_of, record_on_file
 from .sandbox import Sandbox
 from .workers import count
 
@@ -43,11 +43,12 @@ def grade(
     it was graded is left as it is, unless `regrade`.
     """
     students = course.students(problem_set)
-    for exercise in in_problem_set(problem_set):
-        keys_of(exercise, course.secret)  # computed once, before the workers start
     if regrade:
         for student in students:
             course.result_file(student, problem_set).unlink(missing_ok=True)
+    if not all(_on_file(course, student, problem_set) for student in students):
+        for exercise in in_problem_set(problem_set):
+            keys_of(exercise, course.secret)  # computed once, before the workers start
     lines = []
     for number, (student, outcome) in enumerate(_judged(course, problem_set, students, sandbox), start=1):
         line = _enter(course, student, problem_set, outcome)
@@ -55,6 +56,13 @@ def grade(
         score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
         say(f"{number}/{len(students)} {student}: {score}")
     return sorted(lines, key=lambda line: line.student)
+
+
+def _on_file(course: Course, student: str, problem_set: str) -> bool:
+    try:
+        return record_on_file(course, student, problem_set) is not None
+    except Exception:  # told in this student's line
+        return False
 
 
 def _judged(course: Course, problem_set: str, students: Iterable[str], sandbox: Sandbox):
