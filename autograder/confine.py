@@ -113,6 +113,7 @@ def _run(stage: Path, requests: list[Request], torch: bool, sandbox: Sandbox) ->
     process = subprocess.Popen(
         sandbox.command(stage, program),
         stdin=subprocess.PIPE,
+        bufsize=0,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         pass_fds=[writing],
@@ -124,6 +125,7 @@ def _run(stage: Path, requests: list[Request], torch: bool, sandbox: Sandbox) ->
         data = _exchange(process, text.encode(), reading)
     finally:
         os.close(reading)
+        process.stdin.close()
         process.kill()
         process.wait()
     return _lines(data, len(requests))

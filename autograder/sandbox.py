@@ -95,11 +95,13 @@ def _walled(stage: Path, program: list[str]) -> list[str]:
         elif os.path.isdir(link):
             wall += ["--ro-bind", link, link]
     wall += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
-    for folder in python_folders:
-        wall += ["--ro-bind", seen_as.get(folder, folder), folder]
-    wall += ["--ro-bind", str(stage), INSIDE, "--proc", "/proc", "--dev", "/dev"]
+    wall += ["--proc", "/proc", "--dev", "/dev"]
     for scratch in ("/tmp", "/dev/shm"):
         wall += ["--size", str(TMP_BYTES), "--tmpfs", scratch]
+    # After the scratch folders: the interpreter, or the stage, may itself lie below /tmp.
+    for folder in python_folders:
+        wall += ["--ro-bind", seen_as.get(folder, folder), folder]
+    wall += ["--ro-bind", str(stage), INSIDE]
     environment = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8"}
     environment |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     for name, value in environment.items():
