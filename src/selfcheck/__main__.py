@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -12,11 +13,13 @@ from rich.table import Table
 from rich.text import Text
 
 from .catalogue import Exercise, exercises
-from .learner import Learner, available, find, package_folder
-from .show import exercise_text, headline
-from .verdict import ExerciseResult
+from .learner import Learner, available, find, package_folder, stoppable
+from .show import MARKS, headline, report_text
+from .verdict import FAILED, PASSED, SKIPPED, ExerciseResult
 
 PAUSE = 0.3  # seconds between two looks at the files
+WIDEST = 100  # characters a line may have: longer ones are hard to read
+COLOURS_OF_MARKS = {MARKS[PASSED]: "bold green", MARKS[FAILED]: "bold red", MARKS[SKIPPED]: "yellow"}
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -34,33 +37,52 @@ def main(what: str | None) -> None:
             return
         chosen = find(what) if what else available(exercises())
         results = examine(chosen)
+    except KeyboardInterrupt as stopped:
+        console.print(Text(str(stopped) or "stopped"))
+        sys.exit(130)
     except (KeyError, FileNotFoundError) as error:
-        console.print(Text(str(error.args[0] if isinstance(error, KeyError) else error)), style="red")
+        console.print(Text(str(error.args[0] if isinstance(error, KeyError) else error)), style="red", soft_wrap=True)
         sys.exit(2)
     if what:
-        for result in results:
-            console.print(Text(exercise_text(result)))
+        tell(console, results)
         sys.exit(0 if all(result.passed for result in results) else 1)
     progress(console, results)
 
 
 def examine(chosen: list[Exercise]) -> list[ExerciseResult]:
     """The verdicts of some exercises on the package as it is on disk now."""
-    with Learner().imported() as learner:
+    with stoppable(), Learner().imported() as learner:
         return [learner.result(exercise) for exercise in chosen]
+
+
+def tell(console: Console, results: list[ExerciseResult]) -> None:
+    """The verdicts in colour; on a screen, wrapped lines hang under the text that they belong to."""
+    for line in report_text(results).splitlines():
+        lead = len(line) - len(line.lstrip(" "))
+        indent = " " * (lead if lead > 2 else lead + 2)
+        width = min(console.width, WIDEST) if console.is_terminal else 10**6
+        kept = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+        for number, part in enumerate(kept or [""]):
+            text = Text(part, style="" if line.startswith(" ") else "bold")
+            if not number and (mark := part.lstrip(" ")[:1]) in COLOURS_OF_MARKS:
+                text.stylize(COLOURS_OF_MARKS[mark], part.index(mark), part.index(mark) + 1)
+            console.print(text, soft_wrap=True)
 
 
 def progress(console: Console, results: list[ExerciseResult]) -> None:
     """A table of every exercise, and the next one to work on."""
     table = Table(box=None, pad_edge=False)
-    for name in ("", "exercise", "title", "checks", "minutes"):
+    wide = not console.is_terminal or console.width >= WIDEST
+    for name in ("", "exercise", *(("title",) if wide else ()), "checks", "minutes"):
         table.add_column(name, justify="right" if name in ("checks", "minutes") else "left")
     for result in results:
         exercise = result.exercise
         passed = sum(one.verdict == "passed" for one in result.checks)
         mark = "[green]✓[/]" if result.passed else "[dim]·[/]" if not result.started else "[red]✗[/]"
         name = Text(f"{exercise.number} {exercise.id}")
-        table.add_row(mark, name, exercise.title, f"{passed}/{len(result.checks)}", str(exercise.minutes))
+        table.add_row(
+            mark, name, *((exercise.title,) if wide else ()), f"{passed}/{len(result.checks)}", str(exercise.minutes)
+        )
     console.print(table)
     left = [result for result in results if not result.passed]
     console.print(f"\n{len(results) - len(left)} of {len(results)} exercises pass every visible check.")
@@ -85,11 +107,14 @@ def watch(console: Console, looks: int | None = None) -> None:
             times = now
             for module in saved:
                 chosen = [one for one in available(exercises()) if one.module == module]
-                for result in examine(chosen):
-                    if result.started:
-                        console.print(Text(exercise_text(result)))
-    except KeyboardInterrupt:
-        console.print("ended")
+                if chosen:
+                    console.rule(Text(f"{module}.py saved {time.strftime('%H:%M:%S')}"), style="dim")
+                    results = examine(chosen)
+                    tell(console, [result for result in results if result.started])
+                    passing = sum(result.passed for result in results)
+                    console.print(f"{passing} of {len(results)} exercises of {module} pass every visible check.")
+    except KeyboardInterrupt as stopped:
+        console.print(Text(str(stopped) or "ended"))
 
 
 def _times(folder: Path) -> dict[Path, int]:

@@ -8,9 +8,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from .arrays import Array, array, unpack
+from .exceptions import explain
 from .plan import Check
 
 Answer = dict[str, Any]
+
+PRINTED = "; what your function prints is lost: hand it back with return"
+TYPES = {
+    "generator": "a generator",
+    "function": "a function",
+    "method": "a function",
+    "builtin_function_or_method": "a function",
+    "dict": "a dict",
+    "set": "a set",
+    "text": "a text",
+}
+ADVICE_ON_TYPES = {
+    "generator": "; yield makes one: collect the values and return them",
+    "function": "; are the brackets () of a call missing?",
+    "method": "; are the brackets () of a call missing?",
+    "builtin_function_or_method": "; are the brackets () of a call missing?",
+}
 
 
 @dataclass(frozen=True)
@@ -33,10 +51,10 @@ def compare(check: Check, one: dict[str, Any], expected: Answer, got: Answer, re
     """
     if "error" in expected:
         if "error" in check.compares or "error" in got:
-            return _compare_errors(expected, got, reveal)
+            return _compare_errors(check, expected, got, reveal)
         return Difference("no error", f"expected {expected['error']['type']}, got an answer")
     if "error" in got:
-        return _raised(got["error"], reveal)
+        return Difference(*explain(check.exercise, got["error"], reveal))
     for aspect in check.compares:
         difference = _ASPECTS[aspect](check, one, expected, got, reveal)
         if difference:
@@ -44,36 +62,15 @@ def compare(check: Check, one: dict[str, Any], expected: Answer, got: Answer, re
     return None
 
 
-def _compare_errors(expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+def _compare_errors(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
     wanted = expected["error"]["type"]
     if "error" not in got:
-        return Difference("no error", f"this input is wrong and should raise {wanted}, but an answer came back")
+        return Difference(
+            "no error", f"this call cannot be answered and should raise {wanted}, but an answer came back"
+        )
     if got["error"].get("type") == "NotImplementedError" or wanted not in got["error"].get("kinds", []):
-        return _raised(got["error"], reveal, f"expected {wanted}; ")
+        return Difference(*explain(check.exercise, got["error"], reveal, f"expected {wanted}; "))
     return None
-
-
-def _raised(error: dict[str, Any], reveal: bool, before: str = "") -> Difference:
-    kind, text = str(error.get("type")), str(error.get("text"))
-    if kind == "NotImplementedError":
-        return Difference("not started", f"not started yet: {text}" if text else "not started yet")
-    if error.get("importing"):
-        where = f" (line {error['line']}: {error.get('source', '')})" if error.get("line") else ""
-        if kind == "AttributeError":
-            return Difference("missing", f"the function is not there: {text}")
-        return Difference("import", f"the module cannot be imported: {kind}: {text}{where}")
-    if kind == "Stopped":
-        return Difference("stopped", text)
-    if kind == "MemoryError" or "can't allocate memory" in text:
-        text = "your code asked for far more memory than its inputs need: which shape is too large?"
-        return Difference("raised", text)
-    where = f", in line {error['line']}: {error['source']}" if error.get("line") and error.get("source") else ""
-    if not reveal:  # a learner's own exception may quote the input
-        return Difference("raised", f"{before}your code raised {kind}{where}")
-    advice = ""
-    if kind in ("AttributeError", "TypeError") and "list" in text:
-        advice = ". The arguments may be plain nested lists: numpy.asarray(...) turns them into arrays"
-    return Difference("raised", f"{before}your code raised {kind}: {text}{where}{advice}")
 
 
 def _values(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
@@ -83,14 +80,22 @@ def _values(check: Check, one: dict[str, Any], expected: Answer, got: Answer, re
             wanted, came = check.view(one, wanted), check.view(one, came)
         except Exception as error:  # the view meets whatever a learner returned
             return Difference("structure", f"the answer has not the expected form ({type(error).__name__})")
-    return _compare_trees(wanted, came, check.tolerance, reveal, "")
+    difference = _compare_trees(wanted, came, check.tolerance, reveal, "")
+    if difference and check.view and difference.kind in ("structure", "shape"):
+        # What the view makes of an answer of another form means nothing to a learner: name the answer's own form.
+        plain = _compare_trees(unpack(expected["value"]), unpack(got["value"]), check.tolerance, reveal, "")
+        difference = plain if plain and plain.kind in ("structure", "shape") else difference
+    if difference and came is None and got.get("printed"):
+        return Difference(difference.kind, difference.text.partition(";")[0] + PRINTED)
+    return difference
 
 
 def _compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where: str) -> Difference | None:
     if isinstance(wanted, (tuple, list)):
         parts = _as_parts(came, len(wanted))
         if parts is None:
-            return Difference("structure", f"expected {len(wanted)} results{where}, got {_name(came)}")
+            count = f"{len(wanted)} results, as a tuple{where}"
+            return Difference("structure", f"expected {count}, got {_name(came)}{_form_advice(None, came)}")
         for position, (want, part) in enumerate(zip(wanted, parts, strict=True)):
             inner = f" in result {position + 1} of {len(wanted)}"
             difference = _compare_trees(want, part, tolerance, reveal, inner)
@@ -100,18 +105,20 @@ def _compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where
     if wanted is None or came is None:
         if wanted is came:
             return None
-        advice = "; is the return statement missing?" if came is None else ""
-        return Difference("structure", f"expected {_name(wanted)}{where}, got {_name(came)}{advice}")
+        return Difference(
+            "structure", f"expected {_wish(wanted)}{where}, got {_name(came)}{_form_advice(wanted, came)}"
+        )
     want, part = _as_array(wanted), _as_array(came)
-    if part is None or want is None:
-        return Difference("structure", f"expected {_name(wanted)}{where}, got {_name(came)}")
+    if part is None or want is None or (want.shape != part.shape and _is_tuple(came)):
+        return Difference(
+            "structure", f"expected {_wish(wanted)}{where}, got {_name(came)}{_form_advice(wanted, came)}"
+        )
     return _compare_arrays(want, part, tolerance, reveal, where)
 
 
 def _compare_arrays(want: Array, part: Array, tolerance: float, reveal: bool, where: str) -> Difference | None:
     if want.shape != part.shape:
-        advice = " (its transpose)" if part.shape == want.shape[::-1] and len(want.shape) > 1 else ""
-        return Difference("shape", f"expected shape {want.shape}{where}, got {part.shape}{advice}")
+        return Difference("shape", f"expected shape {want.shape}{where}, got {part.shape}{_shape_advice(want, part)}")
     pairs = list(zip(want.values(), part.values(), strict=True))
     wrong = [place for place, (a, b) in enumerate(pairs) if not close(a, b, tolerance)]
     if not wrong:
@@ -141,7 +148,7 @@ def _dtype(check: Check, one: dict[str, Any], expected: Answer, got: Answer, rev
     for want, part in zip(wanted, came, strict=False):
         if not isinstance(want, Array) or not isinstance(part, Array) or part.kind != want.kind:
             if type(want) is not type(part) or isinstance(want, Array):
-                return Difference("dtype", f"expected {_name(want)}, got {_name(part)}")
+                return Difference("dtype", f"expected {_name(want)}, got {_name(part)}{_form_advice(want, part)}")
         elif part.dtype != want.dtype:
             return Difference("dtype", f"expected dtype {want.dtype}, got {part.dtype}")
     if len(wanted) != len(came):
@@ -210,10 +217,50 @@ def _as_array(value: Any) -> Array | None:
     return None
 
 
+def _is_tuple(value: Any) -> bool:
+    return isinstance(value, tuple)
+
+
+def _shape_advice(want: Array, part: Array) -> str:
+    """A remark in brackets on a shape that is typical of a slip."""
+    long_axes = [[length for length in shape if length != 1] for shape in (want.shape, part.shape)]
+    if part.shape == want.shape[::-1] and len(want.shape) > 1:
+        return " (its transpose)"
+    if long_axes[0] == long_axes[1]:
+        return " (axes of length 1 differ: squeeze one, or unsqueeze)"
+    if part.shape == (math.prod(want.shape),):
+        return " (all entries in one row: each row wants a list of its own, or reshape)"
+    if len(want.shape) > 1 and part.shape == (1, *want.shape[1:]):
+        return " (the first row alone: does the return stand inside the loop?)"
+    return ""
+
+
+def _form_advice(wanted: Any, came: Any) -> str:
+    """What to do about an answer that is no array, or not of the kind expected."""
+    if came is None:
+        return "; is the return statement missing?"
+    if isinstance(came, dict):
+        return ADVICE_ON_TYPES.get(str(came.get("type")), "")
+    if isinstance(came, tuple) and len(came) == 1:
+        return "; is there a comma after the value that is returned?"
+    if isinstance(came, list) and _as_array(came) is None:
+        return "; are its rows of one length, and its entries numbers?"
+    if isinstance(wanted, Array) and wanted.kind == "tensor" and isinstance(came, Array) and came.kind != "tensor":
+        return "; use torch's functions from the arguments to the result"
+    return ""
+
+
 def _leaves(value: Any) -> list:
     if isinstance(value, (tuple, list)):
         return [leaf for part in value for leaf in _leaves(part)]
     return [value]
+
+
+def _wish(value: Any) -> str:
+    """The name of what is expected, where its dtype, and for NumPy its kind, is free."""
+    if isinstance(value, Array):
+        return f"{'a tensor' if value.kind == 'tensor' else 'an array'} of shape {value.shape}"
+    return _name(value)
 
 
 def _name(value: Any) -> str:
@@ -225,7 +272,8 @@ def _name(value: Any) -> str:
     if isinstance(value, (tuple, list)):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, dict):
-        return str(value.get("type") or value.get("kind"))[:100]
+        name = str(value.get("type") or value.get("kind"))
+        return TYPES.get(name, name[:100])
     return f"the number {_show(value)}"
 
 

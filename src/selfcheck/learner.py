@@ -12,7 +12,7 @@ from typing import Any
 
 from .catalogue import Exercise, exercises, parts_of
 from .recorded import is_recorded, plans_of, visible_keys
-from .runner import answer_exercise, fresh_package
+from .runner import answer_exercise, describe, fresh_package
 from .source import forbidden_call
 from .verdict import ExerciseResult, judge, skip_where_dependencies_fail
 
@@ -91,6 +91,27 @@ def _one_thread() -> Iterator[None]:
             torch.set_num_threads(threads)
 
 
+class Stopped(KeyboardInterrupt):
+    """A check that its user has stopped; a notebook shows one line where it was, and goes on."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+@contextlib.contextmanager
+def stoppable() -> Iterator[None]:
+    """Within it, Ctrl-C or a notebook's stop button ends with a line that says where the learner's code was."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        place = describe(error)
+        where = (
+            f", in line {place['line']} of {Path(place['file']).name}: `{place['source']}`" if "line" in place else ""
+        )
+        text = f"stopped while your code ran{where}. Does a loop never end?" if where else "stopped"
+        raise Stopped(text) from None
+
+
 def check(exercise_id: str) -> Any:
     """Check one exercise, "masks.causal_mask", and show a verdict per check; a number, "4.2", or a module will do too.
 
@@ -101,7 +122,7 @@ def check(exercise_id: str) -> Any:
     from .show import Report
 
     found = find(exercise_id)
-    with Learner().imported() as learner:
+    with stoppable(), Learner().imported() as learner:
         report = Report([learner.result(exercise) for exercise in found])
     if os.environ.get("NBGRADER_EXECUTION"):
         print(report)

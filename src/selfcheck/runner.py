@@ -5,9 +5,12 @@ It knows the calls and nothing else: no expected value, no check, no catalogue. 
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import difflib
 import importlib
 import io
+import linecache
 import sys
 import traceback
 import warnings
@@ -39,6 +42,7 @@ def fresh_package(folder: str, name: str = "attention") -> Iterator[None]:
     before = {module: sys.modules.pop(module) for module in list(sys.modules) if belongs(module)}
     sys.path.insert(0, folder)
     importlib.invalidate_caches()
+    linecache.checkcache()
     bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         yield
@@ -55,6 +59,10 @@ def find(exercise: str) -> Callable:
     """The function that an id "module.symbol" names in the package `attention`; AttributeError where there is none."""
     module_name, _, symbol = exercise.partition(".")
     module: ModuleType = importlib.import_module(f"attention.{module_name}")
+    if not hasattr(module, symbol):
+        near = difflib.get_close_matches(symbol, [name for name in vars(module) if not name.startswith("_")], n=1)
+        meant = f"; is {near[0]} meant to be it? Give it the name {symbol}" if near else ""
+        raise AttributeError(f"{module_name}.py has no {symbol}{meant}")
     return getattr(module, symbol)
 
 
@@ -138,8 +146,22 @@ def describe(error: BaseException) -> dict[str, Any]:
         "text": str(error)[:500],
     }
     if isinstance(error, SyntaxError):
-        return found | {"file": str(error.filename), "line": error.lineno, "source": (error.text or "").strip()[:200]}
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if "attention" in frame.filename:
-            return found | {"file": frame.filename, "line": frame.lineno, "source": (frame.line or "")[:200]}
-    return found
+        source = (error.text or "").strip()[:200]
+        return found | {"text": str(error.msg), "file": str(error.filename), "line": error.lineno, "source": source}
+    lines = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if _is_learners(frame)
+    ]
+    if not lines:
+        return found
+    # The innermost line, or, where calls go round in circles, the one that was passed most often.
+    circular = isinstance(error, RecursionError)
+    file, line = collections.Counter(lines).most_common(1)[0][0] if circular else lines[-1]
+    return found | {"file": file, "line": line, "source": linecache.getline(file, line).strip()[:200]}
+
+
+def _is_learners(frame: Any) -> bool:
+    """Whether a frame runs in a module of the package, those given to learners (`_arguments`) left out."""
+    module = frame.f_globals.get("__name__", "")
+    return isinstance(module, str) and module.startswith("attention.") and not module.startswith("attention._")

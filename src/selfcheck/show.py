@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from .arrays import Array, array, unpack
@@ -26,10 +27,33 @@ class Report:
         return all(result.passed for result in self.results)
 
     def __repr__(self) -> str:
-        return "\n\n".join(exercise_text(result) for result in self.results)
+        return report_text(self.results)
 
     def _repr_html_(self) -> str:
-        return "".join(_exercise_html(result) for result in self.results)
+        broken, rest = _broken_modules(self.results)
+        modules = (_box(COLOURS[FAILED], html.escape(text), "") for text in broken)
+        return "".join((*modules, *(_exercise_html(result) for result in rest)))
+
+
+def report_text(results: Sequence[ExerciseResult]) -> str:
+    """The verdicts of some exercises as plain text; a module that cannot be imported is named once."""
+    broken, rest = _broken_modules(results)
+    return "\n\n".join((*broken, *(exercise_text(result) for result in rest)))
+
+
+def _broken_modules(results: Sequence[ExerciseResult]) -> tuple[list[str], list[ExerciseResult]]:
+    """A line per module that several exercises need and that cannot be imported, and the other results."""
+    messages: dict[tuple[str, str], list[ExerciseResult]] = {}
+    for result in results:
+        if all(one.kind == "import" for one in result.checks):
+            messages.setdefault((result.exercise.module, result.checks[0].message), []).append(result)
+    lines, told = [], []
+    for (module, message), group in messages.items():
+        if len(group) > 1:
+            numbers = f"{group[0].exercise.number} to {group[-1].exercise.number}"
+            lines.append(f"{numbers} ({module}): no check can run\n  {MARKS[FAILED]} {message}")
+            told += [result.exercise for result in group]
+    return lines, [result for result in results if result.exercise not in told]
 
 
 def exercise_text(result: ExerciseResult) -> str:
@@ -37,6 +61,9 @@ def exercise_text(result: ExerciseResult) -> str:
     lines = [headline(result)]
     if not result.started:
         return f"{lines[0]}\n  write your answer in attention/{result.exercise.module}.py; {_where_to_begin(result)}"
+    shared = _shared(result)
+    if shared:
+        return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}"
     told: dict[str, str] = {}
     for one in result.checks:
         line = f"  {MARKS.get(one.verdict, '!')} {_label(one)}"
@@ -45,6 +72,8 @@ def exercise_text(result: ExerciseResult) -> str:
             told.setdefault(one.message, f"as for “{_label(one)}”")
             if one.misconception and f"\n      {one.message}" in line:
                 line += f"\n      Reread: {section_name(one.section)}"
+            elif one.verdict == FAILED and one.shown and f"\n      {one.message}" in line:
+                line += f"\n      {_call_text(result.exercise.symbol, one.shown[0])}"
         lines.append(line)
     return "\n".join(lines)
 
@@ -58,6 +87,13 @@ def headline(result: ExerciseResult) -> str:
     if not result.started:
         state = "not started yet"
     return f"{exercise.number} {exercise.title} ({exercise.id}): {state}"
+
+
+def _shared(result: ExerciseResult) -> CheckResult | None:
+    """The first check, where all checks that are not given have its message, and that names no misconception."""
+    earned = [one for one in result.checks if one.kind or one.verdict != SKIPPED]
+    alike = len(earned) > 1 and len({(one.verdict, one.message) for one in earned}) == 1
+    return earned[0] if alike and earned[0].verdict in (FAILED, SKIPPED) and not earned[0].misconception else None
 
 
 def _label(one: CheckResult) -> str:
@@ -75,47 +111,57 @@ def section_name(label: str) -> str:
 
 
 def _exercise_html(result: ExerciseResult) -> str:
-    rows, told = [], set()
+    symbol = result.exercise.symbol
+    rows: list[str] = []
+    told: dict[str, str] = {}
     if not result.started:
         rows.append(f"<li>{html.escape(_where_to_begin(result))}</li>")
-    for one in result.checks if result.started else ():
-        rows.append(_check_html(one, one.message in told))
-        told.add(one.message)
+    shared = _shared(result) if result.started else None
+    if shared:
+        rows.append(_check_html(symbol, replace(shared, sees="every check", hidden=False, shown=None)))
+    for one in result.checks if result.started and not shared else ():
+        rows.append(_check_html(symbol, one, told.get(one.message, "")))
+        if one.message:
+            told.setdefault(one.message, _label(one))
     colour = COLOURS[PASSED] if result.passed else COLOURS[SKIPPED if not result.started else FAILED]
+    return _box(colour, html.escape(headline(result)), "".join(rows))
+
+
+def _box(colour: str, title: str, rows: str) -> str:
     style = f"border-left:4px solid {colour};padding:.2em .8em;margin:.4em 0"
-    return (
-        f'<div style="{style}"><strong>{html.escape(headline(result))}</strong>'
-        f'<ul style="list-style:none;padding-left:.3em;margin:.3em 0">{"".join(rows)}</ul></div>'
-    )
+    items = f'<ul style="list-style:none;padding-left:.3em;margin:.3em 0">{rows}</ul>' if rows else ""
+    return f'<div style="{style}"><strong style="white-space:pre-line">{title}</strong>{items}</div>'
 
 
-def _check_html(one: CheckResult, repeated: bool) -> str:
+def _check_html(symbol: str, one: CheckResult, told: str = "") -> str:
     colour = COLOURS.get(one.verdict, "#b5472c")
     mark = f'<span style="color:{colour};font-weight:bold">{MARKS.get(one.verdict, "!")}</span>'
     body = f'<li style="margin:.25em 0">{mark} {html.escape(_label(one))}'
-    if one.message and not repeated:
+    if one.message and told:
+        body += f": as for “{html.escape(told)}”"
+    elif one.message:
         body += f'<div style="margin:.2em 0 .2em 1.4em">{html.escape(one.message)}'
         if one.misconception:
             body += f"<br><em>Reread {html.escape(section_name(one.section))}.</em>"
         body += "</div>"
     if one.verdict == FAILED and one.shown:
-        body += _pictures(one)
+        body += _pictures(symbol, one)
     return body + "</li>"
 
 
-def _pictures(one: CheckResult) -> str:
+def _pictures(symbol: str, one: CheckResult) -> str:
     """The call's arguments in words, and the learner's answer beside the expected one where both are arrays."""
     call, expected, got = one.shown
+    called = f'<div style="margin:.2em 0 .2em 1.4em"><code>{html.escape(_call_text(symbol, call))}</code></div>'
     if "value" not in expected or "value" not in got:
-        return ""
+        return called
     grids = []
     for want, came in _pairs(unpack(expected["value"]), unpack(got["value"])):
         if not _alike(want, came):
             grids.append(_grid("yours", came, want) + _grid("expected", want, came))
     if not grids:
-        return ""
+        return called
     flex = "display:flex;flex-wrap:wrap;gap:1em;margin:.2em 0 .5em 1.4em"
-    called = f'<div style="margin-left:1.4em"><code>{html.escape(_call_text(call))}</code></div>'
     return f'{called}<div style="{flex}">{grids[0]}</div>'
 
 
@@ -194,15 +240,18 @@ def _number(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def _call_text(call: dict[str, Any]) -> str:
+def _call_text(symbol: str, call: dict[str, Any]) -> str:
+    """The call of a check: "in causal_mask(4, 6)", large arrays by kind and shape."""
     parts = [_argument_text(tree) for tree in call["args"]]
     parts += [f"{name}={_argument_text(tree)}" for name, tree in call["kwargs"].items()]
-    return f"called with ({', '.join(parts)})"
+    return f"in {symbol}({', '.join(parts)})"
 
 
 def _argument_text(tree: dict[str, Any]) -> str:
-    if tree["kind"] in ("dtype", "text"):
-        return str(tree["value"])
+    if tree["kind"] == "dtype":
+        return f"torch.{tree['value']}"
+    if tree["kind"] == "text":
+        return repr(tree["value"])
     value = unpack(tree)
     if not isinstance(value, Array):
         return str(value)

@@ -56,7 +56,8 @@ class ExerciseResult:
 
     @property
     def started(self) -> bool:
-        return not all(one.kind in ("not started", "missing") or one.verdict == SKIPPED for one in self.checks)
+        # A check that is skipped for another exercise's sake keeps its kind; one whose pass was given has none.
+        return not all(one.kind == "not started" or (one.verdict == SKIPPED and not one.kind) for one in self.checks)
 
     @property
     def misconceptions(self) -> list[str]:

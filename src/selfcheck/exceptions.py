@@ -1,0 +1,103 @@
+"""Says in a tutor's words what an exception in a learner's code means."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import Any
+
+from .catalogue import exercises
+
+#: Slips that have nothing to do with the input: what the check expected of it is no help.
+SLIPS = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "RecursionError", "SystemExit")
+
+LISTS = "The arguments may be plain nested lists: numpy.asarray(...) turns them into arrays"
+#: What a message contains, and what to tell whoever meets it for the first time.
+ADVICE = (
+    ("Boolean value of Tensor", "`and`, `or`, `not` and `if` want one truth value; for each entry use &, | and ~"),
+    ("truth value of an array", "`and`, `or`, `not` and `if` want one truth value; for each entry use &, | and ~"),
+    ("Can't call numpy()", "NumPy keeps no gradients, and detach would cut them off: use torch's functions throughout"),
+    (
+        "must match the size",
+        "Write the shapes below each other, last axes in line: the pairs must be equal, or one of them 1",
+    ),
+    ("broadcast together", "An asterisk works entry by entry; a matrix product is @ or numpy.dot"),
+    ("cannot be multiplied", "In a @ b the last axis of a must be as long as the last but one of b: transpose one?"),
+    (
+        "not aligned",
+        "In a matrix product the columns of the first must be as many as the rows of the second: transpose one?",
+    ),
+    (
+        "unexpected keyword",
+        "The names of the arguments belong to the exercise: leave the line that begins with def as it was",
+    ),
+    ("EOF when reading", "The checks pass everything as arguments: nothing is to be typed in"),
+    ("for 'Long'", "Whole numbers came in: turn them into floats first"),
+)
+
+
+def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = "") -> tuple[str, str]:
+    """The kind of a difference (see compare.Difference) and its text, for an error as the runner describes it.
+
+    exercise: the id of the exercise whose check met it; reveal: whether its own words may be repeated
+    before: what the check expected instead
+    """
+    kind, text = str(error.get("type")), str(error.get("text"))
+    if kind == "NotImplementedError" and (not text or text.startswith("exercise ")):
+        return _not_written(exercise, text)
+    if error.get("importing"):
+        return _importing(error, kind, text)
+    if kind == "Stopped":
+        return "stopped", text
+    if kind == "MemoryError" or "can't allocate memory" in text:
+        return "raised", "your code asked for far more memory than its inputs need: which shape is too large?"
+    if kind == "RecursionError":
+        return "raised", f"your code calls itself without end{_where(error)}: which call should it be instead?"
+    if kind == "SystemExit":
+        return "raised", f"your code ends Python{_where(error)}: hand the answer back with return instead"
+    before = "" if kind in SLIPS else before
+    if not reveal:  # a learner's own exception may quote the input
+        return "raised", f"{before}your code raised {kind}{_where(error)}"
+    advice = _advice(kind, text)
+    return "raised", f"{before}your code raised {kind}: {text}{_where(error)}" + (f". {advice}" if advice else "")
+
+
+def _not_written(exercise: str, text: str) -> tuple[str, str]:
+    """A stub was met: the exercise's own, or that of another exercise which the learner's code calls."""
+    found = re.match(r"exercise (\d+\.\d+)", text)
+    others = [one.id for one in exercises() if found and one.number == found[1]]
+    if others and exercise not in others:
+        return "raised", f"your code calls {others[0]}, which is not written yet ({text})"
+    return "not started", f"not started yet: {text}" if text else "not started yet"
+
+
+def _importing(error: dict[str, Any], kind: str, text: str) -> tuple[str, str]:
+    if kind == "AttributeError" and not error.get("line"):  # the module itself was imported
+        return "missing", f"the function is not there: {text}"
+    advice = ""
+    if kind in ("IndentationError", "TabError"):
+        advice = ". The lines of a function's body begin with the same four spaces, no tabs"
+    elif kind == "SyntaxError":
+        advice = ". If that line looks right, look at the end of the one before"
+    return "import", f"the module cannot be imported: {kind}: {text}{_where(error)}{advice}"
+
+
+def _where(error: dict[str, Any]) -> str:
+    if not error.get("line"):
+        return ""
+    place = f", in line {error['line']}"
+    if error.get("file"):
+        place += f" of {PurePath(str(error['file'])).name[:100]}"
+    return place + (f": `{error['source']}`" if error.get("source") else "")
+
+
+def _advice(kind: str, text: str) -> str:
+    if kind in ("NameError", "UnboundLocalError"):
+        found = re.match(r"name '(np|numpy|math|F|torch)' is not defined", text)
+        line = {"np": "import numpy as np", "F": "import torch.nn.functional as F"}
+        if found:
+            return f"Write `{line.get(found[1], f'import {found[1]}')}` at the top of the file"
+        return "Is it spelled as where it was made?" if kind == "NameError" and "Did you mean" not in text else ""
+    if kind in ("AttributeError", "TypeError") and "list" in text:
+        return LISTS
+    return next((advice for part, advice in ADVICE if part in text), "")

@@ -1,0 +1,196 @@
+"""What a beginner reads after a typical slip: the cause, where it is, and what to do."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from selfcheck import runner
+from selfcheck.__main__ import tell
+from selfcheck.arrays import pack
+from selfcheck.catalogue import parts_of
+from selfcheck.compare import compare
+from selfcheck.diagnose import Key, diagnose
+from selfcheck.exceptions import explain
+from selfcheck.learner import Stopped, check, stoppable
+from selfcheck.plan import Check, call
+from selfcheck.recorded import visible_keys
+from selfcheck.show import report_text
+from selfcheck.verdict import judge
+
+HEAD = {
+    "causal_mask": "def causal_mask(query_length, key_length=None, device=None):",
+    "padding_mask": "def padding_mask(lengths, max_length=None):",
+}
+
+
+@pytest.fixture
+def attempt(tmp_path, monkeypatch):
+    """Checks a package whose `masks` module has the given text; returns what a learner reads."""
+
+    def read(text, exercise="masks.causal_mask", **others):
+        folder = tmp_path / "attention"
+        folder.mkdir(exist_ok=True)
+        for name, source in {"__init__": "", "masks": text, **others}.items():
+            (folder / f"{name}.py").write_text(source)
+        monkeypatch.chdir(tmp_path)
+        return repr(check(exercise))
+
+    return read
+
+
+def body(*lines, name="causal_mask"):
+    return "import torch\n\n\n" + HEAD[name] + "\n" + "".join(f"    {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (body("torch.ones(2)"), "got None; is the return statement missing?"),
+        (body("print(torch.ones(2))"), "what your function prints is lost: hand it back with return"),
+        (body("return np.ones(2)"), "line 5 of masks.py: `return np.ones(2)`. Write `import numpy as np` at the top"),
+        (body("return torch.ones(query_lenght)"), "name 'query_lenght' is not defined, in line 5 of masks.py"),
+        (body("return causal_mask(query_length)"), "your code calls itself without end, in line 5 of masks.py"),
+        (body("exit()"), "your code ends Python, in line 5 of masks.py"),
+        (body("return torch.ones(2"), "cannot be imported: SyntaxError: '(' was never closed, in line 5 of masks.py"),
+        (body("  x = 1", "return x"), "The lines of a function's body begin with the same four spaces"),
+        (body("yield 1"), "got a generator; yield makes one"),
+        (body("return torch.ones(2).tril"), "got a function; are the brackets () of a call missing?"),
+        (body("return torch.ones(2),"), "got a tuple of 1; is there a comma after the value"),
+        (body("return [[True], [1, 2]]"), "are its rows of one length, and its entries numbers?"),
+        (body("return 'mask'"), "got a text"),
+        (body("return torch.ones(2) and torch.ones(2)"), "for each entry use &, | and ~"),
+        (body("raise EOFError('EOF when reading a line')"), "nothing is to be typed in"),
+        (body("return torch.tensor([1])", "").replace("causal", "casual"), "is casual_mask meant to be it?"),
+        (body("return 1").replace("query_length", "n"), "The names of the arguments belong to the exercise"),
+    ],
+)
+def test_a_slip_is_named_with_its_remedy(attempt, text, says):
+    said = attempt(text)
+    assert says in said and "not started" not in said and "Traceback" not in said
+
+
+def test_the_kind_of_array_is_corrected(attempt):
+    said = attempt(body("return [[j <= i for j in range(key_length or 1)] for i in range(query_length)]"))
+    assert "got nested lists of shape (5, 2); use torch's functions from the arguments to the result" in said
+
+
+def test_the_call_that_failed_is_shown(attempt):
+    said = attempt(body("return torch.ones(1)"))
+    assert "in causal_mask(query_length=" in said and "device='nowhere')" in said
+
+
+@pytest.mark.parametrize(
+    ("code", "remark"),
+    [
+        ("torch.ones(1, query_length, query_length)", "axes of length 1 differ"),
+        ("torch.ones(query_length * query_length)", "all entries in one row"),
+        ("torch.ones(1, query_length)", "does the return stand inside the loop?"),
+    ],
+)
+def test_a_typical_wrong_shape_has_its_remark(attempt, code, remark):
+    assert remark in attempt(body(f"return {code}"))
+
+
+def test_an_answer_that_is_nothing_is_not_taken_for_one_on_the_wrong_device(attempt):
+    for line in ("return None", "return [[1]]", "return 3"):
+        assert "default device" not in attempt(body(line))
+    ignored = "return torch.ones(query_length, key_length or query_length, dtype=torch.bool).tril()"
+    assert "default device" in attempt(body(ignored))
+
+
+def test_a_slip_is_told_once(attempt):
+    said = attempt(body("return np.ones(2)"))
+    assert said.count("np.ones") == 1 and "every check" in said
+    broken = attempt(body("return (2"), "masks")
+    assert broken.count("cannot be imported") == 1 and "4.1 to 4.7 (masks): no check can run" in broken
+
+
+CALLS_ANOTHER = """
+def masked_softmax(scores, mask=None, dim=-1):
+    raise NotImplementedError("exercise 4.7: The masked softmax")
+"""
+USES_IT = """
+from .masks import masked_softmax
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0):
+    weights = masked_softmax(query @ key.mT, attn_mask)
+    return weights @ value, weights
+"""
+
+
+def test_an_answer_that_calls_an_unwritten_function_has_been_started(attempt):
+    said = attempt(CALLS_ANOTHER, "4.8", dot_product=USES_IT)
+    assert "Skipped: it builds on masks.masked_softmax" in said and "not started" not in said
+
+
+def test_a_stub_of_another_exercise_is_told_from_ones_own():
+    met = {"type": "NotImplementedError", "text": "exercise 4.7: The masked softmax"}
+    assert explain("masks.masked_softmax", met, True)[0] == "not started"
+    kind, text = explain("dot_product.scaled_dot_product_attention", met, True)
+    assert kind == "raised" and "calls masks.masked_softmax, which is not written yet" in text
+
+
+def test_what_torch_has_not_implemented_is_no_stub():
+    met = {"type": "NotImplementedError", "text": "\"softmax\" not implemented for 'Long'"}
+    kind, text = explain("worked_example.softmax", met, True)
+    assert kind == "raised" and "turn them into floats" in text
+
+
+def test_an_error_deep_in_a_library_is_placed_in_the_learners_file(tmp_path):
+    # The folder's name holds "attention", as a copy of the repository's does.
+    folder = tmp_path / "attention-by-hand" / "attention"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "masks.py").write_text(body("return torch.nn.functional.softmax(query_length)"))
+    with runner.fresh_package(str(folder.parent)):
+        function = runner.find("masks.causal_mask")
+        (answer,) = runner.answer(function, [call(3).packed()])
+    assert answer["error"]["file"] == str(folder / "masks.py") and answer["error"]["line"] == 5
+
+
+def test_the_form_behind_a_view_is_named_as_the_learner_made_it():
+    chosen = Check("toy.double", "x", "x", lambda rng: None, view=lambda one, value: [value])
+    wanted, came = ({"value": pack(value), "changed": []} for value in (([1.0], [2.0]), [1.0]))
+    difference = compare(chosen, call().packed(), wanted, came)
+    assert difference.text == "expected 2 results, as a tuple, got nested lists of shape (1,)"
+
+
+def test_an_endless_loop_can_be_stopped_and_leaves_the_notebook_usable(attempt):
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(Stopped, match="in line 6 of masks.py: `pass`|in line 5 of masks.py: `while True:`"):
+        attempt(body("while True:", "    pass"))
+    timer.join()
+    assert "is the return statement missing" in attempt(body("pass"))
+
+
+def test_a_stopped_check_is_one_line_in_a_notebook():
+    with pytest.raises(Stopped) as caught, stoppable():
+        raise KeyboardInterrupt
+    assert caught.value._render_traceback_() == ["stopped"]
+
+
+def test_the_terminal_wraps_under_the_text(capsys):
+    from rich.console import Console
+
+    exercise = parts_of("masks.causal_mask")[0]
+    keys = visible_keys(exercise)
+    wrong = [one.misconceptions.get("aligned_to_start", one.expected) for one in keys]
+    result = judge(exercise, keys, wrong)
+    console = Console(width=60, force_terminal=True, color_system=None)
+    tell(console, [result])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 60
+    assert lines[0].startswith("4.2 ") and all(line.startswith("  ") for line in lines[1:])
+    assert all(line.startswith("    ") for line in lines[2:] if line[2:3] not in "✓✗–")
+    assert " ".join("\n".join(lines).split()) == " ".join(report_text([result]).split())
+
+
+def test_an_error_check_without_an_error_is_explained_only_by_an_answer_of_the_same_form():
+    chosen = Check("toy.double", "x", "x", lambda rng: None, compares=("error",))
+    raised = {"error": {"type": "RuntimeError", "kinds": ["RuntimeError"], "text": ""}, "changed": []}
+    answer = [{"value": pack([[1.0]]), "changed": []}]
+    key = Key(chosen, [call().packed()], [raised], {"ignored": answer})
+    assert diagnose([key], [[{"value": pack([[2.0, 1.0]]), "changed": []}]]) == ["ignored"]
+    assert diagnose([key], [[{"value": pack(None), "changed": []}]]) == [None]
