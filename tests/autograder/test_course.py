@@ -110,6 +110,7 @@ def test_a_hand_given_mark_outlives_a_regrade(graded):
         book.db.commit()
     again = {line.student: line for line in grading.grade(course, "ps1", open_sandbox(), regrade=True)}
     assert again[student].again
+    assert [line for line in again.values() if line.points is None] == []
     total = next(score.points for score in scores(course, "ps1") if score.student == student)
     assert total == lines["ps1"][student].points + 2.0
 
