@@ -14,6 +14,7 @@ from selfcheck.compare import compare
 from selfcheck.diagnose import Key, diagnose
 from selfcheck.exceptions import explain
 from selfcheck.learner import Stopped, check, stoppable
+from selfcheck.pictures import pictures
 from selfcheck.plan import Check, call
 from selfcheck.recorded import visible_keys
 from selfcheck.show import report_text
@@ -194,3 +195,18 @@ def test_an_error_check_without_an_error_is_explained_only_by_an_answer_of_the_s
     key = Key(chosen, [call().packed()], [raised], {"ignored": answer})
     assert diagnose([key], [[{"value": pack([[2.0, 1.0]]), "changed": []}]]) == ["ignored"]
     assert diagnose([key], [[{"value": pack(None), "changed": []}]]) == [None]
+
+
+def test_the_picture_shows_the_first_matrix_that_differs_in_one_scale():
+    want = [[[1.0, 2.0]], [[3.0, 4.0]]]
+    came = [[[1.0, 2.0]], [[3.0, 9.0]]]
+    drawn = pictures("in double(x)", {"value": pack(want)}, {"value": pack(came)})
+    assert "yours (2, 1, 2) at [1]" in drawn and ">9<" in drawn and ">2<" not in drawn
+    assert drawn.count("2px solid") == 2  # the one entry, in both
+    other = pictures("in double(x)", {"value": pack(want)}, {"value": pack([[1.0, 2.0]])})
+    assert "yours (1, 2)<" in other and "2px solid" not in other
+
+
+def test_code_in_a_message_is_code_in_a_notebook(attempt, tmp_path):
+    attempt(body("return np.ones(2)"))
+    assert "<code>return np.ones(2)</code>" in check("masks.causal_mask")._repr_html_()

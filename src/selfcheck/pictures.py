@@ -1,0 +1,133 @@
+"""Draws an answer beside the expected one, as small HTML tables."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import Any
+
+from .arrays import Array, array, unpack
+
+MOST_ROWS = 10
+
+
+def pictures(called: str, expected: dict[str, Any], got: dict[str, Any]) -> str:
+    """The call in words, and the first array of the learner's answer that differs, beside the expected one."""
+    words = f'<div style="margin:.2em 0 .2em 1.4em"><code>{html.escape(called)}</code></div>'
+    if "value" not in expected or "value" not in got:
+        return words
+    pairs = _pairs(unpack(expected["value"]), unpack(got["value"]))
+    grids = next((_beside(want, came) for want, came in pairs if not _alike(want, came)), "")
+    flex = "display:flex;flex-wrap:wrap;align-items:flex-start;gap:1em;margin:.2em 0 .5em 1.4em"
+    return f'{words}<div style="{flex}">{grids}</div>' if grids else words
+
+
+def _pairs(want: Any, came: Any) -> list[tuple[Array, Array]]:
+    if isinstance(want, (tuple, list)):
+        if isinstance(came, (tuple, list)) and len(came) == len(want):
+            return [pair for a, b in zip(want, came, strict=True) for pair in _pairs(a, b)]
+        return []
+    came = _arrayed(came)
+    return [(want, came)] if isinstance(want, Array) and isinstance(came, Array) else []
+
+
+def _arrayed(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(row, Array) for row in value):
+        try:
+            return array([row.nested() for row in value])
+        except ValueError:
+            return value
+    return value
+
+
+def _same(a: float, b: float) -> bool:
+    return a == b or abs(a - b) < 1e-5 or (a != a and b != b)
+
+
+def _alike(want: Array, came: Array) -> bool:
+    return want.shape == came.shape and all(_same(a, b) for a, b in zip(want.values(), came.values(), strict=True))
+
+
+def _beside(want: Array, came: Array) -> str:
+    """Both arrays in one scale of colours; of more than two axes the first matrix that differs."""
+    alike = want.shape == came.shape
+    place = _first_different(want, came) if alike else 0
+    mine, theirs = _matrix(came, place), _matrix(want, place)
+    numbers = [float(x) for rows in (mine, theirs) for row in rows for x in row if math.isfinite(x)]
+    scale = min(numbers, default=0.0), max(numbers, default=1.0)
+    return "".join(
+        _grid(_caption(title, values, place), rows, others if alike else None, scale)
+        for title, values, rows, others in (("yours", came, mine, theirs), ("expected", want, theirs, mine))
+    )
+
+
+def _first_different(want: Array, came: Array) -> int:
+    """The position, among the matrices of the last two axes, of the first that differs."""
+    size = math.prod(want.shape[-2:])
+    pairs = zip(want.values(), came.values(), strict=True)
+    return next((place // size for place, (a, b) in enumerate(pairs) if not _same(a, b)), 0)
+
+
+def _matrix(values: Array, place: int) -> list[list]:
+    """The rows of the matrix at a position; a vector, or a number, is one row."""
+    columns = values.shape[-1] if values.shape else 1
+    size = math.prod(values.shape[-2:])
+    flat = values.values()[place * size : (place + 1) * size]
+    return [flat[start : start + columns] for start in range(0, len(flat), columns or 1)]
+
+
+def _caption(title: str, values: Array, place: int) -> str:
+    at = []
+    for length in reversed(values.shape[:-2]):
+        place, position = divmod(place, length or 1)
+        at.append(str(position))
+    return f"{title} {values.shape}" + (f" at [{', '.join(reversed(at))}]" if at else "")
+
+
+def _grid(caption: str, rows: list[list], others: list[list] | None, scale: tuple[float, float]) -> str:
+    """One matrix as a table; a number that differs from the other matrix, of the same shape, has a border."""
+    body = ""
+    for i, row in enumerate(rows[:MOST_ROWS]):
+        body += "<tr>"
+        for j, value in enumerate(row[:MOST_ROWS]):
+            differs = others is not None and not _same(value, others[i][j])
+            body += f'<td style="{_cell_style(value, *scale, differs)}">{_number(value)}</td>'
+        body += "<td>…</td></tr>" if len(row) > MOST_ROWS else "</tr>"
+    if len(rows) > MOST_ROWS:
+        body += "<tr><td>…</td></tr>"
+    head = f'<caption style="text-align:left;white-space:nowrap">{html.escape(caption)}</caption>'
+    return f'<table style="border-collapse:collapse;font-size:85%;margin:0">{head}{body}</table>'
+
+
+def _cell_style(value: float, low: float, high: float, differs: bool) -> str:
+    share = (float(value) - low) / (high - low) if math.isfinite(value) and high > low else 0.0
+    background = f"rgba(0,114,178,{0.08 + 0.5 * share:.2f})" if math.isfinite(value) else "rgba(213,94,0,0.35)"
+    border = "2px solid #c9502f" if differs else "1px solid #999"
+    weight = ";font-weight:bold" if differs else ""
+    return f"background:{background};border:{border};padding:.1em .4em;text-align:right{weight}"
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, bool):
+        return "T" if value else "F"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def call_text(symbol: str, call: dict[str, Any]) -> str:
+    """The call of a check: "in causal_mask(4, 6)", large arrays by kind and shape."""
+    parts = [_argument_text(tree) for tree in call["args"]]
+    parts += [f"{name}={_argument_text(tree)}" for name, tree in call["kwargs"].items()]
+    return f"in {symbol}({', '.join(parts)})"
+
+
+def _argument_text(tree: dict[str, Any]) -> str:
+    if tree["kind"] == "dtype":
+        return f"torch.{tree['value']}"
+    if tree["kind"] == "text":
+        return repr(tree["value"])
+    value = unpack(tree)
+    if not isinstance(value, Array):
+        return str(value)
+    if math.prod(value.shape) <= 6 and len(value.shape) < 3:
+        return str(value.nested())
+    return f"{value.kind} {value.shape}"
