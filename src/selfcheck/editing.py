@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import os
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 from .learner import package_folder
 
@@ -18,11 +21,15 @@ class Opened:
         return f"edit {self.path}, save, then run check(...) again"
 
     def _repr_html_(self) -> str | None:
-        try:
-            link = self.path.relative_to(Path.cwd()).as_posix()
-        except ValueError:
+        try:  # JupyterLab reads a link from the notebook's own folder
+            link = Path(os.path.relpath(self.path, Path.cwd())).as_posix()
+        except ValueError:  # another drive on Windows
             return None
-        return f'Edit <a href="{link}" target="_blank">{link}</a>, save, then run <code>check(…)</code> again.'
+        name = f"{self.path.parent.name}/{self.path.name}"
+        return (
+            f'Edit <a href="{html.escape(quote(link))}" target="_blank">{html.escape(name)}</a>, save, '
+            "then run <code>check(…)</code> again."
+        )
 
 
 def edit(module: str) -> Opened:

@@ -122,6 +122,14 @@ edit("masks")
     assert "opened" in python(bundle, colab)
 
 
+def test_edit_links_to_the_file_from_the_notebooks_own_folder(bundle):
+    (bundle / "book" / "notebooks").mkdir(parents=True)
+    code = 'from selfcheck import edit; print(edit("masks")._repr_html_())'
+    assert 'href="attention/masks.py"' in python(bundle, code)
+    below = f"import os, sys; sys.path.insert(0, {str(bundle)!r}); os.chdir('book/notebooks'); " + code
+    assert 'href="../../attention/masks.py"' in python(bundle, below)
+
+
 def test_reload_forgets_the_old_text(bundle):
     code = """
 import attention, sys
