@@ -12,11 +12,13 @@ import importlib.metadata
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .places import BOOK, ROOT
@@ -95,12 +97,22 @@ def _run(out: Path, solutions: bool) -> None:
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        start_new_session=True,
     ) as running:
-        for line in running.stdout or ():
-            if not NOISE.search(line):
-                print(COLOUR.sub("", line), end="", flush=True)
+        reader = threading.Thread(target=_pass_through, args=(running.stdout,))
+        reader.start()
+        running.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGTERM)  # a build that failed leaves KaTeX's server, which holds the pipe
+        reader.join()
     if running.returncode:
         raise BookError("the book has warnings or errors (above); mend them and run python -m autograder.book again")
+
+
+def _pass_through(lines: Iterable[str]) -> None:
+    for line in lines:
+        if not NOISE.search(line):
+            print(COLOUR.sub("", line), end="", flush=True)
 
 
 def _forget(out: Path) -> None:

@@ -23,6 +23,9 @@ def point_to_own_files(app: Sphinx, config: Config) -> None:
     config.katex_js_path = str(DIST / "katex.min.js")
     config.katex_css_path = "katex/katex.min.css"
     katex.KATEX_DEFAULT_OPTIONS.update(throwOnError=True, strict="ignore")
+    # Its start through a Unix socket may connect before node listens; the one through a port tries again.
+    katex.KaTeXServer.start_server_process = katex.KaTeXServer.start_network_socket
+    katex.STARTUP_TIMEOUT = 60.0
 
 
 def copy_files(app: Sphinx) -> None:
