@@ -15,7 +15,7 @@ from .sandbox import Sandbox, open_sandbox
 from .workers import count
 
 
-def judge_folders(folders: list[Path], sandbox: Sandbox) -> dict[str, list[ExerciseResult]]:
+def judge_folders(folders: list[str], sandbox: Sandbox) -> dict[str, list[ExerciseResult]]:
     """The verdicts of every exercise for each folder, by the folder's name as given."""
     from selfcheck.catalogue import exercises
 
@@ -23,17 +23,17 @@ def judge_folders(folders: list[Path], sandbox: Sandbox) -> dict[str, list[Exerc
         keys_of(exercise, PUBLIC_SECRET)  # computed once, before the workers start
     with ThreadPoolExecutor(count()) as pool:
         waiting = {
-            str(folder): pool.submit(judge_everything, read_package(folder), PUBLIC_SECRET, sandbox)
+            folder: pool.submit(judge_everything, read_package(Path(folder)), PUBLIC_SECRET, sandbox)
             for folder in folders
         }
         return {name: future.result() for name, future in waiting.items()}
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
 @click.option("--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write the verdicts here.")
 @click.option("--isolation", default="bubblewrap", type=click.Choice(["bubblewrap", "auto", "none"]), show_default=True)
-def judge(folders: tuple[Path, ...], target: Path | None, isolation: str) -> None:
+def judge(folders: tuple[str, ...], target: Path | None, isolation: str) -> None:
     """Grade FOLDERS that hold an `attention` package, in the sandbox, as `grade` would but without a course."""
     from .tables import console, verdict_table
 

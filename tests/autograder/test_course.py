@@ -255,6 +255,7 @@ def test_judge_grades_as_grade_does(graded, tmp_path):
     for number, one in enumerate(chosen):
         sample_class.write_submission(one, course, tmp_path / str(number))
         folders.append(tmp_path / str(number))
+    folders[0] = f"{folders[0]}/"  # a folder is called in the answer what it was called in the question
     assert command("judge", *folders, "--json", tmp_path / "out.json").exit_code == 0
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     for one, folder in zip(chosen, folders, strict=True):
