@@ -7,7 +7,14 @@ Importing it imports neither torch nor NumPy nor a solution.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
+
+if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older Python should read why
+    raise ImportError(
+        f"this course needs Python 3.11, 3.12 or 3.13, and this is {sys.version.split()[0]}: "
+        "make .venv anew with one of them, for instance python3.12 -m venv .venv"
+    )
 
 __all__ = ["check", "edit", "hint", "pack", "reload"]
 

@@ -30,6 +30,8 @@ def main(what: str | None) -> None:
     Without an argument: progress over all exercises, and the next one. WHAT is a module (masks), an exercise
     (masks.causal_mask, or its number 4.2), or "watch", which checks again on every save until Ctrl-C.
     """
+    if hasattr(sys.stdout, "reconfigure"):  # a Windows file or pipe may not know the marks
+        sys.stdout.reconfigure(errors="replace")
     console = Console(highlight=False)
     try:
         if what == "watch":

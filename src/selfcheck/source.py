@@ -35,7 +35,7 @@ def builds_on(source: str, symbol: str, other: str) -> bool:
 
 def _parse(source: str) -> ast.Module | None:
     try:
-        return ast.parse(source)
+        return ast.parse(source.removeprefix("\ufeff"))  # some editors on Windows put this mark first
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -200,6 +200,7 @@ SDPA = ("torch.nn.functional.scaled_dot_product_attention",)
         "from torch.nn import functional as F\ndef h(q):\n    return F.scaled_dot_product_attention(q, q, q)\n"
         "def f(q):\n    return h(q)\n",
         "def f(q):\n    import torch.nn.functional as F\n    return F.scaled_dot_product_attention(q, q, q)\n",
+        "\ufeffimport torch.nn.functional as F\ndef f(q):\n    return F.scaled_dot_product_attention(q, q, q)\n",
     ],
 )
 def test_a_forbidden_call_is_found_under_any_alias(source):

@@ -167,6 +167,22 @@ def test_the_terminal_checks_one_module(bundle):
     assert "4.1" in said and "4.7" in said and "2.1" not in said
 
 
+def test_the_terminal_speaks_where_the_marks_are_unknown(bundle):
+    answer(bundle)
+    said = python(bundle, ["-m", "selfcheck", "4.2"], PYTHONIOENCODING="cp1252")
+    assert "? the future is hidden" in said
+
+
+def test_an_older_python_is_named(bundle):
+    code = """
+import sys
+sys.version_info, sys.version = (3, 9, 6), "3.9.6 (default)"
+try: import selfcheck
+except ImportError as error: print(error)
+"""
+    assert "needs Python 3.11, 3.12 or 3.13, and this is 3.9.6" in python(bundle, code)
+
+
 def test_watch_checks_again_on_every_save(bundle):
     code = f"""
 import threading, time
