@@ -150,7 +150,10 @@ def _dtype(check: Check, one: dict[str, Any], expected: Answer, got: Answer, rev
             if type(want) is not type(part) or isinstance(want, Array):
                 return Difference("dtype", f"expected {_name(want)}, got {_name(part)}{_form_advice(want, part)}")
         elif part.dtype != want.dtype:
-            return Difference("dtype", f"expected dtype {want.dtype}, got {part.dtype}")
+            advice = (
+                "a comparison gives one, and so does .bool()" if want.dtype == "bool" else "make new tensors with it"
+            )
+            return Difference("dtype", f"expected dtype {want.dtype}, got {part.dtype}; {advice}")
     if len(wanted) != len(came):
         return Difference("structure", f"expected {len(wanted)} results, got {len(came)}")
     return None

@@ -31,6 +31,7 @@ ADVICE = (
         "unexpected keyword",
         "The names of the arguments belong to the exercise: leave the line that begins with def as it was",
     ),
+    ("No module named", "NumPy and torch are all you need; your own files are imported as in `from .masks import …`"),
     ("EOF when reading", "The checks pass everything as arguments: nothing is to be typed in"),
     ("for 'Long'", "Whole numbers came in: turn them into floats first"),
 )

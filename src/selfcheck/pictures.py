@@ -129,5 +129,11 @@ def _argument_text(tree: dict[str, Any]) -> str:
     if not isinstance(value, Array):
         return str(value)
     if math.prod(value.shape) <= 6 and len(value.shape) < 3:
-        return str(value.nested())
+        return _rounded(value.nested())
     return f"{value.kind} {value.shape}"
+
+
+def _rounded(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(_rounded(entry) for entry in value)}]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -67,8 +67,8 @@ def exercise_text(result: ExerciseResult) -> str:
     for one in result.checks:
         line = f"  {MARKS.get(one.verdict, '!')} {_label(one)}"
         if one.message:
-            line += f": {told[one.message]}" if one.message in told else f"\n      {one.message}"
-            told.setdefault(one.message, f"as for “{_label(one)}”")
+            line += f": as for “{told[_cause(one)]}”" if _cause(one) in told else f"\n      {one.message}"
+            told.setdefault(_cause(one), _label(one))
             if one.misconception and f"\n      {one.message}" in line:
                 line += f"\n      Reread: {section_name(one.section)}"
             elif one.verdict == FAILED and one.shown and f"\n      {one.message}" in line:
@@ -95,6 +95,12 @@ def _shared(result: ExerciseResult) -> CheckResult | None:
     return earned[0] if alike and earned[0].verdict in (FAILED, SKIPPED) and not earned[0].misconception else None
 
 
+def _cause(one: CheckResult) -> str:
+    """What two checks share if one message will do for both: of an exception the line, whatever its numbers."""
+    before, comma, line = one.message.partition(", in line ")
+    return f"{before.partition(': ')[0]}{comma}{line}" if one.kind == "raised" and comma else one.message
+
+
 def _label(one: CheckResult) -> str:
     return "a check that is not shown" if one.hidden else one.sees
 
@@ -119,9 +125,9 @@ def _exercise_html(result: ExerciseResult) -> str:
     if shared:
         rows.append(_check_html(symbol, replace(shared, sees="every check", hidden=False, shown=None)))
     for one in result.checks if result.started and not shared else ():
-        rows.append(_check_html(symbol, one, told.get(one.message, "")))
+        rows.append(_check_html(symbol, one, told.get(_cause(one), "")))
         if one.message:
-            told.setdefault(one.message, _label(one))
+            told.setdefault(_cause(one), _label(one))
     colour = COLOURS[PASSED] if result.passed else COLOURS[SKIPPED if not result.started else FAILED]
     return _box(colour, html.escape(headline(result)), "".join(rows))
 

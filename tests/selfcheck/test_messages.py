@@ -63,6 +63,8 @@ def body(*lines, name="causal_mask"):
         (body("return 'mask'"), "got a text"),
         (body("return torch.ones(2) and torch.ones(2)"), "for each entry use &, | and ~"),
         (body("raise EOFError('EOF when reading a line')"), "nothing is to be typed in"),
+        (body("from mask import x"), "your own files are imported as in `from .masks import …`"),
+        (body("return torch.ones(2, 2, dtype=torch.int64)[:1]"), "a comparison gives one, and so does .bool()"),
         (body("return torch.tensor([1])", "").replace("causal", "casual"), "is casual_mask meant to be it?"),
         (body("return 1").replace("query_length", "n"), "The names of the arguments belong to the exercise"),
     ],
@@ -106,6 +108,12 @@ def test_a_slip_is_told_once(attempt):
     assert said.count("np.ones") == 1 and "every check" in said
     broken = attempt(body("return (2"), "masks")
     assert broken.count("cannot be imported") == 1 and "4.1 to 4.7 (masks): no check can run" in broken
+
+
+def test_one_line_that_fails_with_other_numbers_is_told_once(attempt):
+    said = attempt(body("return torch.ones(query_length) @ torch.ones(query_length + 1)"))
+    assert said.count("your code raised RuntimeError") == 1
+    assert "as for “the future is hidden”" in said
 
 
 CALLS_ANOTHER = """
