@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import threading
 from collections.abc import Iterator
+
+_ONE_AT_A_TIME = threading.Lock()  # CPython 3.11 counts the depth of two parsing threads as one, and fails
 
 
 def forbidden_call(source: str, symbol: str, forbidden: tuple[str, ...]) -> tuple[str, int] | None:
@@ -35,7 +38,8 @@ def builds_on(source: str, symbol: str, other: str) -> bool:
 
 def _parse(source: str) -> ast.Module | None:
     try:
-        return ast.parse(source.removeprefix("\ufeff"))  # some editors on Windows put this mark first
+        with _ONE_AT_A_TIME:
+            return ast.parse(source.removeprefix("\ufeff"))  # some editors on Windows put this mark first
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

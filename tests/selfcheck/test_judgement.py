@@ -1,7 +1,12 @@
 """Comparison, diagnosis and verdicts, on exercises made for the purpose."""
 
+import gc
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
+from autograder.places import REFERENCE
 from selfcheck import runner
 from selfcheck.arrays import pack
 from selfcheck.catalogue import Exercise, Misconception
@@ -221,6 +226,24 @@ def test_a_forbidden_call_is_found_under_any_alias(source):
 )
 def test_what_a_function_builds_on_is_read_from_its_source(source, found):
     assert builds_on(source, "f", "g") is found
+
+
+def test_sources_are_read_by_several_threads_at_once():
+    """On Python 3.11 this fails without a lock: a collector's callback lets another thread into the parser."""
+    text = (REFERENCE / "worked_example.py").read_text()
+    usual = gc.get_threshold()
+
+    def yield_to_others(phase, info):
+        time.sleep(0.0001)
+
+    gc.callbacks.append(yield_to_others)
+    gc.set_threshold(200)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert all(pool.map(lambda _: builds_on(text, "self_attention", "softmax"), range(100)))
+    finally:
+        gc.callbacks.remove(yield_to_others)
+        gc.set_threshold(*usual)
 
 
 def test_a_forbidden_call_elsewhere_in_the_module_costs_nothing():
