@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sphinx.errors import ExtensionError
 from sphinxcontrib import katex
 
 DIST = Path(__file__).resolve().parents[2] / "node_modules" / "katex" / "dist"
+START = katex.KaTeXServer.start_server_process
 OTHER_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[a-z]+"\)')
 
 
@@ -23,9 +25,17 @@ def point_to_own_files(app: Sphinx, config: Config) -> None:
     config.katex_js_path = str(DIST / "katex.min.js")
     config.katex_css_path = "katex/katex.min.css"
     katex.KATEX_DEFAULT_OPTIONS.update(throwOnError=True, strict="ignore")
-    # Its start through a Unix socket may connect before node listens; the one through a port tries again.
-    katex.KaTeXServer.start_server_process = katex.KaTeXServer.start_network_socket
+    katex.KaTeXServer.start_server_process = _start_and_try_again
     katex.STARTUP_TIMEOUT = 60.0
+
+
+def _start_and_try_again(rundir: Path, timeout: float) -> tuple[Any, Any]:
+    """Starts KaTeX's server; on a busy machine its socket may be there a moment before node listens to it."""
+    for attempt in map(str, range(9)):
+        (rundir / attempt).mkdir()
+        with suppress(ConnectionRefusedError):
+            return START(rundir / attempt, timeout)
+    return START(rundir, timeout)
 
 
 def copy_files(app: Sphinx) -> None:
