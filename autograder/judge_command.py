@@ -10,21 +10,21 @@ import click
 
 from selfcheck.verdict import ExerciseResult
 
-from .judging import PUBLIC_SECRET, as_json, judge_everything, keys_of, read_package
+from .judging import PUBLIC_SECRET, Submission, as_json, judge_everything, keys_of, read_package
 from .sandbox import Sandbox, open_sandbox
 from .workers import count
 
 
-def judge_folders(folders: list[str], sandbox: Sandbox) -> dict[str, list[ExerciseResult]]:
-    """The verdicts of every exercise for each folder, by the folder's name as given."""
+def judge_folders(submissions: dict[str, Submission], sandbox: Sandbox) -> dict[str, list[ExerciseResult]]:
+    """The verdicts of every exercise for each submission, by the same names."""
     from selfcheck.catalogue import exercises
 
     for exercise in exercises():
         keys_of(exercise, PUBLIC_SECRET)  # computed once, before the workers start
     with ThreadPoolExecutor(count()) as pool:
         waiting = {
-            folder: pool.submit(judge_everything, read_package(Path(folder)), PUBLIC_SECRET, sandbox)
-            for folder in folders
+            name: pool.submit(judge_everything, submission, PUBLIC_SECRET, sandbox)
+            for name, submission in submissions.items()
         }
         return {name: future.result() for name, future in waiting.items()}
 
@@ -35,14 +35,17 @@ def judge_folders(folders: list[str], sandbox: Sandbox) -> dict[str, list[Exerci
 @click.option("--isolation", default="bubblewrap", type=click.Choice(["bubblewrap", "auto", "none"]), show_default=True)
 def judge(folders: tuple[str, ...], target: Path | None, isolation: str) -> None:
     """Grade FOLDERS that hold an `attention` package, in the sandbox, as `grade` would but without a course."""
-    from .tables import console, verdict_table
+    from .tables import console, plain, verdict_table
 
     sandbox = open_sandbox(isolation)
     if sandbox.level == "none":
         console.print("[bold red]No isolation: this code runs with your rights.[/]")
-    results = judge_folders(list(dict.fromkeys(folders)), sandbox)
+    submissions = {folder: read_package(Path(folder)) for folder in folders}
+    results = judge_folders(submissions, sandbox)
     if target:
         table = {name: as_json(found) for name, found in results.items()}
         target.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for name, found in results.items():
         console.print(verdict_table(name, found))
+        for remark in submissions[name].remarks:
+            console.print(plain(f"  {remark}"))

@@ -101,8 +101,8 @@ def record_of(course: Course, student: str, problem_set: str, sandbox: Sandbox) 
 
 
 def _troubles(results: list[ExerciseResult]) -> list[str]:
-    """What is more than a wrong answer: a module missing or broken, code that was stopped, a forbidden call."""
-    found = []
+    """What is not simply wrong: nothing started, a module missing or broken, code stopped, a forbidden call."""
+    found = [] if any(result.started for result in results) else ["nothing was started: the stubs came back"]
     for result in results:
         for one in result.checks:
             if one.kind in TROUBLE:

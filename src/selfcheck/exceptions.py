@@ -51,7 +51,7 @@ def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = ""
     if kind == "Stopped":
         return "stopped", text
     if kind == "MemoryError" or "can't allocate memory" in text:
-        return "raised", "your code asked for far more memory than its inputs need: which shape is too large?"
+        return "stopped", "your code asked for far more memory than its inputs need: which shape is too large?"
     if kind == "RecursionError":
         return "raised", f"your code calls itself without end{_where(error)}: which call should it be instead?"
     if kind == "SystemExit":
