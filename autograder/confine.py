@@ -59,7 +59,7 @@ def staged(files: dict[str, bytes]) -> Iterator[Path]:
         for name, data in files.items():
             (package / name).write_bytes(data)
         shutil.copyfile(Path(__file__).with_name("room.py"), code / "room.py")
-        for name in ("arrays.py", "runner.py"):
+        for name in ("arrays.py", "runner.py", "steps.py", "traces.py"):
             shutil.copyfile(SELFCHECK / name, code / "selfcheck" / name)
         (code / "selfcheck" / "__init__.py").touch()
         for place in (stage, *stage.rglob("*")):
@@ -216,16 +216,19 @@ def _sound_answer(answer: Any) -> Answer:
     try:
         unpack(answer["value"])
         gradients = answer.get("gradients", {})
-        for tree in gradients.values():
+        states = answer.get("states", {})
+        for tree in (*gradients.values(), *(tree for state in states.values() for tree in state.values())):
             unpack(tree)
-    except (KeyError, ValueError, AttributeError, TypeError):
+        parameters = {str(name)[:100]: list(map(int, shape)) for name, shape in answer.get("parameters", {}).items()}
+    except (KeyError, ValueError, AttributeError, TypeError, OverflowError):
         return _failure("ended")
     changed = answer.get("changed")
     sound = {
         "value": answer["value"],
         "changed": [str(name)[:50] for name in changed] if isinstance(changed, list) else [],
     }
-    return sound | ({"gradients": gradients} if gradients else {})
+    more = {"gradients": gradients, "states": states, "parameters": parameters}
+    return sound | {name: found for name, found in more.items() if found or name in answer}
 
 
 def _failure(reason: str) -> Answer:

@@ -1,6 +1,6 @@
 """The program inside the sandbox: runs a learner's exercises, each in a process of its own, and relays their answers.
 
-It is staged beside selfcheck's `arrays` and `runner`, and knows nothing else. The request comes as JSON
+It is staged beside what selfcheck's `runner` needs, and knows nothing else. The request comes as JSON
 on standard input:
     {"torch": bool, "seconds": float, "budget": float, "memory": bytes, "exercises": [{"id", "plans"}]}
 Each answer leaves as one JSON line, {"place", "answers"} or {"place", "died"}, on the descriptor that the command line

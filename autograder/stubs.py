@@ -40,7 +40,7 @@ def strip(source: str, module: str) -> str:
             kept.append(line)
     if inside is not None:
         raise ValueError(f"{module}.py: a solution region is not closed")
-    return re.sub(r"\n{4,}", "\n\n\n", "\n".join(kept) + "\n")
+    return re.sub(r"\n{4,}", "\n\n\n", "\n".join(kept).rstrip() + "\n")
 
 
 def _owners(source: str) -> dict[int, str]:

@@ -1,7 +1,7 @@
 """Argument checks that the torch modules share: given to learners, no part of any exercise."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def check_floating(**tensors: Tensor) -> None:
@@ -73,3 +73,58 @@ def check_length(name: str, value: int, least: int = 0) -> None:
         raise TypeError(f"{name} must be an int, got {type(value).__name__} {value!r}")
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
+
+
+def check_batched(**tensors: Tensor) -> None:
+    """ValueError unless each has exactly the three axes (B, length, d_model)."""
+    for name, tensor in tensors.items():
+        if tensor.dim() != 3:
+            raise ValueError(f"{name} must be (B, length, d_model), got shape {tuple(tensor.shape)}; unsqueeze(0)?")
+
+
+def check_heads(d_model: int, num_heads: int) -> None:
+    """TypeError unless both are ints of at least 1; ValueError unless num_heads divides d_model."""
+    check_length("d_model", d_model, least=1)
+    check_length("num_heads", num_heads, least=1)
+    if d_model % num_heads:
+        raise ValueError(
+            f"num_heads must divide d_model, got d_model {d_model} and num_heads {num_heads}: the features are shared "
+            "out among the heads evenly"
+        )
+
+
+def check_even(name: str, width: int) -> None:
+    """TypeError unless width is an int; ValueError unless it is even and at least 2."""
+    check_length(name, width, least=1)
+    if width % 2:
+        raise ValueError(f"{name} must be even, for its columns come in pairs of a sine and a cosine, got {width}")
+
+
+def check_probability(name: str, value: float) -> None:
+    """ValueError unless value lies between 0 and 1."""
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f"{name} must be a probability between 0 and 1, got {value}")
+
+
+def check_key_mask(key_mask: Tensor, shape: tuple[int, ...]) -> None:
+    """TypeError unless key_mask is boolean; ValueError unless its shape is (B, S), nothing broadcast."""
+    check_mask("key_mask", key_mask, tuple(shape))
+    if tuple(key_mask.shape) != tuple(shape):
+        raise ValueError(f"key_mask must be (B, S) = {tuple(shape)}, got {tuple(key_mask.shape)}")
+
+
+def check_width(module: nn.Module, width: int, **tensors: Tensor) -> None:
+    """ValueError unless the last dimension of each is width; TypeError unless its dtype is that of the module.
+
+    (Under autocast torch converts by itself, and dtypes may differ.)
+    """
+    own = next((parameter.dtype for parameter in module.parameters()), None)
+    for name, tensor in tensors.items():
+        if tensor.shape[-1] != width:
+            raise ValueError(
+                f"{name} must have {width} features, the width the module was made for, got {tensor.shape[-1]}"
+            )
+        if own is not None and tensor.dtype != own and not torch.is_autocast_enabled(tensor.device.type):
+            raise TypeError(
+                f"{name} must have the module's dtype {own}, got {tensor.dtype}; convert it with .to({own})"
+            )

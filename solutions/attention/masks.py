@@ -142,11 +142,22 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) ->
     if not -axes <= dim < axes:
         raise ValueError(f"dim must be an axis of scores {tuple(scores.shape)}, from {-axes} to {axes - 1}, got {dim}")
     # solution: begin
-    allowed = scores != -torch.inf
     if mask is not None:
-        allowed = allowed & mask
-    # An empty slice is filled with 0 instead of -inf, so that softmax and its gradient stay finite there.
-    empty = ~allowed.any(dim=dim, keepdim=True)
-    filled = scores.masked_fill(~allowed, -torch.inf).masked_fill(empty, 0.0)
-    return torch.softmax(filled, dim=dim).masked_fill(~allowed, 0.0)
+        scores = scores.where(mask, -torch.inf)
+    if scores.numel() == 0:
+        return scores.clone()
+    some = scores.detach().amax(dim=dim, keepdim=True) != -torch.inf
+    if _every(some):
+        return torch.softmax(scores, dim=dim)
+    # A slice without an allowed entry is filled with 0 instead of -inf, so that softmax and its gradient stay finite.
+    return torch.softmax(scores.where(some, 0.0), dim=dim) * some
     # solution: end
+
+
+# solution: begin (drop)
+def _every(condition: Tensor) -> bool:
+    """Whether a condition holds throughout, where it costs little to know: on a GPU, or in a graph, False."""
+    return condition.device.type == "cpu" and not torch.compiler.is_compiling() and bool(condition.all())
+
+
+# solution: end

@@ -36,7 +36,7 @@ class Difference:
     """Where an answer parts from the expected one.
 
     kind: "missing", "not started", "import", "raised", "stopped", "no error", "structure", "shape", "dtype", "nan",
-        "values", "gradient" or "changed"
+        "values", "gradient", "changed", "parameters" or "state"
     text: what a learner reads; open text may hold expected values, so it is made only for visible checks
     """
 
@@ -160,12 +160,11 @@ def _dtype(check: Check, one: dict[str, Any], expected: Answer, got: Answer, rev
 
 
 def _gradient(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
-    names = _argument_names(one)
     for name, tree in expected.get("gradients", {}).items():
         wanted, came = unpack(tree), unpack(got.get("gradients", {}).get(name, {"kind": "none"}))
         if wanted is None:
             continue
-        label = names.get(name, name)
+        label = _argument_name(name)
         if not isinstance(came, Array):
             text = f"no gradient arrives at {label}: was a tensor detached, or made anew from numbers?"
             return Difference("gradient", text)
@@ -175,11 +174,53 @@ def _gradient(check: Check, one: dict[str, Any], expected: Answer, got: Answer, 
     return None
 
 
+def _parameters(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """The names and shapes of a module's parameters, which are part of the exercise's text."""
+    wanted, came = expected.get("parameters") or {}, got.get("parameters")
+    if not isinstance(came, dict):
+        return Difference("parameters", "what was built is no nn.Module, so it has no parameters")
+    for name, shape in wanted.items():
+        if name not in came:
+            return Difference("parameters", f"the parameter {name} is missing; the module has {_listed(came)}")
+        if came[name] != shape:
+            text = f"the parameter {name} should have shape {_shape(shape)}, got {_shape(came[name])}"
+            return Difference("parameters", text)
+    more = [name for name in came if name not in wanted]
+    if more:
+        return Difference(
+            "parameters", f"the state dict should hold {_listed(wanted)}, but has {_listed(more)} as well"
+        )
+    return None
+
+
+def _listed(names: Any) -> str:
+    found = [str(name)[:60] for name in names]
+    return (", ".join(found[:12]) + (", …" if len(found) > 12 else "")) or "nothing"
+
+
+def _shape(shape: Any) -> str:
+    return str(tuple(shape))[:60] if isinstance(shape, list) else str(shape)[:60]
+
+
+def _state(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """What became of the modules among the arguments."""
+    for argument, wanted in expected.get("states", {}).items():
+        came = (got.get("states") or {}).get(argument, {})
+        for name, tree in wanted.items():
+            want, part = unpack(tree), unpack(came.get(name, {"kind": "none"}))
+            where = f" in {name} of {_argument_name(argument)}"
+            if not isinstance(part, Array):
+                return Difference("state", f"{name} of {_argument_name(argument)} is gone: fill it, do not replace it")
+            difference = _compare_arrays(want, part, check.tolerance, reveal, where)
+            if difference:
+                return Difference("state", difference.text)
+    return None
+
+
 def _unchanged(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
     if got.get("changed") == expected.get("changed"):
         return None
-    names = _argument_names(one)
-    listed = ", ".join(names.get(str(name), str(name)) for name in got.get("changed") or [])
+    listed = ", ".join(_argument_name(str(name)) for name in got.get("changed") or [])
     return Difference("changed", f"the function changed its own input ({listed}): work on a copy")
 
 
@@ -189,11 +230,19 @@ _ASPECTS: dict[str, Callable[..., Difference | None]] = {
     "gradient": _gradient,
     "unchanged": _unchanged,
     "error": lambda *_: None,  # an answer where an answer is due
+    "parameters": _parameters,
+    "state": _state,
 }
 
 
-def _argument_names(one: dict[str, Any]) -> dict[str, str]:
-    return {str(position): f"argument {position + 1}" for position in range(len(one["args"]))}
+def _argument_name(name: str) -> str:
+    """The runner's name of a value in words: "0", "key", "state.q_proj.weight", or of the second use "1.key"."""
+    if name.startswith("state."):
+        return f"the parameter {name.removeprefix('state.')}"
+    use, dot, rest = name.partition(".")
+    if dot and use.isdecimal():
+        return f"{_argument_name(rest)} of call {int(use) + 1}"
+    return f"argument {int(name) + 1}" if name.isdecimal() else name
 
 
 def _as_parts(came: Any, count: int) -> list | None:

@@ -48,6 +48,8 @@ def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = ""
         return _not_written(exercise, text)
     if error.get("importing"):
         return _importing(error, kind, text)
+    if kind == "StateMismatch":
+        return "parameters", text
     if kind == "Stopped":
         return "stopped", text
     if kind == "MemoryError" or "can't allocate memory" in text:

@@ -12,8 +12,9 @@ from typing import Any
 
 from .catalogue import Exercise, exercises, parts_of
 from .recorded import is_recorded, plans_of, visible_keys
-from .runner import answer_exercise, describe, fresh_package
+from .runner import answer_exercise, fresh_package
 from .source import forbidden_call
+from .traces import describe
 from .verdict import ExerciseResult, judge, skip_where_dependencies_fail
 
 

@@ -113,11 +113,22 @@ def _number(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def call_text(symbol: str, call: dict[str, Any]) -> str:
-    """The call of a check: "in causal_mask(4, 6)", large arrays by kind and shape."""
+def call_text(symbol: str, step: dict[str, Any]) -> str:
+    """The step of a check: "in causal_mask(4, 6)", large arrays by kind and shape."""
+    if "construct" not in step:
+        return f"in {symbol}{_arguments(step)}"
+    made = f"{symbol}{_arguments(step['construct'])}"
+    mode = ".train()" if step["training"] else ""
+    uses = [f"{'.' if use['method'] else ''}{use['method']}{_arguments(use)}" for use in step["uses"]]
+    if len(uses) < 2:
+        return f"in {made}{mode}{''.join(uses)}"
+    return f"in module = {made}{mode}; " + "; ".join(f"module{use}" for use in uses)
+
+
+def _arguments(call: dict[str, Any]) -> str:
     parts = [_argument_text(tree) for tree in call["args"]]
     parts += [f"{name}={_argument_text(tree)}" for name, tree in call["kwargs"].items()]
-    return f"in {symbol}({', '.join(parts)})"
+    return f"({', '.join(parts)})"
 
 
 def _argument_text(tree: dict[str, Any]) -> str:
@@ -125,6 +136,8 @@ def _argument_text(tree: dict[str, Any]) -> str:
         return f"torch.{tree['value']}"
     if tree["kind"] == "text":
         return repr(tree["value"])
+    if tree["kind"] == "module":
+        return f"a module with {', '.join(tree['names'])}" if "names" in tree else tree["type"]
     value = unpack(tree)
     if not isinstance(value, Array):
         return str(value)

@@ -6,8 +6,11 @@ A check holds no expected value: the same calls made on the reference give it. F
     def causal_square(rng):
         return call(query_length=rng.integer(2, 9))
 
-The function's name is the check's name; its points stand in the catalogue. It returns one call or a
-list of calls, all of the exercise's own function, and draws every input from `rng`.
+The function's name is the check's name; its points stand in the catalogue. It returns one step or a
+list of steps and draws every input from `rng`. A step is a call of the exercise's own function or,
+where the exercise is a class, an object that is built, given its state and used::
+
+    built(call(6, num_heads=2), call(x, x, x), state=rng.state({"q_proj.weight": (6, 6), ...}))
 """
 
 from __future__ import annotations
@@ -20,9 +23,24 @@ from typing import Any
 
 from .arrays import Array, array, pack
 
-__all__ = ["Call", "Check", "Draw", "call", "check", "checks_in", "dtype", "ndarray", "tensor"]
+__all__ = [
+    "Built",
+    "Call",
+    "Check",
+    "Draw",
+    "built",
+    "call",
+    "check",
+    "checks_in",
+    "dtype",
+    "linears",
+    "method",
+    "ndarray",
+    "tensor",
+    "torch_attention",
+]
 
-ASPECTS = ("values", "dtype", "gradient", "unchanged", "error")
+ASPECTS = ("values", "dtype", "gradient", "unchanged", "error", "parameters", "state")
 
 
 class Draw(random.Random):
@@ -52,6 +70,14 @@ class Draw(random.Random):
         """A tensor of standard normal numbers, rounded to two decimals."""
         return tensor(self.normal(*shape), dtype)
 
+    def state(self, shapes: dict[str, tuple[int, ...]], dtype: str = "float64", scale: float = 1.0) -> dict[str, Array]:
+        """Parameters of a module by their names: normal numbers of deviation `scale`, rounded to two decimals."""
+
+        def draw() -> float:
+            return round(self.gauss(0.0, scale), 2)
+
+        return {name: tensor(self._nested(shape, draw), dtype) for name, shape in shapes.items()}
+
     def _nested(self, shape: tuple[int, ...], draw: Callable[[], Any]) -> Any:
         if not shape:
             return draw()
@@ -60,10 +86,14 @@ class Draw(random.Random):
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the exercise's function: packed arguments by position and by name."""
+    """One call, of the exercise's function or of an object that was built: arguments by position and by name.
+
+    method: of a built object, the method that is called; "" for the object itself
+    """
 
     args: tuple = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
+    method: str = ""
 
     def packed(self) -> dict[str, Any]:
         """The call as a JSON tree for the runner."""
@@ -74,13 +104,32 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Built:
+    """An object of the exercise's class: how it is made, its state, and how it is used."""
+
+    construct: Call
+    uses: tuple[Call, ...] = ()
+    state: dict[str, Array] = field(default_factory=dict)
+    training: bool = False
+
+    def packed(self) -> dict[str, Any]:
+        """The step as a JSON tree for the runner."""
+        return {
+            "construct": self.construct.packed(),
+            "state": {name: pack(value) for name, value in self.state.items()},
+            "training": self.training,
+            "uses": [{"method": use.method, **use.packed()} for use in self.uses],
+        }
+
+
+@dataclass(frozen=True)
 class Check:
     """One mechanism of one exercise."""
 
     exercise: str
     name: str
     sees: str
-    make: Callable[[Draw], Call | list[Call]]
+    make: Callable[[Draw], Call | Built | list[Call | Built]]
     compares: tuple[str, ...] = ("values",)
     tolerance: float = 1e-5
     view: Callable[[dict[str, Any], Any], Any] | None = None
@@ -88,7 +137,7 @@ class Check:
     problem_set: str | None = None  # of a hidden check of an id that has two parts
 
     def calls(self, seed: int) -> list[dict[str, Any]]:
-        """The packed calls that this check makes for a seed."""
+        """The packed steps that this check makes for a seed."""
         made = self.make(Draw(seed))
         return [one.packed() for one in (made if isinstance(made, list) else [made])]
 
@@ -109,7 +158,9 @@ def check(
 
     exercise: its id, "module.symbol"; sees: what is right when the check passes, as a short clause
     compares: "values" (structure, shape, finiteness and entries), "dtype", "gradient" (of a fixed weighted sum of all
-        outputs, for every floating tensor argument), "unchanged" (the arguments), "error" (the kind of exception)
+        outputs, for every floating tensor argument and parameter), "unchanged" (the arguments and parameters), "error"
+        (the kind of exception), "parameters" (names and shapes in a built module's state dict), "state" (what became of
+        the modules among the arguments)
     tolerance: an entry may differ by tolerance · (1 + |expected|); 1e-5 lets float32 arithmetic pass
     view: view(call, value) brings several right answers to one form before they are compared
     points: of a hidden check; problem_set: of a hidden check, where the exercise's id has two parts
@@ -141,6 +192,40 @@ def call(*args: Any, **kwargs: Any) -> Call:
     return Call(args, kwargs)
 
 
+def built(construct: Call, *uses: Call, state: dict[str, Array] | None = None, training: bool = False) -> Built:
+    """An object of the exercise's class, made by `construct`, in evaluation mode unless `training`, then used.
+
+    uses: calls of the object, or of a `method`; the answer is the result, or a tuple of several. Without any the
+        answer is None: of use where "parameters" are compared, or an "error" is due
+    state: every parameter by its name in the state dict; its dtype becomes the module's
+    """
+    return Built(construct, uses, state or {}, training)
+
+
+def method(name: str, *args: Any, **kwargs: Any) -> Call:
+    """A call of a method of a built object."""
+    return Call(args, kwargs, name)
+
+
+def linears(names: tuple[str, ...], d_in: int, d_out: int, bias: bool, state: dict[str, Array]) -> dict[str, Any]:
+    """A module argument that holds linear layers d_in → d_out under the names, with their parameters."""
+    packed = {name: pack(value) for name, value in state.items()}
+    return {
+        "kind": "module",
+        "type": "linears",
+        "names": list(names),
+        "widths": [d_in, d_out],
+        "bias": bias,
+        "state": packed,
+    }
+
+
+def torch_attention(bias: bool, state: dict[str, Array], **sizes: int) -> dict[str, Any]:
+    """A module argument that is torch's nn.MultiheadAttention; sizes: embed_dim, num_heads, and kdim or vdim."""
+    packed = {name: pack(value) for name, value in state.items()}
+    return {"kind": "module", "type": "nn.MultiheadAttention", "sizes": sizes, "bias": bias, "state": packed}
+
+
 def tensor(values: Any, dtype: str | None = None) -> Array:
     """A torch tensor argument from nested lists."""
     return array(values, "tensor", dtype)
@@ -157,6 +242,6 @@ def dtype(name: str) -> dict[str, str]:
 
 
 def _pack_argument(argument: Any) -> dict[str, Any]:
-    if isinstance(argument, dict) and argument.get("kind") == "dtype":
+    if isinstance(argument, dict) and argument.get("kind") in ("dtype", "module"):
         return argument
     return pack(argument)

@@ -1,12 +1,15 @@
 """What is generated is fresh, and building never takes a learner's work."""
 
+import json
+import re
 import subprocess
 import sys
 
 import pytest
 
-from autograder import build, stubs
+from autograder import build, record, stubs
 from autograder.places import REFERENCE, ROOT
+from selfcheck import arrays
 
 
 def test_everything_generated_is_up_to_date():
@@ -22,6 +25,28 @@ def test_a_stale_file_is_named_with_the_command_that_mends_it(monkeypatch):
     done = CliRunner().invoke(main, ["build", "--check"])
     assert done.exit_code == 1
     assert "nowhere.py is missing" in done.output and "python -m autograder build" in done.output
+
+
+def packed(values, dtype="float64"):
+    return json.dumps({"a_check": {"expected": [{"value": arrays.pack(arrays.array(values, "tensor", dtype))}]}})
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (packed([1.0, 2.0]), packed([1.0, 2.0 + 4e-16]), True),
+        (packed([1.0, 2.0]), packed([1.0, 2.0 + 1e-9]), False),
+        (packed([1.0], "float32"), packed([1.0000001], "float32"), True),
+        (packed([1.0], "float32"), packed([1.0]), False),
+        (packed([1.0, 2.0]), packed([[1.0], [2.0]]), False),
+        (packed([1, 2], "int64"), packed([1, 3], "int64"), False),
+        (json.dumps({"text": "a"}), json.dumps({"text": "b"}), False),
+        (json.dumps({"a_check": 1}), json.dumps({"another": 1}), False),
+        ("no JSON", json.dumps([]), False),
+    ],
+)
+def test_recorded_answers_may_differ_by_the_rounding_of_another_machine_and_no_more(one, other, same):
+    assert record.alike(one, other) == same
 
 
 def test_an_edited_stub_is_never_overwritten(tmp_path):
@@ -48,8 +73,13 @@ def test_a_stub_keeps_signatures_and_docstrings_and_gives_no_solution_away(path)
     import ast
 
     def outline(text):
-        nodes = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-        return [(node.name, ast.unparse(node.args), ast.get_docstring(node)) for node in nodes]
+        public = [node for node in ast.parse(text).body if not getattr(node, "name", "_").startswith("_")]
+        inside = [node for one in public if isinstance(one, ast.ClassDef) for node in one.body]
+        methods = [node for node in inside if re.fullmatch("__init__|[a-z].*", getattr(node, "name", ""))]
+        return [
+            (node.name, ast.unparse(getattr(node, "args", node.body[0])), ast.get_docstring(node))
+            for node in public + methods
+        ]
 
     text = stubs.stub(path)
     assert outline(text) == outline(path.read_text())

@@ -1,0 +1,180 @@
+"""Carries out the steps of a check: a call of a function, or a class that is built, given its state and used.
+
+It knows the steps and nothing else. What it returns are plain JSON trees.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .arrays import pack, revive
+from .traces import describe
+
+MOST_PRINTED = 2_000
+MOST_NAMED = 12  # parameters in a message
+
+
+class Printed(io.StringIO):
+    """Collects what is printed, up to a limit."""
+
+    def write(self, text: str) -> int:
+        if self.tell() < MOST_PRINTED:
+            super().write(text[: MOST_PRINTED - self.tell()])
+        return len(text)
+
+
+class StateMismatch(Exception):
+    """A learner's module has not the parameters that the check gives it."""
+
+
+def carry_out(symbol: Callable, step: dict[str, Any], gradient: bool) -> dict[str, Any]:
+    """What somebody's function or class answers to one step: value, gradients, what changed, or the error it raised."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].default_generator.manual_seed(0)  # torch.manual_seed takes a millisecond more
+    printed = Printed()
+    found: dict[str, Any] = {}
+    given = _Given()
+    try:
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if "construct" in step:
+                returned = _use(symbol, step, given, gradient, found)
+            else:
+                args, kwargs = given.take(step)
+                given.watch(gradient)
+                returned = symbol(*args, **kwargs)
+            found["value"] = pack(returned)
+            if gradient:
+                found["gradients"] = _gradients(returned, given.floating)
+            if given.modules:
+                found["states"] = {name: _state_of(module) for name, module in given.modules.items()}
+    except (Exception, SystemExit) as error:
+        found["error"] = describe(error)
+    found["changed"] = given.changed()
+    if printed.getvalue():
+        found["printed"] = printed.getvalue()
+    return found
+
+
+class _Given:
+    """The values that a step hands to a learner's code, by name, and what they were."""
+
+    def __init__(self) -> None:
+        self.trees: dict[str, tuple[dict[str, Any], Any]] = {}
+        self.floating: dict[str, Any] = {}
+        self.modules: dict[str, Any] = {}
+
+    def take(self, call: dict[str, Any], prefix: str = "") -> tuple[list, dict[str, Any]]:
+        """The arguments of a call, fresh; they are named by position or keyword behind the prefix."""
+        args = [self._one(f"{prefix}{position}", tree) for position, tree in enumerate(call["args"])]
+        kwargs = {name: self._one(prefix + name, tree) for name, tree in call["kwargs"].items()}
+        return args, kwargs
+
+    def _one(self, name: str, tree: dict[str, Any]) -> Any:
+        if tree["kind"] == "module":
+            self.modules[name] = _torch_module(tree)
+            return self.modules[name]
+        value = revive(tree)
+        self.trees[name] = (tree, value)
+        if tree["kind"] == "tensor" and "float" in tree["dtype"]:
+            self.floating[name] = value
+        return value
+
+    def watch(self, gradient: bool) -> None:
+        """Record what happens to the floating tensors, where gradients are asked."""
+        for value in self.floating.values() if gradient else ():
+            value.requires_grad_(True)
+
+    def changed(self) -> list[str]:
+        """The names of the values that are no longer what they were."""
+        return [name for name, (tree, value) in self.trees.items() if pack(value) != tree]
+
+
+def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, found: dict[str, Any]) -> Any:
+    """Build an object of the class, set its state and use it: its result, a tuple of several, or None."""
+    args, kwargs = given.take(step["construct"], "construct.")
+    built = symbol(*args, **kwargs)
+    if hasattr(built, "state_dict"):
+        found["parameters"] = {name: list(value.shape) for name, value in built.state_dict().items()}
+        _set_state(built, step["state"])
+        built.train(step["training"])
+    elif step["state"]:
+        raise StateMismatch("what was built is no nn.Module, so it has no parameters")
+    uses = []
+    for position, use in enumerate(step["uses"]):
+        prefix = f"{position}." if len(step["uses"]) > 1 else ""
+        uses.append((use["method"], *given.take(use, prefix)))
+    given.watch(gradient)
+    if step["state"]:
+        own = built.state_dict(keep_vars=True)
+        for name, tree in step["state"].items():
+            given.trees[f"state.{name}"] = (tree, own[name])
+            if own[name].requires_grad:
+                given.floating[f"state.{name}"] = own[name]
+    results = []
+    for method, args, kwargs in uses:
+        results.append((getattr(built, method) if method else built)(*args, **kwargs))
+    return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+
+def _set_state(built: Any, state: dict[str, dict[str, Any]]) -> None:
+    """Give a module its parameters and their dtype; StateMismatch where it has not those."""
+    if not state:
+        return
+    values = {name: revive(tree) for name, tree in state.items()}
+    built.to(next(iter(values.values())).dtype)
+    own = built.state_dict()
+    for name, value in values.items():
+        if name not in own:
+            has = ", ".join(list(own)[:MOST_NAMED]) or "none"
+            raise StateMismatch(f"the module has no parameter named {name}; it has {has}")
+        if own[name].shape != value.shape:
+            shapes = f"{tuple(own[name].shape)}, expected {tuple(value.shape)}"
+            raise StateMismatch(f"the parameter {name} has shape {shapes}")
+    built.load_state_dict(values, strict=False)
+
+
+def _torch_module(tree: dict[str, Any]) -> Any:
+    """A module of torch's own that is an argument: linear layers by name, or nn.MultiheadAttention."""
+    import torch
+
+    if tree["type"] == "linears":
+        widths = tree["widths"]
+        built = torch.nn.ModuleDict({name: torch.nn.Linear(*widths, bias=tree["bias"]) for name in tree["names"]})
+    else:
+        built = torch.nn.MultiheadAttention(bias=tree["bias"], batch_first=True, **tree["sizes"])
+    _set_state(built, tree["state"])
+    return built
+
+
+def _state_of(module: Any) -> dict[str, Any]:
+    return {name: pack(value) for name, value in module.state_dict().items()}
+
+
+def _gradients(returned: Any, floating: dict[str, Any]) -> dict[str, Any]:
+    """The gradients of a fixed weighted sum of every floating output; None where none arrives."""
+    import torch
+
+    outputs = [out for out in _leaves(returned) if isinstance(out, torch.Tensor)]
+    outputs = [out for out in outputs if out.is_floating_point() and out.requires_grad]
+    if not outputs:
+        return {name: pack(None) for name in floating}
+    total = sum((out.double() * _weights(out)).sum() for out in outputs)
+    grads = torch.autograd.grad(total, list(floating.values()), allow_unused=True)
+    return {name: pack(gradient) for name, gradient in zip(floating, grads, strict=True)}
+
+
+def _leaves(returned: Any) -> list:
+    return [leaf for one in returned for leaf in _leaves(one)] if isinstance(returned, (tuple, list)) else [returned]
+
+
+def _weights(out: Any) -> Any:
+    """Weights of both signs, no two neighbours alike, so that no gradient cancels by symmetry."""
+    import torch
+
+    return ((torch.arange(out.numel()) * 7 + 3) % 11 - 5).double().reshape(out.shape) / 5

@@ -1,0 +1,126 @@
+"""A class is built, given its state and used by steps that hold no code; what comes back are plain trees."""
+
+import pytest
+import torch
+from torch import nn
+
+from selfcheck.arrays import unpack
+from selfcheck.compare import compare
+from selfcheck.pictures import call_text
+from selfcheck.plan import Check, built, call, linears, method, tensor, torch_attention
+from selfcheck.steps import carry_out
+
+X = tensor([[1.0, 2.0]])
+STATE = {"weight": tensor([[2.0, 0.0], [0.0, 3.0]]), "bias": tensor([1.0, 1.0])}
+
+
+def carried(symbol, step, gradient=False):
+    return carry_out(symbol, step.packed(), gradient)
+
+
+def difference(compares, right, wrong, step):
+    one = Check("masks.causal_mask", "a_check", "it is right", lambda rng: step, (compares,))
+    gradient = compares == "gradient"
+    return compare(one, step.packed(), carried(right, step, gradient), carried(wrong, step, gradient))
+
+
+def test_the_state_is_set_and_its_dtype_becomes_the_modules():
+    answer = carried(nn.Linear, built(call(2, 2), call(X), state=STATE))
+    value = unpack(answer["value"])
+    assert (value.values(), value.dtype) == ([3.0, 7.0], "float64")
+    assert answer["parameters"] == {"weight": [2, 2], "bias": [2]}
+
+
+def test_a_module_is_in_evaluation_mode_unless_training_is_asked():
+    class Mode(nn.Module):
+        def forward(self):
+            return self.training
+
+    assert [carried(Mode, built(call(), call(), training=mode))["value"]["value"] for mode in (False, True)] == [
+        "False",
+        "True",
+    ]
+
+
+def test_several_uses_of_one_object_give_a_tuple():
+    answer = carried(list, built(call((1.0,)), method("append", 2.0), method("copy")))
+    nothing, copied = unpack(answer["value"])
+    assert nothing is None and copied.values() == [1.0, 2.0]
+
+
+def test_gradients_reach_arguments_and_parameters_by_name():
+    answer = carried(nn.Linear, built(call(2, 2), call(X), state=STATE), gradient=True)
+    assert set(answer["gradients"]) == {"0", "state.weight", "state.bias"}
+
+    class Frozen(nn.Linear):
+        def forward(self, x):
+            return nn.functional.linear(x, self.weight.detach(), self.bias)
+
+    found = difference("gradient", nn.Linear, Frozen, built(call(2, 2), call(X), state=STATE))
+    assert found.text.startswith("no gradient arrives at the parameter weight")
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        ({"gain": tensor([1.0])}, "no parameter named gain; it has weight, bias"),
+        ({"weight": tensor([[1.0, 2.0]])}, "the parameter weight has shape (2, 2), expected (1, 2)"),
+    ],
+)
+def test_a_module_without_the_parameters_of_the_exercise_is_told_which(state, text):
+    step = built(call(2, 2), call(X), state=state)
+    answer = carried(nn.Linear, step)
+    assert text in answer["error"]["text"]
+    one = Check("masks.causal_mask", "a_check", "it is right", lambda rng: step)
+    found = compare(one, step.packed(), {"value": {"kind": "none"}}, answer, reveal=False)
+    assert found.kind == "parameters" and text in found.text
+
+
+def test_what_is_no_module_has_no_parameters_to_set():
+    answer = carried(lambda *sizes: sizes, built(call(2, 2), call(X), state=STATE))
+    assert "no nn.Module" in answer["error"]["text"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (lambda a, b: nn.Linear(a, b, bias=False), "the parameter bias is missing; the module has weight"),
+        (lambda a, b: nn.Linear(b, a), "the parameter weight should have shape (3, 2), got (2, 3)"),
+        (lambda a, b: nn.BatchNorm1d(3), "the parameter weight should have shape (3, 2), got (3,)"),
+        (lambda a, b: a, "no nn.Module"),
+    ],
+)
+def test_parameters_are_compared_by_name_and_shape(wrong, text):
+    assert text in difference("parameters", nn.Linear, wrong, built(call(2, 3))).text
+
+
+def test_a_state_dict_that_should_be_empty_says_so():
+    class Kept(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("table", torch.ones(2))
+
+    found = difference("parameters", nn.Identity, Kept, built(call()))
+    assert found.text == "the state dict should hold nothing, but has table as well"
+
+
+def test_what_becomes_of_a_module_argument_is_compared():
+    def copies(target, source):
+        with torch.no_grad():
+            target["proj"].weight.copy_(source.out_proj.weight)
+
+    source = torch_attention(bias=False, state={"out_proj.weight": STATE["weight"]}, embed_dim=2, num_heads=1)
+    target = linears(("proj",), 2, 2, bias=False, state={"proj.weight": tensor([[0.0, 0.0], [0.0, 0.0]])})
+    step = call(target, source)
+    assert difference("state", copies, copies, step) is None
+    found = difference("state", copies, lambda target, source: None, step)
+    assert "in proj.weight of argument 1, first at [0, 0]: expected 2, got 0" in found.text
+
+
+def test_a_step_is_shown_as_somebody_would_write_it():
+    two = built(call(2, bias=False), call([1.0, 2.0]), method("append", 3), training=True)
+    assert (
+        call_text("Thing", two.packed()) == "in module = Thing(2, bias=False).train(); module([1, 2]); module.append(3)"
+    )
+    assert call_text("Thing", built(call(2), call(X)).packed()) == "in Thing(2)([[1, 2]])"
+    assert call_text("Thing", built(call(2)).packed()) == "in Thing(2)"
