@@ -13,7 +13,7 @@ from .plan import Check
 
 Answer = dict[str, Any]
 
-PRINTED = "; what your function prints is lost: hand it back with return"
+PRINTED = "; what your code prints is lost: hand it back with return"
 TYPES = {
     "generator": "a generator",
     "function": "a function",
@@ -221,7 +221,7 @@ def _unchanged(check: Check, one: dict[str, Any], expected: Answer, got: Answer,
     if got.get("changed") == expected.get("changed"):
         return None
     listed = ", ".join(_argument_name(str(name)) for name in got.get("changed") or [])
-    return Difference("changed", f"the function changed its own input ({listed}): work on a copy")
+    return Difference("changed", f"your code changed what it was given ({listed}): work on a copy")
 
 
 _ASPECTS: dict[str, Callable[..., Difference | None]] = {

@@ -34,6 +34,27 @@ ADVICE = (
     ("No module named", "NumPy and torch are all you need; your own files are imported as in `from .masks import …`"),
     ("EOF when reading", "The checks pass everything as arguments: nothing is to be typed in"),
     ("for 'Long'", "Whole numbers came in: turn them into floats first"),
+    (
+        "before Module.__init__() call",
+        "Begin __init__ with super().__init__(): it makes room for layers and parameters",
+    ),
+    (
+        "has no attribute '_parameters'",
+        "Begin __init__ with super().__init__(): it makes room for layers and parameters",
+    ),
+    (
+        "is invalid for input of size",
+        "reshape keeps the number of entries: multiply the sizes on both sides and compare",
+    ),
+    (
+        "view size is not compatible",
+        "After a transpose the entries lie out of order in memory: reshape copies where view cannot",
+    ),
+    ("to have the same dtype", "A new tensor is float32 unless you say dtype=…: give it that of the input"),
+    ("must have the same dtype", "A new tensor is float32 unless you say dtype=…: give it that of the input"),
+    ("expected scalar type", "A new tensor is float32 unless you say dtype=…: give it that of the input"),
+    ("leaf Variable that requires grad", "To overwrite a parameter's numbers, do it under `with torch.no_grad():`"),
+    ("as parameter", "Assign an nn.Parameter, or copy the numbers into the one that is there with copy_"),
 )
 
 
@@ -76,7 +97,7 @@ def _not_written(exercise: str, text: str) -> tuple[str, str]:
 
 def _importing(error: dict[str, Any], kind: str, text: str) -> tuple[str, str]:
     if kind == "AttributeError" and not error.get("line"):  # the module itself was imported
-        return "missing", f"the function is not there: {text}"
+        return "missing", f"it is not there: {text}"
     advice = ""
     if kind in ("IndentationError", "TabError"):
         advice = ". The lines of a function's body begin with the same four spaces, no tabs"

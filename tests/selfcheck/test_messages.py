@@ -49,7 +49,7 @@ def body(*lines, name="causal_mask"):
     ("text", "says"),
     [
         (body("torch.ones(2)"), "got None; is the return statement missing?"),
-        (body("print(torch.ones(2))"), "what your function prints is lost: hand it back with return"),
+        (body("print(torch.ones(2))"), "what your code prints is lost: hand it back with return"),
         (body("return np.ones(2)"), "line 5 of masks.py: `return np.ones(2)`. Write `import numpy as np` at the top"),
         (body("return torch.ones(query_lenght)"), "name 'query_lenght' is not defined, in line 5 of masks.py"),
         (body("return causal_mask(query_length)"), "your code calls itself without end, in line 5 of masks.py"),
