@@ -12,7 +12,7 @@ from selfcheck.arrays import pack
 from selfcheck.catalogue import Exercise, Misconception
 from selfcheck.compare import close, compare
 from selfcheck.diagnose import Key, diagnose, first_difference
-from selfcheck.plan import Check, Draw, call, check, tensor
+from selfcheck.plan import Check, Draw, built, call, check, tensor
 from selfcheck.show import Report, exercise_text
 from selfcheck.source import builds_on, forbidden_call
 from selfcheck.verdict import judge, skip_where_dependencies_fail
@@ -97,6 +97,16 @@ def test_what_matches_nothing_gets_the_general_report_and_hidden_numbers_stay_hi
 def test_a_misconception_that_fails_where_the_learner_is_right_is_not_named():
     answers = [runner.answer(mixed, one.calls) for one in KEYS]
     assert diagnose(KEYS, answers) == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "named"), [({"pe": [1, 7]}, "table_kept"), ({"a": [1], "b": [2]}, "table_kept"), (None, None)]
+)
+def test_what_should_not_be_in_a_state_dict_is_named_whatever_it_is_called(parameters, named):
+    chosen = Check("toy.double", "double_state", "it is empty", lambda rng: built(call()), compares=("parameters",))
+    expected, kept, came = ({"value": pack(None), "parameters": one} for one in ({}, {"encoding": [9]}, parameters))
+    one = Key(chosen, chosen.calls(1), [expected], {"table_kept": [kept]})
+    assert diagnose([one], [[came]]) == [named]
 
 
 def test_given_argument_checks_earn_nothing_alone():

@@ -1,0 +1,144 @@
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. baf6c61baae2
+"""Positions: how attention, which sees a set, learns about order."""
+
+import torch
+from torch import Tensor, nn
+
+from ._arguments import check_batched, check_even, check_floating, check_length, check_probability, check_sequence
+
+__all__ = [
+    "LearnedPositionalEmbedding",
+    "PositionalEncoding",
+    "alibi_bias",
+    "apply_rotary",
+    "shift_matrix",
+    "sinusoidal_encoding",
+]
+
+
+def sinusoidal_encoding(max_length: int, d_model: int, base: float = 10000.0) -> Tensor:
+    """PE[p, 2i] = sin(p · base^(-2i / d_model)), PE[p, 2i + 1] = cos of the same   (Vaswani et al. 2017, section 3.5).
+
+    max_length: number of positions, of which the first is 0; d_model: even
+    Returns (max_length, d_model) in the default dtype.
+    Raises ValueError for an odd d_model, a negative length or a base that is not positive.
+    """
+    check_length("max_length", max_length)
+    check_even("d_model", d_model)
+    _check_base(base)
+    raise NotImplementedError("exercise 6.1: The sinusoidal table")
+
+
+def shift_matrix(offset: int, d_model: int, base: float = 10000.0) -> Tensor:
+    """The matrix M with encoding[p] @ M = encoding[p + offset] for every position p.
+
+    offset: positions to move, negative ones too; d_model: even
+    Returns (d_model, d_model) in the default dtype: along the diagonal a 2×2 rotation for each pair of columns.
+    Raises ValueError for an odd d_model or a base that is not positive, TypeError for an offset that is no int.
+    Source: Vaswani et al. 2017, section 3.5, which states that such a matrix exists.
+    """
+    if isinstance(offset, bool) or not isinstance(offset, int):
+        raise TypeError(f"offset must be an int, got {type(offset).__name__} {offset!r}")
+    check_even("d_model", d_model)
+    _check_base(base)
+    raise NotImplementedError("exercise 6.2: The matrix that shifts")
+
+
+class PositionalEncoding(nn.Module):
+    """dropout(x + PE): the sinusoidal encoding added to each sequence of a batch   (Vaswani et al. 2017, section 3.5).
+
+    d_model: even; max_length: the longest sequence; dropout: acts on the sum, in training only
+    The module has no parameters and an empty state dict: nothing here is learned, so nothing needs to be saved.
+    Raises ValueError for an odd d_model, a length below 0 or a dropout that is no probability.
+    """
+
+    def __init__(self, d_model: int, max_length: int = 1024, dropout: float = 0.0) -> None:
+        super().__init__()
+        check_even("d_model", d_model)
+        check_length("max_length", max_length)
+        check_probability("dropout", dropout)
+        self.d_model, self.max_length = d_model, max_length
+        raise NotImplementedError("exercise 6.3: Adding positions")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (B, L, d_model) with L up to max_length; returns the same shape and dtype.
+
+        Raises ValueError for another shape, TypeError for a wrong dtype.
+        """
+        _check_input(x, self.d_model, self.max_length)
+        raise NotImplementedError("exercise 6.3: Adding positions")
+
+
+class LearnedPositionalEmbedding(nn.Module):
+    """x + weight: one learned vector per position   (Gehring et al. 2017; Devlin et al. 2019).
+
+    d_model: any width; max_length: the longest sequence
+    The one parameter is `weight` (max_length, d_model), drawn from a normal distribution of deviation 0.02.
+    Raises ValueError for a length or width below 0.
+    """
+
+    def __init__(self, d_model: int, max_length: int = 1024) -> None:
+        super().__init__()
+        check_length("d_model", d_model, least=1)
+        check_length("max_length", max_length)
+        self.d_model, self.max_length = d_model, max_length
+        raise NotImplementedError("exercise 6.4: Learned positions")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (B, L, d_model) with L up to max_length; returns the same shape and dtype.
+
+        Raises ValueError for another shape, TypeError for a wrong dtype.
+        """
+        _check_input(x, self.d_model, self.max_length)
+        raise NotImplementedError("exercise 6.4: Learned positions")
+
+
+def apply_rotary(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tensor:
+    """Rotate columns (2i, 2i + 1) by the angle (position + offset) · base^(-2i / d_head)   (Su et al. 2021).
+
+    x: (..., L, d_head), queries or keys, d_head even; offset: the position of the first row
+    Returns the same shape and dtype. A rotated query and a rotated key have a dot product that depends on their
+    positions only through the difference.
+    Raises ValueError for an odd d_head, a single axis or a base that is not positive, TypeError for a wrong dtype.
+    """
+    check_floating(x=x)
+    check_sequence(x=x)
+    check_even("d_head", x.shape[-1])
+    _check_base(base)
+    raise NotImplementedError("exercise 6.5: Rotary positions")
+
+
+def alibi_bias(num_heads: int, query_length: int, key_length: int | None = None) -> Tensor:
+    """-slope_h · |i + (S - L) - j|, to be added to scores: the further a key, the less it counts   (Press et al. 2022).
+
+    num_heads: H, a power of two; head h = 1 … H has the slope 2^(-8h / H)
+    query_length: L; key_length: S, the same as L where it is None; aligned to the end, like causal_mask
+    Returns (H, L, S) in the default dtype.
+    Raises ValueError for an H that is no power of two or a negative length.
+    """
+    check_length("num_heads", num_heads, least=1)
+    if num_heads & (num_heads - 1):
+        raise ValueError(f"num_heads must be a power of two for ALiBi's slopes, got {num_heads}; try 2, 4, 8 or 16")
+    if key_length is None:
+        key_length = query_length
+    check_length("query_length", query_length)
+    check_length("key_length", key_length)
+    raise NotImplementedError("exercise 6.6: ALiBi")
+
+
+def _check_base(base: float) -> None:
+    if not base > 0:
+        raise ValueError(f"base must be positive, got {base}; the usual value is 10000")
+
+
+def _check_input(x: Tensor, d_model: int, max_length: int) -> None:
+    check_floating(x=x)
+    check_batched(x=x)
+    if x.shape[-1] != d_model:
+        raise ValueError(
+            f"x must be (B, L, {d_model}), got shape {tuple(x.shape)}; the module was made for that d_model"
+        )
+    if x.shape[1] > max_length:
+        raise ValueError(
+            f"x must be at most {max_length} long, got {x.shape[1]}; make the module with a larger max_length"
+        )

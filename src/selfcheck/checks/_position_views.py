@@ -1,0 +1,99 @@
+"""What the checks of positions look at in an answer, and the constant inputs that they give."""
+
+from selfcheck.arrays import array, nest, unpack
+from selfcheck.plan import tensor
+
+
+def rows_sorted(one, answer):
+    """The numbers of each row in ascending order: what stands in a row, wherever it stands."""
+    width = answer.shape[-1]
+    flat = answer.values()
+    rows = [sorted(flat[start : start + width]) for start in range(0, len(flat), width)]
+    return array(nest([entry for row in rows for entry in row], answer.shape))
+
+
+def blocks(one, answer):
+    """1 where an entry is not zero."""
+    return array(nest([int(abs(entry) > 1e-4) for entry in answer.values()], answer.shape))
+
+
+def diagonal_sorted(one, answer):
+    """The numbers on the diagonal in ascending order."""
+    rows = answer.nested()
+    return array(sorted(float(rows[place][place]) for place in range(len(rows))))
+
+
+def ones(*shape):
+    """Nested lists of ones: of a pair (1, 1), the angle decides everything, not which columns are a pair."""
+    return [ones(*shape[1:]) for _ in range(shape[0])] if shape else 1.0
+
+
+def per_head(answer):
+    """The entries of each head's matrix, where the answer has three axes."""
+    heads, queries, keys = answer.shape
+    flat, size = answer.values(), queries * keys
+    return [flat[start : start + size] for start in range(0, heads * size, size)]
+
+
+def steepness(one, answer):
+    """How much each head takes off, or adds, at the most."""
+    return array([max(abs(entry) for entry in head) for head in per_head(answer)])
+
+
+def distances(one, answer):
+    """Each head's matrix as multiples of its largest entry: what is left is the pattern of distances."""
+    most = steepness(one, answer).values()
+    scaled = [entry / top for head, top in zip(per_head(answer), most, strict=True) for entry in head]
+    return array(nest(scaled, answer.shape))
+
+
+def zeros(*shape, dtype="float64"):
+    """A tensor of zeros."""
+    return tensor(_filled(shape), dtype)
+
+
+def _filled(shape):
+    return [_filled(shape[1:]) for _ in range(shape[0])] if shape else 0.0
+
+
+def what_became_of_x(one, answer):
+    """The answer to x less the answer to zeros."""
+    of_x, of_zeros = answer
+    if of_x.shape != of_zeros.shape:
+        return answer
+    return array(nest([a - b for a, b in zip(of_x.values(), of_zeros.values(), strict=True)], of_x.shape))
+
+
+def dropped(one, answer):
+    """What training did to the sum, in three numbers that do not depend on which entries were hit.
+
+    The share that was lost and the share that is x alone, both in quarters, and the factor on the rest; 0 where it is
+    not one factor.
+    """
+    trained, _, evaluated = answer
+    x = unpack(one["uses"][0]["args"][0]).values()
+    found = [(a, b, c) for a, b, c in zip(trained.values(), evaluated.values(), x, strict=True) if abs(b) > 1e-3]
+    lost = sum(a == 0 for a, _, _ in found)
+    alone = sum(abs(a - c) < 1e-4 and abs(b - c) > 1e-3 for a, b, c in found)
+    factors = [a / b for a, b, _ in found if a != 0]
+    same = factors and max(factors) - min(factors) < 1e-3
+    return array([*(round(4 * count / len(found)) / 4 for count in (lost, alone)), factors[0] if same else 0.0])
+
+
+def lost_in_evaluation(one, answer):
+    """The share of numbers lost in evaluation, in quarters."""
+    evaluated = answer[2].values()
+    return array([round(4 * sum(a == 0 for a in evaluated) / len(evaluated)) / 4])
+
+
+def start(one, answer):
+    """How often the deviation of the numbers is 0.02, in powers of two: 0 within about 40 %."""
+    numbers = answer.values()
+    mean = sum(numbers) / len(numbers)
+    deviation = (sum((number - mean) ** 2 for number in numbers) / len(numbers)) ** 0.5
+    power = 0
+    while deviation * 2**power < 0.02 / 2**0.5 and power < 9:
+        power += 1
+    while deviation * 2**power > 0.02 * 2**0.5 and power > -9:
+        power -= 1
+    return array([power])

@@ -1,0 +1,400 @@
+"""Visible checks of positions.
+
+The base is 1 where frequencies are not what a check is about: then every pair of columns turns alike. Where the order
+of columns is not, the numbers of a row are sorted before they are compared. Of the two classes, zeros as input show
+what is added, and the difference between two inputs what becomes of the input itself.
+"""
+
+from selfcheck.plan import built, call, check, method, tensor
+
+from . import _position_views as views
+from ._position_views import ones, zeros
+
+TABLE, SHIFT = "positions.sinusoidal_encoding", "positions.shift_matrix"
+ADDING, LEARNED = "positions.PositionalEncoding", "positions.LearnedPositionalEmbedding"
+ROTARY, ALIBI = "positions.apply_rotary", "positions.alibi_bias"
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+LOW_BASES = (5.0, 20.0, 100.0)  # far from 10000
+
+
+def wide(rng):
+    """An even width of at least three pairs."""
+    return rng.choice((6, 8, 10))
+
+
+# 6.1 sinusoidal_encoding
+
+
+@check(TABLE, sees="position 0 comes first: its angles are 0, so its row is 0, 1, 0, 1, …")
+def table_first_row(rng):
+    return call(1, wide(rng))
+
+
+@check(TABLE, sees="with a single pair of columns, row p is sin p and cos p, in radians")
+def table_one_pair(rng):
+    return call(rng.integer(4, 9), 2)
+
+
+@check(
+    TABLE,
+    sees="row p holds sine and cosine of p · base^(-2i / d_model) for each pair i, in whatever order",
+    view=views.rows_sorted,
+)
+def table_frequencies(rng):
+    return call(rng.integer(4, 6), wide(rng))
+
+
+@check(TABLE, sees="base sets how fast the frequencies fall", view=views.rows_sorted)
+def table_base(rng):
+    return call(rng.integer(4, 6), wide(rng), base=rng.choice(LOW_BASES))
+
+
+@check(TABLE, sees="every number stands in its place: pair i has its sine in column 2i, its cosine in column 2i + 1")
+def table_whole(rng):
+    return call(max_length=rng.integer(4, 6), d_model=wide(rng))
+
+
+@check(TABLE, sees="the table has the default dtype", compares="dtype")
+def table_dtype(rng):
+    return call(rng.integer(2, 5), wide(rng))
+
+
+@check(TABLE, sees="an odd d_model, a negative length and a base of 0 are refused", compares="error")
+def table_errors(rng):
+    length = rng.integer(2, 6)
+    return [call(length, wide(rng) - 1), call(-length, 4), call(length, 4, base=0.0), call(length, 4.0)]
+
+
+# 6.2 shift_matrix
+
+
+@check(SHIFT, sees="a single pair of columns turns by offset radians, forward")
+def shift_one_pair(rng):
+    return call(rng.integer(1, 6), 2)
+
+
+@check(SHIFT, sees="a negative offset turns backward")
+def shift_backward(rng):
+    return call(-rng.integer(1, 6), 2)
+
+
+@check(SHIFT, sees="an offset of 0 leaves every position where it is")
+def shift_zero(rng):
+    return call(0, wide(rng))
+
+
+@check(
+    SHIFT,
+    sees="there is one 2×2 block on the diagonal for each pair, and nothing outside the blocks",
+    view=views.blocks,
+)
+def shift_blocks(rng):
+    return call(rng.choice((1, 2, 4, 5)), wide(rng), base=1.0)
+
+
+@check(
+    SHIFT,
+    sees="the diagonal holds, twice for each pair i, the cosine of offset · base^(-2i / d_model), in whatever order",
+    view=views.diagonal_sorted,
+)
+def shift_frequencies(rng):
+    return call(rng.integer(3, 6), wide(rng))
+
+
+@check(SHIFT, sees="base is the table's base", view=views.diagonal_sorted)
+def shift_base(rng):
+    return call(rng.integer(2, 6), wide(rng), base=rng.choice(LOW_BASES))
+
+
+@check(SHIFT, sees="encoding[p] @ matrix is encoding[p + offset] for every p")
+def shift_whole(rng):
+    return call(offset=rng.integer(2, 6), d_model=wide(rng))
+
+
+@check(SHIFT, sees="the matrix has the default dtype", compares="dtype")
+def shift_dtype(rng):
+    return call(rng.integer(1, 6), wide(rng))
+
+
+@check(SHIFT, sees="an odd d_model, an offset that is no int and a base of 0 are refused", compares="error")
+def shift_errors(rng):
+    offset = rng.integer(1, 6)
+    return [call(offset, wide(rng) - 1), call(offset + 0.5, 4), call(offset, 4, base=0.0)]
+
+
+# 6.3 PositionalEncoding
+
+
+@check(ADDING, sees="zeros come back as the table: token p gets row p")
+def encoding_of_zeros(rng):
+    length, d_model = rng.integer(4, 7), rng.choice((6, 8))
+    return built(call(d_model, length), call(zeros(1, length, d_model)))
+
+
+@check(ADDING, sees="x itself comes through as it is, neither scaled nor multiplied", view=views.what_became_of_x)
+def encoding_of_x(rng):
+    length, d_model = rng.integer(3, 6), rng.choice((6, 8))
+    return built(
+        call(d_model, max_length=length), call(rng.tensor(1, length, d_model)), call(zeros(1, length, d_model))
+    )
+
+
+@check(ADDING, sees="every sequence of a batch gets the same rows")
+def encoding_batch(rng):
+    batch, length = rng.sizes(2, 2, 6)
+    return built(call(2, length), call(zeros(batch, length, 2)))
+
+
+@check(ADDING, sees="a sequence shorter than max_length gets the first rows")
+def encoding_shorter(rng):
+    first, second = rng.sizes(2, 2, 6)
+    return built(call(2), call(zeros(1, first, 2)), call(zeros(1, second, 2)))
+
+
+@check(ADDING, sees="the state dict is empty", compares="parameters")
+def encoding_state(rng):
+    return built(call(rng.choice((6, 8)), rng.integer(4, 7)))
+
+
+def training(rng, rate):
+    """Two uses of one object that is built with dropout: one in training, one in evaluation."""
+    length = rng.integer(16, 20)
+    x = rng.tensor(1, length, 20, dtype="float32")
+    return built(call(20, length, dropout=rate), call(x), method("eval"), call(x), training=True)
+
+
+@check(ADDING, sees="in training, dropout acts on the sum: what is left is divided by 1 - dropout", view=views.dropped)
+def encoding_dropout(rng):
+    return training(rng, 0.25)
+
+
+@check(ADDING, sees="in evaluation nothing is dropped", view=views.lost_in_evaluation)
+def encoding_evaluation(rng):
+    return training(rng, 0.5)
+
+
+@check(ADDING, sees="a gradient reaches x", compares="gradient")
+def encoding_gradient(rng):
+    length = rng.integer(3, 6)
+    return built(call(2, length), call(rng.tensor(1, length, 2)))
+
+
+@check(ADDING, sees="the result has the dtype of x", compares="dtype")
+def encoding_dtype(rng):
+    return [built(call(4, 3), call(rng.tensor(1, 3, 4, dtype=dtype))) for dtype in DTYPES]
+
+
+@check(ADDING, sees="x is left as it was", compares="unchanged")
+def encoding_unchanged(rng):
+    length = rng.integer(3, 6)
+    return built(call(4, length), call(rng.tensor(1, length, 4)))
+
+
+@check(ADDING, sees="a sequence longer than max_length, another width and an odd d_model are refused", compares="error")
+def encoding_errors(rng):
+    length = rng.integer(3, 6)
+    return [
+        built(call(4, length), call(rng.tensor(2, length + 1, 4))),
+        built(call(4), call(rng.tensor(2, length, 6))),
+        built(call(4), call(rng.tensor(length, 4))),
+        built(call(4), call(tensor(rng.integers(2, length, 4)))),
+        built(call(5)),
+        built(call(4, dropout=1.5)),
+    ]
+
+
+# 6.4 LearnedPositionalEmbedding
+
+
+def learned(rng, d_model, max_length, *uses, dtype="float64"):
+    """The module with a drawn weight, and its uses."""
+    state = rng.state({"weight": (max_length, d_model)}, dtype)
+    return built(call(d_model, max_length), *uses, state=state)
+
+
+@check(LEARNED, sees="the one parameter is weight, (max_length, d_model)", compares="parameters")
+def learned_parameters(rng):
+    return built(call(*rng.sizes(2, 3, 9)))
+
+
+@check(LEARNED, sees="zeros come back as the weight: token p gets row p")
+def learned_of_zeros(rng):
+    length, d_model = rng.sizes(2, 3, 8)
+    return learned(rng, d_model, length, call(zeros(1, length, d_model)))
+
+
+@check(LEARNED, sees="x itself comes through as it is", view=views.what_became_of_x)
+def learned_of_x(rng):
+    length, d_model = rng.sizes(2, 3, 7)
+    return learned(rng, d_model, length, call(rng.tensor(1, length, d_model)), call(zeros(1, length, d_model)))
+
+
+@check(LEARNED, sees="every sequence of a batch gets the same rows")
+def learned_batch(rng):
+    batch, length, d_model = rng.sizes(3, 2, 6)
+    return learned(rng, d_model, length, call(zeros(batch, length, d_model)))
+
+
+@check(LEARNED, sees="a sequence shorter than max_length gets the first rows")
+def learned_shorter(rng):
+    first, second, d_model = rng.sizes(3, 2, 6)
+    return learned(rng, d_model, 9, call(zeros(1, first, d_model)), call(zeros(1, second, d_model)))
+
+
+@check(LEARNED, sees="gradients reach x and the rows that were used, and no other row", compares="gradient")
+def learned_gradient(rng):
+    length, d_model = rng.sizes(2, 2, 5)
+    return learned(rng, d_model, length + 2, call(rng.tensor(1, length, d_model)))
+
+
+@check(LEARNED, sees="a new weight holds random numbers of deviation 0.02", view=views.start)
+def learned_start(rng):
+    return built(call(20, 10), call(zeros(1, 10, 20, dtype="float32")))
+
+
+@check(LEARNED, sees="the result has the dtype of x", compares="dtype")
+def learned_dtype(rng):
+    same = [learned(rng, 2, 3, call(rng.tensor(1, 3, 2, dtype=dtype)), dtype=dtype) for dtype in DTYPES]
+    return [*same, learned(rng, 2, 3, call(rng.tensor(1, 3, 2, dtype="float16")), dtype="float32")]
+
+
+@check(LEARNED, sees="x is left as it was", compares="unchanged")
+def learned_unchanged(rng):
+    length, d_model = rng.sizes(2, 2, 6)
+    return learned(rng, d_model, length, call(rng.tensor(1, length, d_model)))
+
+
+@check(LEARNED, sees="a sequence longer than max_length, and another width, are refused", compares="error")
+def learned_errors(rng):
+    length = rng.integer(3, 6)
+    return [
+        built(call(3, length), call(rng.tensor(2, length + 1, 3))),
+        built(call(3), call(rng.tensor(2, length, 4))),
+        built(call(3), call(rng.tensor(length, 3))),
+        built(call(3), call(tensor(rng.integers(2, length, 3)))),
+        built(call(0)),
+    ]
+
+
+# 6.5 apply_rotary
+
+
+@check(ROTARY, sees="at position 0 nothing turns: the first row comes back as it was, column by column")
+def rotary_position_zero(rng):
+    return call(rng.tensor(2, 1, wide(rng)))
+
+
+@check(ROTARY, sees="a single pair of columns turns by its position in radians, from the first column to the second")
+def rotary_one_pair(rng):
+    return call(rng.tensor(1, rng.integer(4, 7), 2))
+
+
+@check(ROTARY, sees="columns 2i and 2i + 1 turn together, and every pair turns")
+def rotary_pairs(rng):
+    return call(rng.tensor(1, rng.integer(3, 6), wide(rng)), base=1.0)
+
+
+@check(ROTARY, sees="pair i turns by position · base^(-2i / d_head)", view=views.rows_sorted)
+def rotary_frequencies(rng):
+    return call(tensor(ones(1, rng.integer(4, 6), wide(rng))))
+
+
+@check(ROTARY, sees="base sets how fast the frequencies fall", view=views.rows_sorted)
+def rotary_base(rng):
+    return call(tensor(ones(1, rng.integer(4, 6), wide(rng))), base=rng.choice(LOW_BASES))
+
+
+@check(ROTARY, sees="offset is the position of the first row", view=views.rows_sorted)
+def rotary_offset(rng):
+    return call(tensor(ones(1, rng.integer(3, 6), 2)), offset=rng.integer(2, 9))
+
+
+@check(ROTARY, sees="positions run along the last axis but one, whatever stands in front of it")
+def rotary_axes(rng):
+    batch, heads, length = rng.sizes(3, 2, 5)
+    return [call(rng.tensor(*lead, length, 2)) for lead in ((), (batch,), (batch, heads))]
+
+
+@check(ROTARY, sees="every number stands in its place, with many pairs, an offset and heads")
+def rotary_whole(rng):
+    batch, heads = rng.sizes(2, 1, 4)
+    return call(rng.tensor(batch, heads, 4, 6), offset=rng.integer(2, 9))
+
+
+@check(
+    ROTARY,
+    sees="in bfloat16 neighbouring positions stay apart, far into a text",
+    tolerance=0.03,  # bfloat16 has 8 bits: three roundings of numbers up to √2
+    view=views.rows_sorted,
+)
+def rotary_far(rng):
+    return call(tensor(ones(1, 8, 2), "bfloat16"), offset=2 * rng.integer(130, 200) + 1)
+
+
+@check(ROTARY, sees="a gradient reaches x", compares="gradient")
+def rotary_gradient(rng):
+    return call(rng.tensor(1, rng.integer(3, 6), 2))
+
+
+@check(ROTARY, sees="the result has the dtype of x", compares="dtype")
+def rotary_dtype(rng):
+    return [call(rng.tensor(1, 3, 2, dtype=dtype)) for dtype in DTYPES]
+
+
+@check(ROTARY, sees="x is left as it was", compares="unchanged")
+def rotary_unchanged(rng):
+    return call(rng.tensor(1, rng.integer(3, 6), wide(rng)))
+
+
+@check(ROTARY, sees="an odd width, a single axis, integers and a base of 0 are refused", compares="error")
+def rotary_errors(rng):
+    length = rng.integer(3, 6)
+    return [
+        call(rng.tensor(length, 5)),
+        call(rng.tensor(6)),
+        call(tensor(rng.integers(length, 4))),
+        call(rng.tensor(length, 4), base=0.0),
+    ]
+
+
+# 6.6 alibi_bias
+
+
+@check(ALIBI, sees="head h of H has the slope 2^(-8h / H), the steepest first", view=views.steepness)
+def alibi_slopes(rng):
+    return [call(heads, 2) for heads in (2, 4, 16)]  # with two positions the largest distance is 1
+
+
+@check(
+    ALIBI, sees="with L = S the bias falls with the distance |i - j|, before and behind the query", view=views.distances
+)
+def alibi_distance(rng):
+    return call(rng.choice((2, 4)), rng.integer(4, 7))
+
+
+@check(ALIBI, sees="with more keys than queries, the last query stands at the last key", view=views.distances)
+def alibi_longer_keys(rng):
+    queries, extra = rng.sizes(2, 2, 5)
+    return call(rng.choice((2, 4)), queries, queries + extra)
+
+
+@check(ALIBI, sees="with fewer keys than queries, the last query still stands at the last key", view=views.distances)
+def alibi_fewer_keys(rng):
+    keys, extra = rng.sizes(2, 2, 5)
+    return call(num_heads=rng.choice((2, 4)), query_length=keys + extra, key_length=keys)
+
+
+@check(ALIBI, sees="the bias is minus each head's slope times the distance, heads first: (H, L, S)")
+def alibi_whole(rng):
+    queries, keys = sorted(rng.sample((3, 5, 6), 2))
+    return call(rng.choice((2, 4)), queries, keys)
+
+
+@check(ALIBI, sees="the bias has the default dtype", compares="dtype")
+def alibi_dtype(rng):
+    return call(2, rng.integer(3, 6))
+
+
+@check(ALIBI, sees="a number of heads that is no power of two and a negative length are refused", compares="error")
+def alibi_errors(rng):
+    return [call(rng.choice((3, 5, 6, 12)), 4), call(0, 4), call(2, -rng.integer(1, 4)), call(2, 4, -1)]
