@@ -36,7 +36,7 @@ class Difference:
     """Where an answer parts from the expected one.
 
     kind: "missing", "not started", "import", "raised", "stopped", "no error", "structure", "shape", "dtype", "nan",
-        "values", "gradient", "changed", "parameters" or "state"
+        "values", "gradient", "changed", "parameters", "state" or "kept"
     text: what a learner reads; open text may hold expected values, so it is made only for visible checks
     """
 
@@ -217,6 +217,27 @@ def _state(check: Check, one: dict[str, Any], expected: Answer, got: Answer, rev
     return None
 
 
+LOST = {
+    "shared": "now shares its memory with the other module: copy its numbers",
+    "replaced": "is another parameter than before: fill the one that is there",
+    "frozen": "no longer has requires_grad",
+}
+
+
+def _kept(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """Whether the modules among the arguments still have their own parameters."""
+    for argument, wanted in expected.get("lost", {}).items():
+        lost = got.get("lost")
+        came = lost.get(argument) if isinstance(lost, dict) else None
+        if not isinstance(came, dict):
+            return Difference("kept", f"nothing is left of {_argument_name(argument)}")
+        for name in [*wanted, *came]:
+            if wanted.get(name) != came.get(name):
+                text = LOST.get(str(came.get(name)), "is what it was")
+                return Difference("kept", f"{str(name)[:60]} of {_argument_name(argument)} {text}")
+    return None
+
+
 def _unchanged(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
     if got.get("changed") == expected.get("changed"):
         return None
@@ -232,6 +253,7 @@ _ASPECTS: dict[str, Callable[..., Difference | None]] = {
     "error": lambda *_: None,  # an answer where an answer is due
     "parameters": _parameters,
     "state": _state,
+    "kept": _kept,
 }
 
 

@@ -40,7 +40,7 @@ __all__ = [
     "torch_attention",
 ]
 
-ASPECTS = ("values", "dtype", "gradient", "unchanged", "error", "parameters", "state")
+ASPECTS = ("values", "dtype", "gradient", "unchanged", "error", "parameters", "state", "kept")
 
 
 class Draw(random.Random):
@@ -160,7 +160,7 @@ def check(
     compares: "values" (structure, shape, finiteness and entries), "dtype", "gradient" (of a fixed weighted sum of all
         outputs, for every floating tensor argument and parameter), "unchanged" (the arguments and parameters), "error"
         (the kind of exception), "parameters" (names and shapes in a built module's state dict), "state" (what became of
-        the modules among the arguments)
+        the modules among the arguments), "kept" (whether these still have their own parameters, which learn)
     tolerance: an entry may differ by tolerance · (1 + |expected|); 1e-5 lets float32 arithmetic pass
     view: view(call, value) brings several right answers to one form before they are compared
     points: of a hidden check; problem_set: of a hidden check, where the exercise's id has two parts

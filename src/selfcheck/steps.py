@@ -53,6 +53,7 @@ def carry_out(symbol: Callable, step: dict[str, Any], gradient: bool) -> dict[st
                 found["gradients"] = _gradients(returned, given.floating)
             if given.modules:
                 found["states"] = {name: _state_of(module) for name, module in given.modules.items()}
+                found["lost"] = given.lost()
     except (Exception, SystemExit) as error:
         found["error"] = describe(error)
     found["changed"] = given.changed()
@@ -68,6 +69,7 @@ class _Given:
         self.trees: dict[str, tuple[dict[str, Any], Any]] = {}
         self.floating: dict[str, Any] = {}
         self.modules: dict[str, Any] = {}
+        self.parameters: dict[str, dict[str, Any]] = {}  # of the modules, as they were
 
     def take(self, call: dict[str, Any], prefix: str = "") -> tuple[list, dict[str, Any]]:
         """The arguments of a call, fresh; they are named by position or keyword behind the prefix."""
@@ -78,6 +80,7 @@ class _Given:
     def _one(self, name: str, tree: dict[str, Any]) -> Any:
         if tree["kind"] == "module":
             self.modules[name] = _torch_module(tree)
+            self.parameters[name] = _parameters_of(self.modules[name])
             return self.modules[name]
         value = revive(tree)
         self.trees[name] = (tree, value)
@@ -93,6 +96,26 @@ class _Given:
     def changed(self) -> list[str]:
         """The names of the values that are no longer what they were."""
         return [name for name, (tree, value) in self.trees.items() if pack(value) != tree]
+
+    def lost(self) -> dict[str, dict[str, str]]:
+        """For each module, its parameters that are "shared" with another, "replaced" or "frozen" by now."""
+        found: dict[str, dict[str, str]] = {}
+        for argument, module in self.modules.items():
+            others = [one for name, held in self.parameters.items() if name != argument for one in held.values()]
+            taken = {one.untyped_storage().data_ptr() for one in others}
+            now = _parameters_of(module)
+            found[argument] = {}
+            for name, was in self.parameters[argument].items():
+                parameter = now.get(name)
+                if parameter is None:
+                    continue
+                if parameter.untyped_storage().data_ptr() in taken:
+                    found[argument][name] = "shared"
+                elif parameter is not was:
+                    found[argument][name] = "replaced"
+                elif not parameter.requires_grad:
+                    found[argument][name] = "frozen"
+        return found
 
 
 def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, found: dict[str, Any]) -> Any:
@@ -150,6 +173,10 @@ def _torch_module(tree: dict[str, Any]) -> Any:
         built = torch.nn.MultiheadAttention(bias=tree["bias"], batch_first=True, **tree["sizes"])
     _set_state(built, tree["state"])
     return built
+
+
+def _parameters_of(module: Any) -> dict[str, Any]:
+    return dict(module.named_parameters(remove_duplicate=False))
 
 
 def _state_of(module: Any) -> dict[str, Any]:

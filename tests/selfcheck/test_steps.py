@@ -117,6 +117,44 @@ def test_what_becomes_of_a_module_argument_is_compared():
     assert "in proj.weight of argument 1, first at [0, 0]: expected 2, got 0" in found.text
 
 
+def shares(target, source):
+    target["proj"].weight = source.out_proj.weight
+
+
+def shares_a_view(target, source):
+    target["proj"].weight.data = source.out_proj.weight.data[:]
+
+
+def replaces(target, source):
+    target["proj"].weight = nn.Parameter(source.out_proj.weight.clone())
+
+
+def freezes(target, source):
+    target.load_state_dict({"proj.weight": source.out_proj.weight})
+    target.requires_grad_(False)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (shares, "proj.weight of argument 1 now shares its memory"),
+        (shares_a_view, "proj.weight of argument 1 now shares its memory"),
+        (replaces, "proj.weight of argument 1 is another parameter than before"),
+        (freezes, "proj.weight of argument 1 no longer has requires_grad"),
+    ],
+)
+def test_a_module_argument_keeps_its_own_parameters(wrong, text):
+    def copies(target, source):
+        target.load_state_dict({"proj.weight": source.out_proj.weight})
+
+    source = torch_attention(bias=False, state={"out_proj.weight": STATE["weight"]}, embed_dim=2, num_heads=1)
+    target = linears(("proj",), 2, 2, bias=False, state={"proj.weight": tensor([[0.0, 0.0], [0.0, 0.0]])})
+    step = call(target, source)
+    assert difference("state", copies, wrong, step) is None
+    assert difference("kept", copies, copies, step) is None
+    assert text in difference("kept", copies, wrong, step).text
+
+
 def test_a_step_is_shown_as_somebody_would_write_it():
     two = built(call(2, bias=False), call([1.0, 2.0]), method("append", 3), training=True)
     assert (
