@@ -1,0 +1,74 @@
+"""Hidden checks of multi-head attention."""
+
+from selfcheck.checks._multi_head import step
+from selfcheck.checks.dot_product import mask_of
+from selfcheck.checks.multi_head import ATTENTION, LOAD, MERGE, NAMES, SPLIT, loading, packed
+from selfcheck.plan import call, check, linears, tensor, torch_attention
+
+
+@check(SPLIT, sees="one head, one token, one sequence, and larger sizes", points=1)
+def split_edges(rng):
+    batch, length, heads, d_head = rng.sizes(4, 3, 9)
+    return [
+        call(rng.tensor(batch, length, d_head), 1),
+        call(rng.tensor(1, 1, heads), heads),
+        call(rng.tensor(1, length, heads * d_head), num_heads=heads),
+        call(rng.tensor(batch, length, heads * d_head), heads),
+    ]
+
+
+@check(MERGE, sees="one head, one token, one sequence, and larger sizes", points=1)
+def merge_edges(rng):
+    batch, heads, length, d_head = rng.sizes(4, 3, 9)
+    sizes = [(batch, 1, length, d_head), (1, heads, 1, 1), (1, heads, length, d_head), (batch, heads, length, d_head)]
+    return [call(rng.tensor(*size)) for size in sizes]
+
+
+@check(ATTENTION, sees="one head, heads of one feature, one token, and layers without bias", points=1)
+def mha_sizes(rng):
+    batch, heads, queries, keys = rng.sizes(4, 2, 6)
+    return [
+        step(rng, (1, queries, keys), 1, 4),
+        step(rng, (batch, 1, keys), heads, heads),
+        step(rng, (batch, queries, 1), heads, 2 * heads),
+        step(rng, (batch, queries, keys), heads, 2 * heads, bias=False),
+    ]
+
+
+@check(ATTENTION, sees="masks of pairs, of heads and of padding together, in several heads", points=1)
+def mha_masks_together(rng):
+    batch, heads, queries, keys = rng.sizes(4, 2, 6)
+    real = mask_of(rng, batch, keys)
+    real[0] = [False] * keys
+    documents, by_head = mask_of(rng, batch, 1, queries, keys), mask_of(rng, heads, queries, keys)
+    no_first_query = [[i > 0] for i in range(queries)]
+    return [
+        step(rng, (batch, queries, keys), heads, 2 * heads, attn_mask=tensor(mask), key_mask=tensor(real))
+        for mask in (documents, by_head, no_first_query)
+    ]
+
+
+@check(
+    ATTENTION,
+    sees="half precision: right numbers, an empty row included",
+    tolerance=6e-2,  # bfloat16 keeps 8 bits, and four products follow each other
+    points=1,
+)
+def mha_half(rng):
+    batch, queries, keys = rng.sizes(3, 2, 5)
+    real = mask_of(rng, batch, keys)
+    real[0] = [False] * keys
+    mask = {"key_mask": tensor(real)}
+    return [step(rng, (batch, queries, keys), 2, 4, dtype, **mask) for dtype in ("float16", "bfloat16")]
+
+
+@check(LOAD, sees="several heads, every parameter at once", compares=("state", "kept"), points=1)
+def load_everything(rng):
+    d_model = rng.integer(3, 6)
+    theirs, _ = packed(rng, 6, True)
+    several = linears(NAMES, 6, 6, True, {})
+    return [
+        loading(rng, d_model, NAMES),
+        loading(rng, d_model, NAMES, bias=False),
+        call(several, torch_attention(True, theirs, embed_dim=6, num_heads=3)),
+    ]

@@ -1,0 +1,148 @@
+"""Multi-head attention: several attentions side by side, each on its own slice of the features."""
+
+import torch
+from torch import Tensor, nn
+
+from ._arguments import (
+    check_batched,
+    check_floating,
+    check_heads,
+    check_key_mask,
+    check_mask,
+    check_probability,
+    check_width,
+)
+
+# solution: begin (drop)
+from .dot_product import scaled_dot_product_attention
+from .masks import combine_masks
+
+# solution: end
+
+__all__ = ["MultiHeadAttention", "load_torch_weights", "merge_heads", "split_heads"]
+
+
+def split_heads(x: Tensor, num_heads: int) -> Tensor:
+    """Cut the features into heads: head h gets the columns h · d_head … (h + 1) · d_head - 1.
+
+    x: (B, L, d_model); num_heads: H, a divisor of d_model
+    Returns (B, H, L, d_head) with d_head = d_model / H.
+    Raises ValueError for another number of axes or a d_model that H does not divide, TypeError for a wrong dtype.
+    Source: Vaswani et al. 2017, section 3.2.2.
+    """
+    check_floating(x=x)
+    check_batched(x=x)
+    check_heads(x.shape[-1], num_heads)
+    # solution: begin
+    batch, length, d_model = x.shape
+    x = x.reshape(batch, length, num_heads, d_model // num_heads)  # (B, L, H, d_head)
+    return x.transpose(1, 2)  # (B, H, L, d_head)
+    # solution: end
+
+
+def merge_heads(x: Tensor) -> Tensor:
+    """Put the heads side by side again: the inverse of split_heads.
+
+    x: (B, H, L, d_head)
+    Returns (B, L, d_model) with d_model = H · d_head.
+    Raises ValueError for another number of axes, TypeError for a wrong dtype.
+    """
+    check_floating(x=x)
+    if x.dim() != 4:
+        raise ValueError(f"x must be (B, H, L, d_head), four axes, got shape {tuple(x.shape)}")
+    # solution: begin
+    return x.transpose(1, 2).flatten(-2)  # (B, L, H, d_head), then (B, L, d_model)
+    # solution: end
+
+
+class MultiHeadAttention(nn.Module):
+    """concat(head_1, …, head_H) W_o, where head_h = attention(Q W_q^h, K W_k^h, V W_v^h)   (Vaswani et al. 2017).
+
+    The H projections W_q^h, each (d_model, d_head), stand side by side in one linear layer `q_proj`; likewise
+    `k_proj` and `v_proj`. W_o is `out_proj`. Each of the four maps d_model to d_model.
+
+    d_model: width of queries, keys, values and output; num_heads: H, a divisor of d_model
+    dropout: probability with which a weight used for the output is zeroed, in training only
+    bias: whether the four projections add one
+    Raises ValueError for a num_heads that does not divide d_model or a dropout that is no probability.
+    """
+
+    def __init__(self, d_model: int, num_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
+        super().__init__()
+        check_heads(d_model, num_heads)
+        check_probability("dropout", dropout)
+        self.d_model, self.num_heads = d_model, num_heads
+        # solution: begin
+        self.dropout = dropout
+        self.q_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.k_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.v_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.out_proj = nn.Linear(d_model, d_model, bias=bias)
+        # solution: end
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        key_mask: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Attend from each query to all keys, in every head.
+
+        query: (B, L, d_model); key, value: (B, S, d_model)
+        attn_mask: bool, broadcastable to (B, H, L, S), True = attend
+        key_mask: bool (B, S), True at real tokens; with attn_mask both must allow
+        Returns output (B, L, d_model) and weights (B, H, L, S), the weights as they were before dropout.
+        A query that may attend to nothing gets zero weights; its output is the bias of out_proj.
+        Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+        """
+        check_floating(query=query, key=key, value=value)
+        check_batched(query=query, key=key, value=value)
+        check_width(self, self.d_model, query=query, key=key, value=value)
+        if key.shape[:2] != value.shape[:2] or query.shape[0] != key.shape[0]:
+            listed = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+            raise ValueError(f"all must have one batch size, key and value one length, got {listed}")
+        if attn_mask is not None:
+            check_mask("attn_mask", attn_mask, (len(query), self.num_heads, query.shape[1], key.shape[1]))
+        if key_mask is not None:
+            check_key_mask(key_mask, key.shape[:2])
+        # solution: begin
+        if key_mask is not None:
+            attn_mask = combine_masks(attn_mask, key_mask[:, None, None, :])  # for all heads and queries alike
+        q = split_heads(self.q_proj(query), self.num_heads)  # (B, H, L, d_head)
+        k = split_heads(self.k_proj(key), self.num_heads)  # (B, H, S, d_head)
+        v = split_heads(self.v_proj(value), self.num_heads)  # (B, H, S, d_head)
+        dropout_p = self.dropout if self.training else 0.0
+        heads, weights = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p)  # (B, H, L, d_head), (B, H, L, S)
+        return self.out_proj(merge_heads(heads)), weights
+        # solution: end
+
+
+def load_torch_weights(module: nn.Module, reference: nn.MultiheadAttention) -> None:
+    """Copy the weights of torch's own layer in, so that the two agree to rounding.
+
+    module: has the linear layers q_proj, k_proj, v_proj and out_proj, as MultiHeadAttention does; changed in place
+    reference: its in_proj_weight (3 · d_model, d_model) holds W_q, W_k and W_v below each other, in this order, and
+        in_proj_bias (3 · d_model,) their biases; out_proj is a linear layer of its own
+    Raises ValueError where the widths differ, where only one of the two has biases, and for a kdim or vdim of its own.
+    """
+    d_model = reference.embed_dim
+    if reference.in_proj_weight is None:
+        raise ValueError(
+            f"reference must have keys and values as wide as its queries, {d_model}; its kdim or vdim differs"
+        )
+    if module.q_proj.weight.shape != (d_model, d_model):
+        raise ValueError(f"module must be as wide as reference, {d_model}, got {module.q_proj.weight.shape[0]}")
+    if (module.q_proj.bias is None) != (reference.in_proj_bias is None):
+        raise ValueError("module and reference must both have biases or both have none; pass the same bias=")
+    # solution: begin
+    projections = (module.q_proj, module.k_proj, module.v_proj)
+    with torch.no_grad():
+        for projection, weight in zip(projections, reference.in_proj_weight.chunk(3), strict=True):
+            projection.weight.copy_(weight)
+        if reference.in_proj_bias is not None:
+            for projection, bias in zip(projections, reference.in_proj_bias.chunk(3), strict=True):
+                projection.bias.copy_(bias)
+    module.out_proj.load_state_dict(reference.out_proj.state_dict())
+    # solution: end

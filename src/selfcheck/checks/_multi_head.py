@@ -1,0 +1,118 @@
+"""Inputs and views of the checks of multi-head attention."""
+
+import math
+
+from selfcheck.arrays import Array, array, nest
+from selfcheck.plan import built, call, tensor
+
+from .dot_product import KEYS, dropped, of_both
+
+NAMES = ("q_proj", "k_proj", "v_proj", "out_proj")
+SCORES = ("q_proj", "k_proj")  # the weights depend on no other parameter
+
+
+def form(one, answer):
+    """An array of the answer's shape, all zeros; any other answer is left as it is."""
+    if not isinstance(answer, Array) or 0 in answer.shape:
+        return answer
+    return array(nest([0] * math.prod(answer.shape), answer.shape))
+
+
+def parameters(rng, d_model, names=NAMES, bias=True, dtype="float64", scale=0.5):
+    """A state of the linear layers named, of numbers small enough that no softmax is one-hot."""
+    shapes = {}
+    for name in names:
+        shapes[f"{name}.weight"] = (d_model, d_model)
+        if bias:
+            shapes[f"{name}.bias"] = (d_model,)
+    return rng.state(shapes, dtype, scale)
+
+
+def identities(d_model, names=NAMES, dtype="float64"):
+    """A state of the linear layers named in which they change nothing."""
+    found = {}
+    for name in names:
+        found[f"{name}.weight"] = tensor(identity(d_model), dtype)
+        found[f"{name}.bias"] = tensor([0.0] * d_model, dtype)
+    return found
+
+
+def identity(size):
+    """Nested lists of the unit matrix."""
+    return [[float(i == j) for j in range(size)] for i in range(size)]
+
+
+def inputs(rng, batch, queries, keys, d_model, dtype="float64"):
+    """Query, key and value, each its own tensor."""
+    return [rng.tensor(batch, length, d_model, dtype=dtype) for length in (queries, keys, keys)]
+
+
+def weights_step(rng, sizes, num_heads, d_model, **masks):
+    """A step for the weights alone, which gives no parameters to v_proj and out_proj; sizes: batch, queries, keys."""
+    state = parameters(rng, d_model, SCORES)
+    return built(call(d_model, num_heads), call(*inputs(rng, *sizes, d_model), **masks), state=state)
+
+
+def step(rng, sizes, num_heads, d_model, dtype="float64", bias=True, **masks):
+    """A step with all parameters; sizes: batch, queries, keys."""
+    made = call(d_model, num_heads) if bias else call(d_model, num_heads, bias=False)
+    state = parameters(rng, d_model, bias=bias, dtype=dtype)
+    return built(made, call(*inputs(rng, *sizes, d_model, dtype=dtype), **masks), state=state)
+
+
+UNITS = ((1, 0), (0, 1), (-1, 0), (0, -1))
+
+
+def one_hot(rng, batch=2, num_heads=3):
+    """Four queries that find one key of four alone, in each head another, whatever the scores are divided by.
+
+    All projections are identities, and a head is two features wide: there its keys point in four directions at right
+    angles, and so do its queries, in another order. The score of a query's own key lies 100 or more above the others.
+    """
+    queries, keys = ([[[] for _ in UNITS] for _ in range(batch)] for _ in range(2))
+    for tokens in (*queries, *keys):
+        for _ in range(num_heads):
+            for token, (x, y) in zip(tokens, rng.sample(UNITS, 4), strict=True):
+                length = float(rng.integer(10, 15))
+                token += [length * x, length * y]
+    query, key = tensor(queries, "float64"), tensor(keys, "float64")
+    return built(call(2 * num_heads, num_heads), call(query, key, key), state=identities(2 * num_heads))
+
+
+def alike_in_all_features(rng, sizes, num_heads, d_model):
+    """A step in which each token has one number in all its features, so that only the scale of the scores counts.
+
+    sizes: batch, length
+    """
+    x = tensor([[[0.8 * number] * d_model for number in row] for row in rng.normal(*sizes)])
+    return built(call(d_model, num_heads), call(x, x, x), state=identities(d_model, SCORES))
+
+
+def one_feature(rng, batch, length, mask, names=NAMES):
+    """Self-attention of one head and one feature, whose layers change nothing, under an attn_mask."""
+    x = rng.tensor(batch, length, 1)
+    state = identities(1, names)
+    if "out_proj" in names:
+        state["out_proj.bias"] = rng.tensor(1)
+    return built(call(1, 1), call(x, x, x, attn_mask=tensor(mask)), state=state)
+
+
+def uniform(rng, training, dropout=0.25):
+    """One head whose weights are all 1 / KEYS; the values are unit vectors beside a column of ones.
+
+    So the output holds the weights that were used, and in its last column their sum.
+    """
+    d_model = KEYS + 1
+    query, key = ([[[rng.integer(1, 4)] * d_model] * KEYS] for _ in range(2))
+    value = [[*row, 1.0] for row in identity(KEYS)]
+    arguments = [tensor(x, "float32") for x in (query, key, [value])]
+    state = identities(d_model, dtype="float32")
+    return built(call(d_model, 1, dropout=dropout), call(*arguments), state=state, training=training)
+
+
+@of_both
+def used_weights(one, answer):
+    """The share of weights that the output does without, the factor on the others, whether the sum is still theirs."""
+    rows = answer[0].nested()[0]
+    whole = all(abs(row[-1] - sum(row[:-1])) < 1e-3 for row in rows)
+    return array([*dropped([entry for row in rows for entry in row[:-1]]), float(whole)])
