@@ -1,0 +1,217 @@
+"""The Transformer encoder: attention and feed-forward layers with residual connections and layer normalisation."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from ._arguments import check_batched, check_floating, check_heads, check_length, check_probability, check_width
+from .multi_head import MultiHeadAttention
+
+__all__ = ["Encoder", "EncoderLayer", "FeedForward", "attention_columns", "layer_norm"]
+
+ACTIVATIONS = {"relu": nn.functional.relu, "gelu": nn.functional.gelu}
+
+
+def layer_norm(x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
+    """weight · (x - mean) / √(variance + eps) + bias, over the last dimension   (Ba et al. 2016).
+
+    x: (..., d); weight, bias: (d,), or None for ones and zeros
+    The variance is that of the population: the mean of the squared deviations, divided by d and not by d - 1.
+    Returns the shape and dtype of x.
+    Raises ValueError where the shapes do not fit or eps is negative, TypeError for a wrong dtype.
+    """
+    given = {name: one for name, one in (("x", x), ("weight", weight), ("bias", bias)) if one is not None}
+    check_floating(**given)
+    if x.dim() == 0:
+        raise ValueError("x must have at least one axis, got a single number")
+    for name, one in given.items():
+        if name != "x" and one.shape != x.shape[-1:]:
+            raise ValueError(f"{name} must be ({x.shape[-1]},), one entry per feature, got shape {tuple(one.shape)}")
+    if eps < 0:
+        raise ValueError(f"eps must be at least 0, got {eps}")
+    # solution: begin
+    wide = x if x.dtype == torch.float64 else x.float()  # in float16 the square of 256 overflows
+    deviation = wide - wide.mean(dim=-1, keepdim=True)
+    variance = deviation.square().mean(dim=-1, keepdim=True)  # (..., 1)
+    normed = (deviation / torch.sqrt(variance + eps)).to(x.dtype)
+    if weight is not None:
+        normed = normed * weight
+    return normed if bias is None else normed + bias
+    # solution: end
+
+
+class FeedForward(nn.Module):
+    """linear2(dropout(activation(linear1(x)))), on every position by itself   (Vaswani et al. 2017, section 3.3).
+
+    d_model: width of input and output; d_ff: width between; dropout: acts on the activations, in training only
+    activation: "relu", or "gelu", the exact one with the normal distribution's own integral
+    Attributes: `linear1` (d_model → d_ff) and `linear2` (d_ff → d_model).
+    Raises ValueError for an unknown activation, a width below 1 or a dropout that is no probability.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0, activation: str = "relu") -> None:
+        super().__init__()
+        check_length("d_model", d_model, least=1)
+        check_length("d_ff", d_ff, least=1)
+        check_probability("dropout", dropout)
+        if activation not in ACTIVATIONS:
+            raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        self.d_model = d_model
+        # solution: begin
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.activation = ACTIVATIONS[activation]
+        # solution: end
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (..., d_model); returns the same shape.
+
+        Raises ValueError for another width, TypeError for a wrong dtype.
+        """
+        check_floating(x=x)
+        check_width(self, self.d_model, x=x)
+        # solution: begin
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))  # (..., d_ff) between the two
+        # solution: end
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each with a residual connection and layer normalisation.
+
+    post-norm (Vaswani et al. 2017):  x ← norm1(x + attention(x));  x ← norm2(x + feed_forward(x))
+    pre-norm (Xiong et al. 2020):     x ← x + attention(norm1(x));  x ← x + feed_forward(norm2(x))
+
+    d_model, num_heads, d_ff, activation: as in MultiHeadAttention and FeedForward
+    dropout: in training only; acts on the attention weights, on the activations, and on each result before it is added
+    norm_first: True for pre-norm
+    Attributes: `self_attention`, `feed_forward`, `norm1` and `norm2` (nn.LayerNorm, whose eps is 1e-5).
+    Raises ValueError as MultiHeadAttention and FeedForward do.
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        norm_first: bool = False,
+    ) -> None:
+        super().__init__()
+        check_heads(d_model, num_heads)
+        check_probability("dropout", dropout)
+        self.d_model = d_model
+        # solution: begin
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout, activation)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+        self.norm_first = norm_first
+        # solution: end
+
+    def forward(self, x: Tensor, attn_mask: Tensor | None = None, key_mask: Tensor | None = None) -> Tensor:
+        """x: (B, L, d_model); masks as in MultiHeadAttention, with S = L; returns (B, L, d_model).
+
+        Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+        """
+        check_floating(x=x)
+        check_batched(x=x)
+        check_width(self, self.d_model, x=x)
+        # solution: begin
+        if self.norm_first:
+            x = x + self._attend(self.norm1(x), attn_mask, key_mask)
+            return x + self.dropout(self.feed_forward(self.norm2(x)))
+        x = self.norm1(x + self._attend(x, attn_mask, key_mask))
+        return self.norm2(x + self.dropout(self.feed_forward(x)))
+        # solution: end
+
+    # solution: begin (drop)
+    def _attend(self, x: Tensor, attn_mask: Tensor | None, key_mask: Tensor | None) -> Tensor:
+        return self.dropout(self.self_attention(x, x, x, attn_mask, key_mask)[0])
+
+    # solution: end
+
+
+class Encoder(nn.Module):
+    """num_layers encoder layers, one after the other, each with weights of its own   (Vaswani et al. 2017).
+
+    num_layers: at least 1; the other arguments are those of EncoderLayer
+    Attributes: `layers` (nn.ModuleList), and for pre-norm `final_norm` (nn.LayerNorm), which normalises the last sum.
+    Raises ValueError as EncoderLayer does.
+    """
+
+    def __init__(
+        self,
+        num_layers: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float = 0.1,
+        activation: str = "relu",
+        norm_first: bool = False,
+    ) -> None:
+        super().__init__()
+        check_length("num_layers", num_layers, least=1)
+        # solution: begin
+        self.layers = nn.ModuleList(
+            EncoderLayer(d_model, num_heads, d_ff, dropout, activation, norm_first) for _ in range(num_layers)
+        )
+        self.norm_first = norm_first
+        if norm_first:
+            self.final_norm = nn.LayerNorm(d_model)
+        # solution: end
+
+    def forward(
+        self,
+        x: Tensor,
+        attn_mask: Tensor | None = None,
+        key_mask: Tensor | None = None,
+        return_weights: bool = False,
+    ) -> Tensor | tuple[Tensor, list[Tensor]]:
+        """x: (B, L, d_model); masks as in EncoderLayer, the same for every layer; returns (B, L, d_model).
+
+        return_weights: True gives (x, weights), weights being a list with one (B, H, L, L) per layer. They are
+            computed a second time, from the public parts of each layer.
+        Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+        """
+        check_floating(x=x)
+        check_batched(x=x)
+        # solution: begin
+        weights = []
+        for layer in self.layers:
+            if return_weights:
+                seen = layer.norm1(x) if self.norm_first else x  # what the layer's attention sees
+                weights.append(layer.self_attention(seen, seen, seen, attn_mask, key_mask)[1])
+            x = layer(x, attn_mask, key_mask)
+        if self.norm_first:
+            x = self.final_norm(x)
+        return (x, weights) if return_weights else x
+        # solution: end
+
+
+def attention_columns(x: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor) -> Tensor:
+    """V · softmax_column(Kᵀ Q / √d): self-attention where one token is one column.
+
+    x: (d_model, n); w_query, w_key: (d, d_model); w_value: (d_v, d_model); Q = w_query x, K = w_key x, V = w_value x
+    Returns (d_v, n): the transpose of the row form's output on xᵀ with the transposed weights.
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+    """
+    weights = {"w_query": w_query, "w_key": w_key, "w_value": w_value}
+    check_floating(x=x, **weights)
+    for name, one in {"x": x, **weights}.items():
+        if one.dim() != 2:
+            raise ValueError(f"{name} must be a matrix, got shape {tuple(one.shape)}")
+        if name != "x" and one.shape[1] != x.shape[0]:
+            raise ValueError(f"{name} must have one column per feature of x, {x.shape[0]}, got {tuple(one.shape)}")
+    if w_query.shape[0] != w_key.shape[0]:
+        raise ValueError(
+            f"w_query and w_key must have as many rows, got {tuple(w_query.shape)} and {tuple(w_key.shape)}"
+        )
+    # solution: begin
+    queries, keys, values = w_query @ x, w_key @ x, w_value @ x  # (d, n), (d, n), (d_v, n)
+    scores = keys.T @ queries / math.sqrt(w_key.shape[0])  # (n, n): entry (j, i) for key j, query i
+    return values @ torch.softmax(scores, dim=0)  # each column, one query's weights, sums to 1
+    # solution: end

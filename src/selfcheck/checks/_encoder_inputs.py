@@ -1,0 +1,248 @@
+"""Inputs that the checks of the encoder share, with the views that read their answers."""
+
+import math
+
+from selfcheck.arrays import Array, array, nest
+from selfcheck.plan import built, call, tensor
+
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+ATTENTION = "self_attention."
+FEED = "feed_forward."
+OUT, LAST = ATTENTION + "out_proj", FEED + "linear2"  # with both at zero, residual connections and norms are left
+
+
+def filled(like, value):
+    """A tensor of the shape and dtype of another, of one value throughout."""
+    return tensor(nest([float(value)] * math.prod(like.shape), like.shape), like.dtype)
+
+
+def eye(rows, columns, dtype="float64", below=0.0):
+    """The unit matrix; rows that are too many hold `below`."""
+    return tensor([[float(i == j) if i < columns else below for j in range(columns)] for i in range(rows)], dtype)
+
+
+def scattered(rng, *shape, around=1.0, dtype="float64"):
+    """Numbers within a half of `around`, with two decimals: gains of a norm, none of them near zero."""
+    entries = [round(around - 0.5 + rng.random(), 2) for _ in range(math.prod(shape))]
+    return tensor(nest(entries, shape), dtype)
+
+
+def feed_forward_state(rng, d_model, d_ff, prefix="", dtype="float64", scale=0.6):
+    """Parameters of a FeedForward."""
+    shapes = {"linear1.weight": (d_ff, d_model), "linear1.bias": (d_ff,)}
+    shapes |= {"linear2.weight": (d_model, d_ff), "linear2.bias": (d_model,)}
+    return rng.state({prefix + name: shape for name, shape in shapes.items()}, dtype, scale)
+
+
+def layer_state(rng, d_model, d_ff, prefix="", dtype="float64", scale=0.6):
+    """Parameters of an EncoderLayer; the gains of its norms lie around 1."""
+    shapes = {}
+    for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+        shapes |= {f"{ATTENTION}{name}.weight": (d_model, d_model), f"{ATTENTION}{name}.bias": (d_model,)}
+    state = rng.state({prefix + name: shape for name, shape in shapes.items()}, dtype, scale)
+    state |= feed_forward_state(rng, d_model, d_ff, prefix + FEED, dtype, scale)
+    for norm in ("norm1", "norm2"):
+        state |= norm_state(rng, d_model, f"{prefix}{norm}.", dtype)
+    return state
+
+
+def norm_state(rng, d_model, prefix, dtype="float64"):
+    """Gain and bias of one norm."""
+    return {
+        f"{prefix}weight": scattered(rng, d_model, dtype=dtype),
+        f"{prefix}bias": scattered(rng, d_model, around=0.0, dtype=dtype),
+    }
+
+
+def encoder_state(rng, layers, d_model, d_ff, final=False, dtype="float64"):
+    """Parameters of an Encoder."""
+    state = {}
+    for place in range(layers):
+        state |= layer_state(rng, d_model, d_ff, f"layers.{place}.", dtype)
+    return state | (norm_state(rng, d_model, "final_norm.", dtype) if final else {})
+
+
+def without(state, *names):
+    """The state with the parameters of some submodules at zero."""
+    gone = tuple(name + "." for name in names)
+    return {name: filled(value, 0) if name.startswith(gone) else value for name, value in state.items()}
+
+
+def neutral(state, *norms):
+    """The state with norms whose gain is 1 and whose bias is 0."""
+    changed = {}
+    for norm in norms:
+        changed |= {
+            f"{norm}.weight": filled(state[f"{norm}.weight"], 1),
+            f"{norm}.bias": filled(state[f"{norm}.bias"], 0),
+        }
+    return state | changed
+
+
+def signs(rng, *shape, shifted=False):
+    """Rows of as many 1 as -1, shuffled: a norm leaves them as they are, but for eps.
+
+    shifted: each row has a mean of its own
+    """
+
+    def row():
+        half, mean = shape[-1] // 2, rng.integer(2, 9) if shifted else 0
+        found = [mean + 1.0] * half + [mean - 1.0] * half
+        rng.shuffle(found)
+        return found
+
+    rows = [entry for _ in range(math.prod(shape[:-1])) for entry in row()]
+    return tensor(nest(rows, shape))
+
+
+def one_changed_at_a_time(rng, length, d_model):
+    """A batch (length + 1, length, d_model): a sequence, and for each token the sequence with that one replaced."""
+    plain, other = rng.normal(length, d_model), rng.normal(length, d_model)
+    batch = [plain] + [[other[i] if i == j else plain[i] for i in range(length)] for j in range(length)]
+    return tensor(batch)
+
+
+def influence(one, answer):
+    """Of a batch as above: 1 at (i, j) where the answer at position i depends on token j."""
+    if not isinstance(answer, Array) or len(answer.shape) != 3:
+        return answer
+    plain, *changed = answer.nested()
+    return array([[int(_differ(rows[i], plain[i])) for rows in changed] for i in range(len(plain))])
+
+
+def _differ(one, other):
+    return any(not abs(a - b) <= 1e-9 for a, b in zip(one, other, strict=True))
+
+
+def same_twice(one, answer):
+    """1 where two uses of one object gave the same."""
+    if not isinstance(answer, (tuple, list)) or not all(isinstance(part, Array) for part in answer):
+        return answer
+    first, second = answer
+    return array(int(first.shape == second.shape and not _differ(first.values(), second.values())))
+
+
+def dropped(entries, whole):
+    """Two facts that do not depend on which entries were hit: the share of zeros, in quarters, and what became of
+    `whole` elsewhere, as a factor; 0 where that is not one factor."""
+    share = round(4 * sum(abs(entry) < 1e-6 for entry in entries) / len(entries)) / 4
+    factors = [entry / whole for entry in entries if abs(entry) >= 1e-6]
+    same = factors and max(factors) - min(factors) < 1e-4
+    return [share, factors[0] if same else 0.0]
+
+
+def averages(rows, spread=False):
+    """The mean of each row, or its mean squared deviation."""
+    found = []
+    for row in rows:
+        mean = sum(row) / len(row)
+        found.append(sum((entry - mean) ** 2 for entry in row) / len(row) if spread else mean)
+    return found
+
+
+def rows_of(answer):
+    """The last axis of an array, as lists."""
+    values, width = answer.values(), answer.shape[-1]
+    return [values[start : start + width] for start in range(0, len(values), width)]
+
+
+def spread_kept(one, answer):
+    """1 for each position whose features still have a spread of about 1: neither 0, nor NaN."""
+    return array([int(0.1 < spread < 10) for spread in averages(rows_of(answer), spread=True)])
+
+
+def row_means(one, answer):
+    """The mean of each position's features."""
+    return array(averages(rows_of(answer)))
+
+
+def row_variances(one, answer):
+    """The mean squared deviation of each position's features."""
+    return array(averages(rows_of(answer), spread=True))
+
+
+def shifted(rng, *shape):
+    """Numbers around 4 whose spread is about 3, so that the default eps is too small to be seen."""
+    return tensor(rng._nested(shape, lambda: round(rng.gauss(4.0, 3.0), 2)))
+
+
+def feed_dropout_step(rng, **more):
+    """Eight hidden units at 2; the output is these eight, and in a ninth column their sum."""
+    state = {"linear1.weight": eye(8, 9, "float32"), "linear1.bias": tensor([1.0] * 8, "float32")}
+    state |= {"linear2.weight": eye(9, 8, "float32", below=1.0), "linear2.bias": tensor([0.0] * 9, "float32")}
+    x = tensor([[1.0] * 9] * 40, "float32")
+    return built(call(9, 8, dropout=0.25, **more), call(x), state=state, training=True)
+
+
+def feed_dropout_facts(one, answer):
+    """The share of hidden units dropped, the factor on the others, and whether the last column is still the sum."""
+    rows = rows_of(answer)
+    whole = all(abs(row[-1] - sum(row[:-1])) < 1e-3 for row in rows)
+    return array([*dropped([entry for row in rows for entry in row[:-1]], 2.0), float(whole)])
+
+
+def causal(length):
+    """Rows of booleans: nobody sees the future."""
+    return tensor([[j <= i for j in range(length)] for i in range(length)])
+
+
+def padded(length, real):
+    """A key mask (length + 1, length): the last tokens are padding."""
+    return tensor([[j < real for j in range(length)]] * (length + 1))
+
+
+def layer_in_training(rng, length, **parameters):
+    """A pre-norm layer of width 8 in training, on tokens of tens; its parameters are zero but for those given."""
+    state = {name: filled(value, 0) for name, value in layer_state(rng, 8, 5, dtype="float32").items()}
+    state["norm1.bias"] = state["norm2.bias"] = filled(state["norm1.bias"], 1)
+    for name, value in parameters.items():
+        name = name.replace("__", ".")
+        state[name] = value if isinstance(value, Array) else filled(state[name], value)
+    x = tensor([[[10.0] * 8] * length], "float32")
+    return built(call(8, 2, 5, dropout=0.25, norm_first=True), call(x), state=state, training=True)
+
+
+def added(answer):
+    """What was added to the tens."""
+    return [entry - 10.0 for entry in answer.values()]
+
+
+def dropout_facts(one, answer):
+    """The share dropped of the ones that were added, and the factor on the others."""
+    return array(dropped(added(answer), 1.0)) if isinstance(answer, Array) else answer
+
+
+def dropped_inside(one, answer):
+    """1 where the entries that are left have several values: something was dropped before they were summed up."""
+    if not isinstance(answer, Array):
+        return answer
+    return array(int(len({round(entry, 3) for entry in added(answer) if abs(entry) > 1e-3}) > 1))
+
+
+def weights_alone(one, answer):
+    """The weights of an answer that has two parts."""
+    return answer[1] if isinstance(answer, (tuple, list)) and len(answer) == 2 else answer
+
+
+def attended(one, answer):
+    """1 where a weight is above zero, for each layer."""
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2 or not isinstance(answer[1], (tuple, list)):
+        return answer
+    return [array([int(value > 0) for value in weights.values()]) for weights in answer[1]]
+
+
+def columns(rng, n, d_model, d, d_v, dtype="float64", scale=0.6):
+    """A call on n tokens; what is drawn for x and for the weights is of one deviation."""
+    shapes = {"x": (d_model, n), "w_query": (d, d_model), "w_key": (d, d_model), "w_value": (d_v, d_model)}
+    return call(**rng.state(shapes, dtype, scale))
+
+
+def showing_weights(rng, n, d, scale=0.6):
+    """A call whose answer is the weights: tokens and values are the unit vectors."""
+    drawn = rng.state({"w_query": (d, n), "w_key": (d, n)}, scale=scale)
+    return call(x=eye(n, n), **drawn, w_value=eye(n, n))
+
+
+def column_sums(one, answer):
+    """What each column adds up to."""
+    return array([sum(column) for column in zip(*answer.nested(), strict=True)])

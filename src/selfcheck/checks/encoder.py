@@ -1,0 +1,399 @@
+"""Visible checks of the encoder.
+
+A layer is taken apart by its parameters: with a zero output projection only the feed-forward half is left, with a zero
+second linear layer only attention, and with one token attention is a linear map.
+"""
+
+from selfcheck.plan import built, call, check, tensor
+
+from ._encoder_inputs import (
+    DTYPES,
+    LAST,
+    OUT,
+    attended,
+    causal,
+    column_sums,
+    columns,
+    dropout_facts,
+    dropped_inside,
+    encoder_state,
+    eye,
+    feed_dropout_facts,
+    feed_dropout_step,
+    feed_forward_state,
+    influence,
+    layer_in_training,
+    layer_state,
+    neutral,
+    one_changed_at_a_time,
+    padded,
+    row_means,
+    row_variances,
+    same_twice,
+    scattered,
+    shifted,
+    showing_weights,
+    signs,
+    spread_kept,
+    weights_alone,
+    without,
+)
+
+NORM, FEED_FORWARD, LAYER = "encoder.layer_norm", "encoder.FeedForward", "encoder.EncoderLayer"
+ENCODER, COLUMNS = "encoder.Encoder", "encoder.attention_columns"
+LONG, WIDE = (9, 10, 11), (5, 6, 7, 8)  # lengths and widths whose roots are far from each other
+
+
+# 7.1 layer_norm
+
+
+@check(NORM, sees="every position's features have mean 0", view=row_means)
+def norm_mean(rng):
+    return call(shifted(rng, *rng.sizes(2, 4, 8)))
+
+
+@check(NORM, sees="every position's features have variance 1, counted with d", view=row_variances)
+def norm_variance(rng):
+    length, d = rng.sizes(2, 4, 8)
+    halves = [rng.normal(d) for _ in range(length)]
+    # Each row beside its negative: the mean is 0 already, so that only the spread is to be mended.
+    return call(tensor([[3 * entry for entry in row] + [-3 * entry for entry in row] for row in halves]))
+
+
+@check(NORM, sees="each position is normalised by itself, however many axes stand in front")
+def norm_axes(rng):
+    batch, length = rng.sizes(2, 3, 6)
+    return [call(signs(rng, *shape, 6, shifted=True)) for shape in ((), (length,), (batch, length), (2, 3, 2))]
+
+
+@check(NORM, sees="eps is added to the variance, under the root")
+def norm_eps(rng):
+    return call(signs(rng, rng.integer(3, 6), 8), eps=round(0.3 + rng.random(), 2))
+
+
+@check(NORM, sees="the gain is multiplied after the normalisation")
+def norm_gain(rng):
+    return call(signs(rng, rng.integer(3, 6), 8), weight=scattered(rng, 8))
+
+
+@check(NORM, sees="the bias is added last")
+def norm_bias(rng):
+    x = signs(rng, rng.integer(3, 6), 8)
+    return [call(x, bias=rng.tensor(8)), call(x, weight=scattered(rng, 8, around=2.0), bias=scattered(rng, 8))]
+
+
+@check(NORM, sees="features that are all alike give the bias, never NaN")
+def norm_constant(rng):
+    d = rng.integer(3, 8)
+    return call(tensor([[value] * d for value in rng.sample((-3.0, 0.0, 1.0, 5.0), 3)]), bias=scattered(rng, d))
+
+
+@check(NORM, sees="in float16, features of several hundred do not overflow", view=spread_kept)
+def norm_float16(rng):
+    rows = [[rng.choice((-1, 1)) * (300.0 + 100 * rng.random()) for _ in range(5)] + [0.0] for _ in range(4)]
+    return call(tensor(rows, "float16"))
+
+
+@check(NORM, sees="the answer has the dtype of x", compares="dtype")
+def norm_dtype(rng):
+    d = rng.integer(3, 8)
+    return [call(rng.tensor(2, d, dtype=dtype), weight=scattered(rng, d, dtype=dtype)) for dtype in DTYPES]
+
+
+@check(NORM, sees="gradients reach x, gain and bias, through mean and variance too", compares="gradient")
+def norm_gradient(rng):
+    length, d = rng.sizes(2, 3, 6)
+    return call(shifted(rng, length, d), weight=scattered(rng, d), bias=scattered(rng, d))
+
+
+@check(NORM, sees="the arguments are left as they were", compares="unchanged")
+def norm_unchanged(rng):
+    length, d = rng.sizes(2, 3, 6)
+    return call(shifted(rng, length, d), weight=scattered(rng, d), bias=scattered(rng, d))
+
+
+@check(NORM, sees="arguments that do not fit are refused", compares="error")
+def norm_errors(rng):
+    x, d = rng.tensor(3, 5), 5
+    return [
+        call(x, rng.tensor(d + 1)),
+        call(x, eps=-1.0),
+        call(tensor(rng.integers(3, d))),
+        call(x, rng.tensor(d, dtype="float32")),
+    ]
+
+
+# 7.2 FeedForward
+
+
+@check(FEED_FORWARD, sees="the parameters are those of linear1 and linear2, of the right shapes", compares="parameters")
+def feed_parameters(rng):
+    return built(call(*rng.sizes(2, 3, 8)))
+
+
+@check(FEED_FORWARD, sees="a ReLU stands between the two linear layers, and nowhere else")
+def feed_relu(rng):
+    return built(call(4, 6), call(rng.tensor(5, 4)), state=feed_forward_state(rng, 4, 6))
+
+
+@check(FEED_FORWARD, sees='activation="gelu" takes the exact GELU instead', tolerance=1e-6)
+def feed_gelu(rng):
+    step = call(4, 6, activation="gelu")
+    return built(step, call(rng.tensor(5, 4)), state=feed_forward_state(rng, 4, 6, scale=1.0))
+
+
+@check(FEED_FORWARD, sees="the features are the last axis, whatever stands in front")
+def feed_axes(rng):
+    batch, heads, length = rng.sizes(3, 2, 5)
+    state = feed_forward_state(rng, 5, 3)
+    state["linear1.weight"] = tensor([[0.5] * 5] * 3)
+    return [
+        built(call(5, 3), call(tensor(rng._nested(shape, lambda: round(rng.random() + 6, 2)))), state=state)
+        for shape in ((5,), (batch, length, 5), (batch, heads, length, 5))
+    ]
+
+
+@check(FEED_FORWARD, sees="dropout acts on the hidden units, in training", view=feed_dropout_facts)
+def feed_dropout(rng):
+    return feed_dropout_step(rng)
+
+
+@check(FEED_FORWARD, sees="dropout comes after the activation", view=feed_dropout_facts, tolerance=1e-3)
+def feed_dropout_order(rng):
+    return feed_dropout_step(rng, activation="gelu")
+
+
+@check(FEED_FORWARD, sees="in evaluation nothing is dropped", view=same_twice)
+def feed_evaluation(rng):
+    x = rng.tensor(6, 4)
+    return built(call(4, 6, dropout=0.5), call(x), call(x), state=feed_forward_state(rng, 4, 6))
+
+
+@check(FEED_FORWARD, sees="arguments that do not fit are refused", compares="error")
+def feed_errors(rng):
+    state = feed_forward_state(rng, 4, 6)
+    return [
+        built(call(4, 6, activation="tanh")),
+        built(call(4, 6, dropout=1.5)),
+        built(call(4, 6), call(rng.tensor(3, 5)), state=state),
+        built(call(4, 6), call(rng.tensor(3, 4, dtype="float32")), state=state),
+    ]
+
+
+# 7.3 EncoderLayer
+
+
+@check(LAYER, sees="the parameters are those of attention, feed-forward and two norms", compares="parameters")
+def layer_parameters(rng):
+    return built(call(*rng.choice(((4, 2), (6, 3), (6, 2))), rng.integer(5, 9)))
+
+
+@check(LAYER, sees="post-norm: attention is added to x, and the sum normalised by norm1")
+def layer_post_attention(rng):
+    state = neutral(without(layer_state(rng, 6, 5), LAST), "norm2")
+    return built(call(6, 2, 5, dropout=0.0), call(rng.tensor(3, 1, 6)), state=state)
+
+
+@check(LAYER, sees="post-norm: feed-forward is added to what it reads, and the sum normalised by norm2")
+def layer_post_feed_forward(rng):
+    state = neutral(without(layer_state(rng, 6, 5), OUT), "norm1")
+    return built(call(6, 2, 5, dropout=0.0), call(signs(rng, 2, 3, 6)), state=state)
+
+
+@check(LAYER, sees="post-norm: what norm1 gives is all that the second half sees")
+def layer_post(rng):
+    return built(call(6, 3, 5, dropout=0.0), call(rng.tensor(2, 4, 6)), state=layer_state(rng, 6, 5))
+
+
+@check(LAYER, sees="pre-norm: attention sees norm1(x), and its result is added to x itself")
+def layer_pre_attention(rng):
+    step, state = call(6, 3, 5, dropout=0.0, norm_first=True), without(layer_state(rng, 6, 5), LAST)
+    return built(step, call(rng.tensor(2, 4, 6)), state=state)
+
+
+@check(LAYER, sees="pre-norm: feed-forward sees norm2 of the first sum, and its result is added to that sum")
+def layer_pre_feed_forward(rng):
+    state = without(layer_state(rng, 6, 5), "self_attention.v_proj")  # attention adds a constant
+    return built(call(6, 3, 5, dropout=0.0, norm_first=True), call(rng.tensor(2, 4, 6)), state=state)
+
+
+@check(LAYER, sees="activation reaches the feed-forward layer")
+def layer_activation(rng):
+    state = neutral(without(layer_state(rng, 6, 5), OUT), "norm1")
+    return built(call(6, 2, 5, dropout=0.0, activation="gelu"), call(signs(rng, 2, 3, 6)), state=state)
+
+
+@check(LAYER, sees="under a causal attn_mask no position depends on a later one", view=influence)
+def layer_attn_mask(rng):
+    x = one_changed_at_a_time(rng, 5, 4)
+    return built(call(4, 2, 5, dropout=0.0), call(x, attn_mask=causal(5)), state=layer_state(rng, 4, 5))
+
+
+@check(LAYER, sees="under a key_mask no other position depends on padding", view=influence)
+def layer_key_mask(rng):
+    x = one_changed_at_a_time(rng, 5, 4)
+    return built(
+        call(4, 2, 5, dropout=0.0), call(x, key_mask=padded(5, rng.integer(2, 4))), state=layer_state(rng, 4, 5)
+    )
+
+
+@check(LAYER, sees="dropout acts on attention's result before it is added", view=dropout_facts)
+def layer_dropout_attention(rng):
+    return layer_in_training(rng, 40, self_attention__out_proj__bias=1)
+
+
+@check(LAYER, sees="dropout acts on the feed-forward result before it is added", view=dropout_facts)
+def layer_dropout_feed_forward(rng):
+    return layer_in_training(rng, 40, feed_forward__linear2__bias=1)
+
+
+@check(LAYER, sees="dropout acts inside as well: on attention's weights and on the hidden units", view=dropped_inside)
+def layer_dropout_inside(rng):
+    unit = eye(8, 8, "float32")
+    return [
+        layer_in_training(rng, 8, self_attention__v_proj__bias=1, self_attention__out_proj__weight=unit),
+        layer_in_training(rng, 8, feed_forward__linear1__bias=1, feed_forward__linear2__weight=1),
+    ]
+
+
+@check(LAYER, sees="in evaluation nothing is dropped", view=same_twice)
+def layer_evaluation(rng):
+    x = rng.tensor(2, 3, 4)
+    return built(call(4, 2, 5, dropout=0.5), call(x), call(x), state=layer_state(rng, 4, 5))
+
+
+@check(LAYER, sees="arguments that do not fit are refused", compares="error")
+def layer_errors(rng):
+    state = layer_state(rng, 4, 5)
+    return [
+        built(call(4, 3, 5)),
+        built(call(4, 2, 5, dropout=-0.1)),
+        built(call(4, 2, 5), call(rng.tensor(3, 4)), state=state),
+        built(call(4, 2, 5), call(rng.tensor(2, 3, 6)), state=state),
+        built(call(4, 2, 5), call(rng.tensor(2, 3, 4, dtype="float32")), state=state),
+    ]
+
+
+# 7.4 Encoder
+
+
+@check(
+    ENCODER, sees="each layer has parameters of its own; final_norm is there for pre-norm only", compares="parameters"
+)
+def encoder_parameters(rng):
+    layers = rng.integer(2, 4)
+    return [built(call(layers, 4, 2, 5)), built(call(layers, 4, 2, 5, norm_first=True))]
+
+
+@check(ENCODER, sees="each layer, with its own weights, reads what the layer before it gave")
+def encoder_stack(rng):
+    return built(call(3, 4, 2, 5, dropout=0.0), call(rng.tensor(2, 3, 4)), state=encoder_state(rng, 3, 4, 5))
+
+
+@check(ENCODER, sees="norm_first reaches the layers, and their last sum goes through final_norm")
+def encoder_pre_norm(rng):
+    state = encoder_state(rng, 1, 4, 5, final=True)
+    return built(call(1, 4, 2, 5, dropout=0.0, norm_first=True), call(rng.tensor(2, 3, 4)), state=state)
+
+
+@check(ENCODER, sees="activation reaches the layers")
+def encoder_activation(rng):
+    return built(
+        call(1, 4, 2, 5, dropout=0.0, activation="gelu"), call(rng.tensor(2, 3, 4)), state=encoder_state(rng, 1, 4, 5)
+    )
+
+
+@check(ENCODER, sees="every layer keeps to attn_mask: no position depends on a later one", view=influence)
+def encoder_attn_mask(rng):
+    x = one_changed_at_a_time(rng, 4, 4)
+    return built(call(2, 4, 2, 5, dropout=0.0), call(x, attn_mask=causal(4)), state=encoder_state(rng, 2, 4, 5))
+
+
+@check(ENCODER, sees="every layer keeps to key_mask: no other position depends on padding", view=influence)
+def encoder_key_mask(rng):
+    x = one_changed_at_a_time(rng, 4, 4)
+    return built(call(2, 4, 2, 5, dropout=0.0), call(x, key_mask=padded(4, 2)), state=encoder_state(rng, 2, 4, 5))
+
+
+@check(ENCODER, sees="return_weights gives x and a list with the weights of every head, one entry per layer")
+def encoder_weights(rng):
+    step = call(rng.tensor(2, 3, 4), return_weights=True)
+    return built(call(2, 4, 2, 5, dropout=0.0), step, state=encoder_state(rng, 2, 4, 5))
+
+
+@check(ENCODER, sees="for pre-norm the weights are those of what attention sees: norm1(x)", view=weights_alone)
+def encoder_weights_pre_norm(rng):
+    step = call(rng.tensor(1, 3, 4), return_weights=True)
+    return built(call(2, 4, 2, 5, dropout=0.0, norm_first=True), step, state=encoder_state(rng, 2, 4, 5, final=True))
+
+
+@check(ENCODER, sees="the weights that are returned keep to both masks", view=attended)
+def encoder_weights_masked(rng):
+    keys = tensor([[True, True, False, False], [True] * 4])
+    step = call(rng.tensor(2, 4, 4), attn_mask=causal(4), key_mask=keys, return_weights=True)
+    return built(call(2, 4, 2, 5, dropout=0.0), step, state=encoder_state(rng, 2, 4, 5))
+
+
+@check(ENCODER, sees="dropout reaches the layers: with dropout=0 training is as evaluation", view=same_twice)
+def encoder_dropout(rng):
+    x = rng.tensor(2, 5, 4)
+    return built(call(2, 4, 2, 5, dropout=0.0), call(x), call(x), state=encoder_state(rng, 2, 4, 5), training=True)
+
+
+@check(ENCODER, sees="arguments that do not fit are refused", compares="error")
+def encoder_errors(rng):
+    state = encoder_state(rng, 1, 4, 5)
+    return [
+        built(call(0, 4, 2, 5)),
+        built(call(1, 4, 2, 5), call(rng.tensor(3, 4)), state=state),
+        built(call(1, 4, 2, 5), call(tensor(rng.integers(2, 3, 4))), state=state),
+    ]
+
+
+# 7.5 attention_columns
+
+
+@check(COLUMNS, sees="the weights in each column sum to 1", view=column_sums)
+def columns_sums(rng):
+    return showing_weights(rng, rng.integer(4, 8), 1, scale=1.0)
+
+
+@check(COLUMNS, sees="column i of the weights belongs to query i, and its entries to the keys")
+def columns_weights(rng):
+    return showing_weights(rng, rng.integer(4, 8), 1, scale=1.0)
+
+
+@check(COLUMNS, sees="scores are divided by the root of d, the number of rows of W_k")
+def columns_scale(rng):
+    n = rng.choice(LONG)
+    d, d_v, d_model = rng.sample(WIDE, 3)
+    return columns(rng, n, d_model, d, d_v)
+
+
+@check(COLUMNS, sees="the values are mixed by the weights, one output column per token")
+def columns_output(rng):
+    n, d_model, d_v = rng.sizes(3, 3, 8)
+    return columns(rng, n, d_model, 1, d_v)
+
+
+@check(COLUMNS, sees="gradients reach x and all three weights", compares="gradient")
+def columns_gradient(rng):
+    n, d_model, d_v = rng.sizes(3, 3, 6)
+    return columns(rng, n, d_model, 1, d_v)
+
+
+@check(COLUMNS, sees="the answer has the dtype of the arguments", compares="dtype")
+def columns_dtype(rng):
+    n, d_model, d_v = rng.sizes(3, 3, 6)
+    return [columns(rng, n, d_model, 2, d_v, dtype) for dtype in DTYPES]
+
+
+@check(COLUMNS, sees="arguments that do not fit are refused", compares="error")
+def columns_errors(rng):
+    x, w = rng.tensor(4, 5), rng.tensor(3, 4)
+    return [
+        call(x, w, rng.tensor(2, 4), w),
+        call(x, w, w, rng.tensor(3, 5)),
+        call(rng.tensor(2, 4, 5), w, w, w),
+        call(x, w, w, rng.tensor(3, 4, dtype="float32")),
+    ]
