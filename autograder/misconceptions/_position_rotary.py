@@ -74,6 +74,12 @@ def positions_along_axis_one(x, base=10000.0, offset=0):
 
 
 @wrong
+def length_of_axis_one(x, base=10000.0, offset=0):
+    positions = torch.arange(x.shape[1], dtype=torch.float64)[:, None] + offset
+    return turned(x, positions * frequencies(x, base))
+
+
+@wrong
 def positions_along_axis_zero(x, base=10000.0, offset=0):
     return along(x, 0, base, offset)
 
