@@ -8,6 +8,7 @@ from typing import Any
 from selfcheck.arrays import Array, unpack
 from selfcheck.catalogue import exercises
 from selfcheck.compare import close
+from selfcheck.plan import Check
 
 from .reference import recorded_key, visible_checks
 
@@ -24,16 +25,24 @@ def recordings() -> dict[str, str]:
             key = recorded_key(check)
             table[check.name] = {
                 "calls": key.calls,
-                "expected": [_plain(answer) for answer in key.expected],
+                "expected": [_plain(answer, check) for answer in key.expected],
                 "misconceptions": {
-                    name: [_plain(answer) for answer in answers] for name, answers in key.misconceptions.items()
+                    name: [_plain(answer, check) for answer in answers] for name, answers in key.misconceptions.items()
                 },
             }
     return {f"{module}.json": json.dumps(table, indent=1) + "\n" for module, table in tables.items()}
 
 
-def _plain(answer: dict) -> dict:
-    """An answer without where its error arose: a path of this machine, and a line of the solution."""
+#: What is known of modules, and the aspect of a check that looks at it.
+ASPECTS = {"parameters": "parameters", "states": "state", "lost": "kept"}
+
+
+def _plain(answer: dict, check: Check) -> dict:
+    """An answer without what the check does not compare, and without where its error arose.
+
+    The latter is a path of this machine, and a line of the solution.
+    """
+    answer = {name: value for name, value in answer.items() if ASPECTS.get(name) in (None, *check.compares)}
     if "error" not in answer:
         return answer
     return answer | {"error": {name: answer["error"][name] for name in ("type", "kinds", "text")}}
