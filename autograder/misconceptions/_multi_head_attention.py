@@ -142,6 +142,18 @@ class merged_without_transpose(Parts):
 
 
 @wrong
+class heads_behind_each_other(Parts):
+    def merge(self, x):
+        return torch.cat(x.unbind(dim=1), dim=1)
+
+
+@wrong
+class heads_averaged(Parts):
+    def merge(self, x):
+        return x.mean(dim=1)
+
+
+@wrong
 class heads_among_themselves(Parts):
     """The heads of one token attend to each other: the axes of heads and tokens are never exchanged."""
 

@@ -47,10 +47,10 @@ def inputs(rng, batch, queries, keys, d_model, dtype="float64"):
     return [rng.tensor(batch, length, d_model, dtype=dtype) for length in (queries, keys, keys)]
 
 
-def weights_step(rng, sizes, num_heads, d_model, **masks):
+def weights_step(rng, sizes, num_heads, d_model, dtype="float64", **masks):
     """A step for the weights alone, which gives no parameters to v_proj and out_proj; sizes: batch, queries, keys."""
-    state = parameters(rng, d_model, SCORES)
-    return built(call(d_model, num_heads), call(*inputs(rng, *sizes, d_model), **masks), state=state)
+    state = parameters(rng, d_model, SCORES, dtype=dtype)
+    return built(call(d_model, num_heads), call(*inputs(rng, *sizes, d_model, dtype), **masks), state=state)
 
 
 def step(rng, sizes, num_heads, d_model, dtype="float64", bias=True, **masks):

@@ -164,7 +164,7 @@ def mha_weights(rng):
 @check(ATTENTION, sees="attn_mask: keys are attended where it is True, and nowhere else", view=attended)
 def mha_attn_mask(rng):
     batch, queries, keys = rng.sizes(3, 3, 7)
-    return weights_step(rng, (batch, queries, keys), 1, 1, attn_mask=tensor(mask_of(rng, queries, keys)))
+    return weights_step(rng, (batch, queries, keys), 1, 1, "float32", attn_mask=tensor(mask_of(rng, queries, keys)))
 
 
 @check(ATTENTION, sees="attn_mask may differ by sequence or by head, and broadcasts over the other axes", view=attended)
@@ -172,7 +172,9 @@ def mha_mask_shapes(rng):
     batch, heads, queries, keys = rng.sizes(4, 2, 6)
     shapes = [(keys,), (batch, 1, queries, keys), (heads, 1, keys)]
     sizes = (batch, queries, keys)
-    return [weights_step(rng, sizes, heads, heads, attn_mask=tensor(mask_of(rng, *shape))) for shape in shapes]
+    return [
+        weights_step(rng, sizes, heads, heads, "float32", attn_mask=tensor(mask_of(rng, *shape))) for shape in shapes
+    ]
 
 
 @check(ATTENTION, sees="key_mask: keys are attended where it is True, by all queries of that sequence", view=attended)
@@ -180,8 +182,8 @@ def mha_key_mask(rng):
     batch, keys = rng.sizes(2, 3, 6)
     masks = [tensor(mask_of(rng, batch, keys)) for _ in range(2)]
     return [
-        weights_step(rng, (batch, keys, keys), 1, 1, key_mask=masks[0]),  # as many queries as keys
-        weights_step(rng, (batch, batch, keys), 1, 1, key_mask=masks[1]),  # as many queries as sequences
+        weights_step(rng, (batch, keys, keys), 1, 1, "float32", key_mask=masks[0]),  # as many queries as keys
+        weights_step(rng, (batch, batch, keys), 1, 1, "float32", key_mask=masks[1]),  # as many queries as sequences
     ]
 
 
@@ -196,7 +198,7 @@ def both_masks(rng, batch, queries, keys):
 @check(ATTENTION, sees="where both masks are given, both must allow", view=attended)
 def mha_both_masks(rng):
     batch, queries, keys = rng.sizes(3, 3, 7)
-    return weights_step(rng, (batch, queries, keys), 1, 1, **both_masks(rng, batch, queries, keys))
+    return weights_step(rng, (batch, queries, keys), 1, 1, "float32", **both_masks(rng, batch, queries, keys))
 
 
 @check(ATTENTION, sees="under a causal mask the weights of the past sum to 1", view=weights)
