@@ -158,7 +158,8 @@ def test_pack_says_what_is_missing(bundle):
 def test_the_terminal_shows_progress_and_the_next_exercise(bundle):
     answer(bundle)
     said = python(bundle, ["-m", "selfcheck"])
-    assert f"1 of {len(exercises())} exercises pass" in said
+    released = [exercise for exercise in exercises() if exercise.problem_set in ("ps1", "ps2", "ps3")]
+    assert f"1 of {len(released)} exercises pass" in said
     assert "Next: 2.1" in said and "python -m selfcheck 2.1" in said
 
 
