@@ -41,23 +41,29 @@ class Layer(RightLayer):
 
 
 @misconception(LAYER)
-class no_residual_around_attention(Layer):
-    def pre(self, x, *masks):
-        x = self.attend(self.norm1(x), *masks)
-        return x + self.feed(self.norm2(x))
-
+class post_no_residual_around_attention(Layer):
     def post(self, x, *masks):
         x = self.norm1(self.attend(x, *masks))
         return self.norm2(x + self.feed(x))
 
 
 @misconception(LAYER)
-class no_residual_around_feed_forward(Layer):
+class pre_no_residual_around_attention(Layer):
     def pre(self, x, *masks):
-        return self.feed(self.norm2(x + self.attend(self.norm1(x), *masks)))
+        x = self.attend(self.norm1(x), *masks)
+        return x + self.feed(self.norm2(x))
 
+
+@misconception(LAYER)
+class post_no_residual_around_feed_forward(Layer):
     def post(self, x, *masks):
         return self.norm2(self.feed(self.norm1(x + self.attend(x, *masks))))
+
+
+@misconception(LAYER)
+class pre_no_residual_around_feed_forward(Layer):
+    def pre(self, x, *masks):
+        return self.feed(self.norm2(x + self.attend(self.norm1(x), *masks)))
 
 
 @misconception(LAYER)
@@ -77,24 +83,30 @@ class no_norms(Layer):
 
 
 @misconception(LAYER)
-class norm1_missing(Layer):
-    def pre(self, x, *masks):
-        x = x + self.attend(x, *masks)
-        return x + self.feed(self.norm2(x))
-
+class post_norm1_missing(Layer):
     def post(self, x, *masks):
         x = x + self.attend(x, *masks)
         return self.norm2(x + self.feed(x))
 
 
 @misconception(LAYER)
-class norm2_missing(Layer):
+class pre_norm1_missing(Layer):
     def pre(self, x, *masks):
-        x = x + self.attend(self.norm1(x), *masks)
-        return x + self.feed(x)
+        x = x + self.attend(x, *masks)
+        return x + self.feed(self.norm2(x))
 
+
+@misconception(LAYER)
+class post_norm2_missing(Layer):
     def post(self, x, *masks):
         x = self.norm1(x + self.attend(x, *masks))
+        return x + self.feed(x)
+
+
+@misconception(LAYER)
+class pre_norm2_missing(Layer):
+    def pre(self, x, *masks):
+        x = x + self.attend(self.norm1(x), *masks)
         return x + self.feed(x)
 
 
@@ -140,47 +152,59 @@ class keys_and_values_not_normalised(Layer):
 
 
 @misconception(LAYER)
-class second_residual_from_input(Layer):
-    def pre(self, x, *masks):
-        first = x + self.attend(self.norm1(x), *masks)
-        return x + self.feed(self.norm2(first))
-
+class post_second_residual_from_input(Layer):
     def post(self, x, *masks):
         first = self.norm1(x + self.attend(x, *masks))
         return self.norm2(x + self.feed(first))
 
 
 @misconception(LAYER)
-class feed_forward_reads_input(Layer):
+class pre_second_residual_from_input(Layer):
     def pre(self, x, *masks):
         first = x + self.attend(self.norm1(x), *masks)
-        return first + self.feed(self.norm2(x))
+        return x + self.feed(self.norm2(first))
 
+
+@misconception(LAYER)
+class post_feed_forward_reads_input(Layer):
     def post(self, x, *masks):
         first = self.norm1(x + self.attend(x, *masks))
         return self.norm2(first + self.feed(x))
 
 
 @misconception(LAYER)
-class norm1_twice(Layer):
+class pre_feed_forward_reads_input(Layer):
     def pre(self, x, *masks):
-        x = x + self.attend(self.norm1(x), *masks)
-        return x + self.feed(self.norm1(x))
+        first = x + self.attend(self.norm1(x), *masks)
+        return first + self.feed(self.norm2(x))
 
+
+@misconception(LAYER)
+class post_norm1_twice(Layer):
     def post(self, x, *masks):
         x = self.norm1(x + self.attend(x, *masks))
         return self.norm1(x + self.feed(x))
 
 
 @misconception(LAYER)
-class norms_exchanged(Layer):
+class pre_norm1_twice(Layer):
     def pre(self, x, *masks):
-        x = x + self.attend(self.norm2(x), *masks)
+        x = x + self.attend(self.norm1(x), *masks)
         return x + self.feed(self.norm1(x))
 
+
+@misconception(LAYER)
+class post_norms_exchanged(Layer):
     def post(self, x, *masks):
         x = self.norm2(x + self.attend(x, *masks))
         return self.norm1(x + self.feed(x))
+
+
+@misconception(LAYER)
+class pre_norms_exchanged(Layer):
+    def pre(self, x, *masks):
+        x = x + self.attend(self.norm2(x), *masks)
+        return x + self.feed(self.norm1(x))
 
 
 @misconception(LAYER)

@@ -95,6 +95,12 @@ def signs(rng, *shape, shifted=False):
     return tensor(nest(rows, shape))
 
 
+def opposite(rng, d):
+    """Two rows: a row of signs and its negative."""
+    row = signs(rng, d).values()
+    return tensor([row, [-entry for entry in row]])
+
+
 def one_changed_at_a_time(rng, length, d_model):
     """A batch (length + 1, length, d_model): a sequence, and for each token the sequence with that one replaced."""
     plain, other = rng.normal(length, d_model), rng.normal(length, d_model)
@@ -144,6 +150,18 @@ def rows_of(answer):
     """The last axis of an array, as lists."""
     values, width = answer.values(), answer.shape[-1]
     return [values[start : start + width] for start in range(0, len(values), width)]
+
+
+def scale_free(one, answer):
+    """Each row divided by its largest entry, so that a wrong spread does not show."""
+    rows = [[entry / max(map(abs, row)) if any(row) else entry for entry in row] for row in rows_of(answer)]
+    return array(nest([entry for row in rows for entry in row], answer.shape))
+
+
+def midpoint(one, answer):
+    """The mean of two rows: of opposite ones, what was added to both."""
+    first, second = rows_of(answer)
+    return array([(a + b) / 2 for a, b in zip(first, second, strict=True)])
 
 
 def spread_kept(one, answer):

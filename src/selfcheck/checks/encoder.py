@@ -24,12 +24,15 @@ from ._encoder_inputs import (
     influence,
     layer_in_training,
     layer_state,
+    midpoint,
     neutral,
     one_changed_at_a_time,
+    opposite,
     padded,
     row_means,
     row_variances,
     same_twice,
+    scale_free,
     scattered,
     shifted,
     showing_weights,
@@ -41,7 +44,6 @@ from ._encoder_inputs import (
 
 NORM, FEED_FORWARD, LAYER = "encoder.layer_norm", "encoder.FeedForward", "encoder.EncoderLayer"
 ENCODER, COLUMNS = "encoder.Encoder", "encoder.attention_columns"
-LONG, WIDE = (9, 10, 11), (5, 6, 7, 8)  # lengths and widths whose roots are far from each other
 
 
 # 7.1 layer_norm
@@ -60,7 +62,7 @@ def norm_variance(rng):
     return call(tensor([[3 * entry for entry in row] + [-3 * entry for entry in row] for row in halves]))
 
 
-@check(NORM, sees="each position is normalised by itself, however many axes stand in front")
+@check(NORM, sees="each position is normalised by itself, however many axes stand in front", view=scale_free)
 def norm_axes(rng):
     batch, length = rng.sizes(2, 3, 6)
     return [call(signs(rng, *shape, 6, shifted=True)) for shape in ((), (length,), (batch, length), (2, 3, 2))]
@@ -71,14 +73,14 @@ def norm_eps(rng):
     return call(signs(rng, rng.integer(3, 6), 8), eps=round(0.3 + rng.random(), 2))
 
 
-@check(NORM, sees="the gain is multiplied after the normalisation")
+@check(NORM, sees="the gain is multiplied after the normalisation", view=scale_free)
 def norm_gain(rng):
     return call(signs(rng, rng.integer(3, 6), 8), weight=scattered(rng, 8))
 
 
-@check(NORM, sees="the bias is added last")
+@check(NORM, sees="the bias is added last", view=midpoint)
 def norm_bias(rng):
-    x = signs(rng, rng.integer(3, 6), 8)
+    x = opposite(rng, 8)
     return [call(x, bias=rng.tensor(8)), call(x, weight=scattered(rng, 8, around=2.0), bias=scattered(rng, 8))]
 
 
@@ -138,8 +140,7 @@ def feed_relu(rng):
 
 @check(FEED_FORWARD, sees='activation="gelu" takes the exact GELU instead', tolerance=1e-6)
 def feed_gelu(rng):
-    step = call(4, 6, activation="gelu")
-    return built(step, call(rng.tensor(5, 4)), state=feed_forward_state(rng, 4, 6, scale=1.0))
+    return built(call(4, 6, activation="gelu"), call(rng.tensor(5, 4)), state=feed_forward_state(rng, 4, 6, scale=1.0))
 
 
 @check(FEED_FORWARD, sees="the features are the last axis, whatever stands in front")
@@ -365,9 +366,8 @@ def columns_weights(rng):
 
 @check(COLUMNS, sees="scores are divided by the root of d, the number of rows of W_k")
 def columns_scale(rng):
-    n = rng.choice(LONG)
-    d, d_v, d_model = rng.sample(WIDE, 3)
-    return columns(rng, n, d_model, d, d_v)
+    d, d_v, d_model = rng.sample((5, 6, 7, 8), 3)
+    return columns(rng, rng.choice((10, 11, 12)), d_model, d, d_v)
 
 
 @check(COLUMNS, sees="the values are mixed by the weights, one output column per token")
