@@ -86,7 +86,7 @@ test: test-programs setup node_modules/katex.stamp
 	$(SAY) 'Checking that what is generated is fresh'
 	$(PY) -m autograder build --check
 	$(SAY) 'Running the tests'
-	$(PY) -m pytest -n 2 --dist loadfile
+	$(PY) -m pytest -n 2 --dist loadgroup
 
 clean:
 	rm -rf book/_build course .pytest_cache .ruff_cache .hypothesis

@@ -219,6 +219,7 @@ def _sound_answer(answer: Any) -> Answer:
         states = answer.get("states", {})
         for tree in (*gradients.values(), *(tree for state in states.values() for tree in state.values())):
             unpack(tree)
+        lost = {str(one)[:100]: dict(names.items()) for one, names in answer.get("lost", {}).items()}
         parameters = {str(name)[:100]: list(map(int, shape)) for name, shape in answer.get("parameters", {}).items()}
     except (KeyError, ValueError, AttributeError, TypeError, OverflowError):
         return _failure("ended")
@@ -227,7 +228,7 @@ def _sound_answer(answer: Any) -> Answer:
         "value": answer["value"],
         "changed": [str(name)[:50] for name in changed] if isinstance(changed, list) else [],
     }
-    more = {"gradients": gradients, "states": states, "parameters": parameters}
+    more = {"gradients": gradients, "states": states, "parameters": parameters, "lost": lost}
     return sound | {name: found for name, found in more.items() if found or name in answer}
 
 

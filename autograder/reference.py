@@ -8,11 +8,14 @@ import hmac
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import ModuleType
 
 from selfcheck import runner
 from selfcheck.catalogue import Exercise
+from selfcheck.compare import Answer
 from selfcheck.diagnose import Key, first_difference
 from selfcheck.plan import Check, checks_in
 
@@ -21,7 +24,9 @@ from .places import REFERENCE
 
 NAME = "_reference_attention"  # beside a learner's package, which is named attention
 RECORDED_SEED = 20170612
-DRAWS = 3  # hidden draws of each visible check
+DRAWS = 3  # hidden draws of each check
+
+_ONE_AT_A_TIME = threading.RLock()  # the runner redirects standard output and seeds torch, for the whole process
 
 
 def reference(exercise: str) -> Callable:
@@ -67,17 +72,42 @@ def hidden_checks(exercise: Exercise) -> list[Check]:
     ]
 
 
-def live_key(check: Check, seed: int, reveal: bool = False) -> Key:
-    """A key computed now: the reference's and every misconception's answers to one draw of a check."""
+class _WrongAnswers(Mapping):
+    """What the misconceptions answer to a draw, by name: found out when first asked for, which few grades need."""
+
+    def __init__(self, key: Key) -> None:
+        self._key = key
+
+    @functools.cached_property
+    def _found(self) -> dict[str, list[Answer]]:
+        key, found = self._key, {}
+        with _ONE_AT_A_TIME:
+            for name, symbol in misconceptions_of(key.check.exercise).items():
+                wrong = runner.answer(symbol, key.calls, "gradient" in key.check.compares)
+                if first_difference(key, key.expected, wrong):
+                    found[name] = wrong
+        return found
+
+    def __getitem__(self, name: str) -> list[Answer]:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def live_key(check: Check, seed: int, reveal: bool = False, names: bool = True) -> Key:
+    """A key computed now: the reference's answers to one draw of a check, and each misconception's once it is needed.
+
+    names: whether the draw may name misconceptions at all
+    """
     calls = check.calls(seed)
-    gradient = "gradient" in check.compares
-    expected = runner.answer(reference(check.exercise), calls, gradient)
+    with _ONE_AT_A_TIME:
+        expected = runner.answer(reference(check.exercise), calls, "gradient" in check.compares)
     key = Key(check, calls, expected, {}, reveal)
-    for name, function in misconceptions_of(check.exercise).items():
-        wrong = runner.answer(function, calls, gradient)
-        if first_difference(key, expected, wrong):
-            key.misconceptions[name] = wrong
-    return key
+    return replace(key, misconceptions=_WrongAnswers(key)) if names else key
 
 
 def recorded_key(check: Check) -> Key:
@@ -86,10 +116,9 @@ def recorded_key(check: Check) -> Key:
 
 
 def hidden_keys(exercise: Exercise, secret: bytes) -> list[Key]:
-    """The draws that only the grader makes: several of each visible check, and of each hidden one."""
-    visible = [
-        live_key(check, seed_of(secret, check, draw)) for check in visible_checks(exercise) for draw in range(DRAWS)
-    ]
-    return visible + [
-        live_key(check, seed_of(secret, check, draw)) for check in hidden_checks(exercise) for draw in range(DRAWS)
+    """The draws that only the grader makes: several of each check, of which the first may name a misconception."""
+    return [
+        live_key(check, seed_of(secret, check, draw), names=draw == 0)
+        for check in visible_checks(exercise) + hidden_checks(exercise)
+        for draw in range(DRAWS)
     ]

@@ -10,7 +10,7 @@ import numpy as np
 # solution: end
 __all__ = ["EXAMPLE", "dot_scores", "project", "self_attention", "softmax", "weighted_sum"]
 
-#: The running example of the course: three tokens, four features each, two heads three wide.
+#: The running example of the course: three tokens, four features each, two heads three wide, six hidden units.
 EXAMPLE = {
     "inputs": [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]],
     "w_query": [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]],
@@ -20,6 +20,10 @@ EXAMPLE = {
     "w_key2": [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]],
     "w_value2": [[1, 0, 0], [0, 1, 1], [0, 2, 0], [1, 0, 1]],
     "w_output": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]],
+    "w_ff1": [[1, 0, -1, 0, 1, 0], [0, 1, 0, -1, 1, 1], [1, 0, 1, 0, 0, -1], [0, 1, 0, 1, 0, -1]],
+    "b_ff1": [1, 0, 1, 2, -1, 1],
+    "w_ff2": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, -1], [0, -1, 1, 0]],
+    "b_ff2": [0, 1, 0, -1],
 }
 
 

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 5c575d18a7e0
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. d95d269b94cb
 """Self-attention on arrays small enough to check by hand.
 
 Every argument and every result is array-like: nested lists, tuples or NumPy arrays. Row vectors:
@@ -7,7 +7,7 @@ one token is one row. L is the number of queries, S the number of keys.
 
 __all__ = ["EXAMPLE", "dot_scores", "project", "self_attention", "softmax", "weighted_sum"]
 
-#: The running example of the course: three tokens, four features each, two heads three wide.
+#: The running example of the course: three tokens, four features each, two heads three wide, six hidden units.
 EXAMPLE = {
     "inputs": [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]],
     "w_query": [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]],
@@ -17,6 +17,10 @@ EXAMPLE = {
     "w_key2": [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]],
     "w_value2": [[1, 0, 0], [0, 1, 1], [0, 2, 0], [1, 0, 1]],
     "w_output": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 0]],
+    "w_ff1": [[1, 0, -1, 0, 1, 0], [0, 1, 0, -1, 1, 1], [1, 0, 1, 0, 0, -1], [0, 1, 0, 1, 0, -1]],
+    "b_ff1": [1, 0, 1, 2, -1, 1],
+    "w_ff2": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 0, 0, -1], [0, -1, 1, 0]],
+    "b_ff2": [0, 1, 0, -1],
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ class Key:
     check: Check
     calls: list[dict[str, Any]]
     expected: list[Answer]
-    misconceptions: dict[str, list[Answer]]
+    misconceptions: Mapping[str, list[Answer]]
     reveal: bool = True  # whether its numbers may be shown: a recorded draw of a visible check
 
 
@@ -42,18 +42,13 @@ def diagnose(keys: Sequence[Key], answers: Sequence[list[Answer]]) -> list[str |
     mistake, or one of several. Of the candidates that answer as the learner does, the one that explains most wins.
     """
     failed = [first_difference(key, key.expected, got) is not None for key, got in zip(keys, answers, strict=True)]
+    if not any(failed):  # what the misconceptions answer need not even be known
+        return [None] * len(keys)
     names = list(dict.fromkeys(name for key in keys for name in key.misconceptions))
     explained: dict[str, list[int]] = {}
     for name in names:
-        contradicted = any(
-            not bad
-            and _tells(key)
-            and name in key.misconceptions
-            and first_difference(key, key.expected, key.misconceptions[name])
-            for key, bad in zip(keys, failed, strict=True)
-        )
-        if contradicted:
-            continue
+        if any(not bad and _tells(key) and name in key.misconceptions for key, bad in zip(keys, failed, strict=True)):
+            continue  # it would have failed where the learner is right
         explained[name] = [
             place
             for place, (key, got, bad) in enumerate(zip(keys, answers, failed, strict=True))
