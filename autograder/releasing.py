@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 from collections.abc import Iterable
@@ -57,10 +58,24 @@ def bundle(problem_set: str, with_answers: Iterable[str] = ()) -> dict[str, str]
     for folder in ("catalogue", "checks", "recorded"):
         files[f"selfcheck/{folder}/__init__.py"] = (SELFCHECK / folder / "__init__.py").read_text(encoding="utf-8")
     for module in modules:
-        for name in (f"catalogue/{module}.toml", f"checks/{module}.py"):
+        for name in (f"catalogue/{module}.toml", *(f"checks/{one}.py" for one in (module, *_helpers(module)))):
             files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
         files[f"selfcheck/recorded/{module}.json"] = _recorded(module, seen)
     return files
+
+
+def _helpers(module: str) -> list[str]:
+    """The private modules that a module of checks imports from beside it, by way of another one too."""
+    found, waiting = [], [module]
+    while waiting:
+        tree = ast.parse((SELFCHECK / "checks" / f"{waiting.pop()}.py").read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                names = [node.module] if node.module else [alias.name for alias in node.names]
+                new = [name for name in names if name.startswith("_") and name not in found]
+                found += new
+                waiting += new
+    return found
 
 
 def _solved_modules(problem_set: str, with_answers: Iterable[str]) -> set[str]:
