@@ -301,6 +301,7 @@ def test_heads_as_wide_as_the_output_multiply_the_parameters_by_their_number(num
     narrow = count(MultiHeadAttention(512, num_heads, bias=False))
     wide = num_heads * 3 * 512 * 512 + num_heads * 512 * 512
     assert narrow == 4 * 512 * 512 and wide == num_heads * narrow
+    assert num_heads != 8 or f"{wide:,} against {narrow:,}" in PAGE
 
 
 def test_the_wide_loop_equals_its_batched_form():

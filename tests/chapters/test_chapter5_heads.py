@@ -66,7 +66,7 @@ def models() -> dict[int, list[TwoLookUps]]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)  # as on the page
     try:
-        return {num_heads: [train(num_heads, seed) for seed in SEEDS] for num_heads in (1, 2)}
+        return {num_heads: [train(num_heads, seed) for seed in SEEDS] for num_heads in (1, 2, 4)}
     finally:
         torch.set_num_threads(threads)
 
@@ -74,8 +74,9 @@ def models() -> dict[int, list[TwoLookUps]]:
 # Training amplifies the rounding of another processor, so the bounds leave room and one run may fail.
 
 
-def test_two_heads_answer_both_questions_and_one_head_does_not(models):
-    assert sum(min(accuracy(model)) > 0.98 for model in models[2]) >= len(SEEDS) - 1
+def test_two_and_four_heads_answer_both_questions_and_one_head_does_not(models):
+    for num_heads in (2, 4):
+        assert sum(min(accuracy(model)) > 0.98 for model in models[num_heads]) >= len(SEEDS) - 1
     assert sum(min(accuracy(model)) < 0.98 for model in models[1]) >= len(SEEDS) - 1
     sizes = {sum(p.numel() for p in model.attention.parameters()) for group in models.values() for model in group}
     assert sizes == {4 * 32 * 33}
@@ -88,6 +89,19 @@ def test_removing_one_of_two_heads_costs_one_question_and_leaves_the_other(model
         loses = [min(range(2), key=scores.__getitem__) for scores in (first, second)]
         clear += sorted(loses) == [0, 1] and max(min(first), min(second)) < 0.35 and min(max(first), max(second)) > 0.95
     assert clear >= len(SEEDS) - 1
+
+
+def test_the_last_two_of_four_heads_do_not_do_what_two_trained_as_two_do(models):
+    short = 0
+    for model in models[4]:
+        left = [0, 1, 2, 3]
+        while len(left) > 2:
+            trials = {h: min(accuracy(without_head(model, h))) for h in left}
+            cheapest = max(trials, key=trials.__getitem__)
+            model = without_head(model, cheapest)
+            left.remove(cheapest)
+        short += min(accuracy(model)) < 0.98
+    assert short >= len(SEEDS) - 1
 
 
 def test_each_of_two_heads_looks_at_one_place_and_their_average_at_neither(models):

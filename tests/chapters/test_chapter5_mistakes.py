@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-import pytest
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention.dot_product import scaled_dot_product_attention
@@ -108,13 +106,6 @@ def test_without_an_output_projection_a_feature_hears_one_head():
     before, after = (merge_heads(scaled_dot_product_attention(q, k, values)[0]) for values in (v, changed))
     assert ((after - before).abs().amax((0, 1)) > 0).nonzero().flatten().tolist() == [8, 9, 10, 11]
     assert ((layer.out_proj(after) - layer.out_proj(before)).abs().amax((0, 1)) > 1e-6).all()
-
-
-def test_a_norm_per_head_gives_a_silent_head_the_loudness_of_the_others():
-    x, head = random(6, 16), random(6, 16, seed=1)
-    for factor in (1.0, 0.1, 0.0):
-        lengths = F.layer_norm(factor * head + x, (16,)).norm(dim=-1)
-        assert lengths.mean().item() == pytest.approx(4.0, abs=1e-3)  # √16, less what eps takes
 
 
 def test_an_average_of_heads_is_narrow_and_cancels_opposites():
