@@ -10,6 +10,7 @@ from typing import Any
 from .arrays import Array, array, unpack
 from .exceptions import explain
 from .plan import Check
+from .steps import listed, missing_parameter, wrong_shape
 
 Answer = dict[str, Any]
 
@@ -79,6 +80,9 @@ def _values(check: Check, one: dict[str, Any], expected: Answer, got: Answer, re
         try:
             wanted, came = check.view(one, wanted), check.view(one, came)
         except Exception as error:  # the view meets whatever a learner returned
+            plain = _compare_trees(unpack(expected["value"]), came, check.tolerance, reveal, "")
+            if plain and plain.kind in ("structure", "shape"):
+                return plain
             return Difference("structure", f"the answer has not the expected form ({type(error).__name__})")
     difference = _compare_trees(wanted, came, check.tolerance, reveal, "")
     if difference and check.view and difference.kind in ("structure", "shape"):
@@ -99,6 +103,8 @@ def _compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where
         for position, (want, part) in enumerate(zip(wanted, parts, strict=True)):
             inner = f" in result {position + 1} of {len(wanted)}"
             difference = _compare_trees(want, part, tolerance, reveal, inner)
+            if difference and difference.kind == "shape" and isinstance(came, Array) and came.kind != "list":
+                return Difference("structure", f"expected {len(wanted)} results, as a tuple{where}, got {_name(came)}")
             if difference:
                 return difference
         return None
@@ -151,7 +157,9 @@ def _dtype(check: Check, one: dict[str, Any], expected: Answer, got: Answer, rev
                 return Difference("dtype", f"expected {_name(want)}, got {_name(part)}{_form_advice(want, part)}")
         elif part.dtype != want.dtype:
             advice = (
-                "a comparison gives one, and so does .bool()" if want.dtype == "bool" else "make new tensors with it"
+                "a comparison gives one, and so does .bool()"
+                if want.dtype == "bool"
+                else "make new tensors with it, and convert back what was widened"
             )
             return Difference("dtype", f"expected dtype {want.dtype}, got {part.dtype}; {advice}")
     if len(wanted) != len(came):
@@ -181,25 +189,15 @@ def _parameters(check: Check, one: dict[str, Any], expected: Answer, got: Answer
         return Difference("parameters", "what was built is no nn.Module, so it has no parameters")
     for name, shape in wanted.items():
         if name not in came:
-            return Difference("parameters", f"the parameter {name} is missing; the module has {_listed(came)}")
+            return Difference("parameters", missing_parameter(name, came))
         if came[name] != shape:
-            text = f"the parameter {name} should have shape {_shape(shape)}, got {_shape(came[name])}"
-            return Difference("parameters", text)
+            return Difference("parameters", wrong_shape(name, shape, came[name]))
     more = [name for name in came if name not in wanted]
     if more:
-        return Difference(
-            "parameters", f"the state dict should hold {_listed(wanted)}, but has {_listed(more)} as well"
-        )
+        advice = "" if any("." in str(name) for name in more) else "; a buffer with persistent=False stays out of it"
+        text = f"the state dict has {listed(more)} beside what is asked for: {listed(wanted)}"
+        return Difference("parameters", text + advice)
     return None
-
-
-def _listed(names: Any) -> str:
-    found = [str(name)[:60] for name in names]
-    return (", ".join(found[:12]) + (", …" if len(found) > 12 else "")) or "nothing"
-
-
-def _shape(shape: Any) -> str:
-    return str(tuple(shape))[:60] if isinstance(shape, list) else str(shape)[:60]
 
 
 def _state(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
@@ -304,9 +302,22 @@ def _shape_advice(want: Array, part: Array) -> str:
         return " (axes of length 1 differ: squeeze one, or unsqueeze)"
     if part.shape == (math.prod(want.shape),):
         return " (all entries in one row: each row wants a list of its own, or reshape)"
+    if part.shape[:-2] == want.shape[:-1] and math.prod(part.shape[-2:]) == want.shape[-1]:
+        return " (its last two axes are one: flatten(-2) joins them)"
+    if len(want.shape) > 2 and _joined_in_front(want.shape, part.shape):
+        return " (joined along the first axis: torch.cat takes dim=…)"
     if len(want.shape) > 1 and part.shape == (1, *want.shape[1:]):
         return " (the first row alone: does the return stand inside the loop?)"
     return ""
+
+
+def _joined_in_front(want: tuple[int, ...], part: tuple[int, ...]) -> bool:
+    """Whether parts that belong beside each other along one axis stand below each other along the first."""
+    if len(want) != len(part) or not want[0] or part[0] % want[0]:
+        return False
+    times = part[0] // want[0]
+    apart = [axis for axis in range(1, len(want)) if want[axis] != part[axis]]
+    return times > 1 and len(apart) == 1 and want[apart[0]] == times * part[apart[0]]
 
 
 def _form_advice(wanted: Any, came: Any) -> str:

@@ -13,15 +13,40 @@ SLIPS = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError",
 
 LISTS = "The arguments may be plain nested lists: numpy.asarray(...) turns them into arrays"
 #: What a message contains, and what to tell whoever meets it for the first time.
+TRUTH = (
+    "`and`, `or`, `not` and `if` want one truth value; for each entry use &, | and ~. "
+    "Whether something was given at all asks `is not None`"
+)
+WHOLE = "/ gives a float, even 4 / 2; // divides whole numbers"
 ADVICE = (
-    ("Boolean value of Tensor", "`and`, `or`, `not` and `if` want one truth value; for each entry use &, | and ~"),
-    ("truth value of an array", "`and`, `or`, `not` and `if` want one truth value; for each entry use &, | and ~"),
+    ("Boolean value of Tensor", TRUTH),
+    ("truth value of an array", TRUTH),
+    ("cannot be interpreted as an integer", WHOLE),
+    ("tuple of ints,but got float", WHOLE),
+    ("tuple of ints, but found element of type float", WHOLE),
+    ("tuple of ints, not float", WHOLE),
+    ("must be int, not float", WHOLE),
+    ("got (float, int)", WHOLE),
+    ("got (int, float)", WHOLE),
+    ("must be Tensor, not float", "A plain number came: torch's functions want tensors, those of math want numbers"),
+    ("only one element tensors", "torch.stack(…) makes one tensor of a list of tensors"),
+    ("not supported between instances of", "Have two arguments changed places? Pass them by name"),
+    ("can't assign a list to", "torch.tensor(…) makes a tensor of a list, torch.stack(…) of a list of tensors"),
+    (
+        "as element 0 in argument 0, but got list",
+        "An asterisk hands a list over one by one: f(*tensors)",
+    ),
+    ("'NoneType'", "Something is None here: an argument that was left out, or the answer of a function without return"),
+    ("without overflow", "float16 ends at 65504, so -1e9 is no number there: minus infinity is float('-inf')"),
     ("Can't call numpy()", "NumPy keeps no gradients, and detach would cut them off: use torch's functions throughout"),
     (
         "must match the size",
         "Write the shapes below each other, last axes in line: the pairs must be equal, or one of them 1",
     ),
-    ("broadcast together", "An asterisk works entry by entry; a matrix product is @ or numpy.dot"),
+    (
+        "operands could not be broadcast together",
+        "An asterisk works entry by entry; a matrix product is @ or numpy.dot",
+    ),
     ("cannot be multiplied", "In a @ b the last axis of a must be as long as the last but one of b: transpose one?"),
     (
         "not aligned",
@@ -53,7 +78,11 @@ ADVICE = (
     ("to have the same dtype", "A new tensor is float32 unless you say dtype=…: give it that of the input"),
     ("must have the same dtype", "A new tensor is float32 unless you say dtype=…: give it that of the input"),
     ("expected scalar type", "A new tensor is float32 unless you say dtype=…: give it that of the input"),
-    ("leaf Variable that requires grad", "To overwrite a parameter's numbers, do it under `with torch.no_grad():`"),
+    (
+        "leaf Variable that requires grad",
+        "Leave arguments as they are and make a new tensor; a parameter's own numbers are overwritten under "
+        "`with torch.no_grad():`",
+    ),
     ("as parameter", "Assign an nn.Parameter, or copy the numbers into the one that is there with copy_"),
 )
 
@@ -82,7 +111,7 @@ def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = ""
     before = "" if kind in SLIPS else before
     if not reveal:  # a learner's own exception may quote the input
         return "raised", f"{before}your code raised {kind}{_where(error)}"
-    advice = _advice(kind, text)
+    advice = _advice(exercise, kind, text)
     return "raised", f"{before}your code raised {kind}: {text}{_where(error)}" + (f". {advice}" if advice else "")
 
 
@@ -103,6 +132,8 @@ def _importing(error: dict[str, Any], kind: str, text: str) -> tuple[str, str]:
         advice = ". The lines of a function's body begin with the same four spaces, no tabs"
     elif kind == "SyntaxError":
         advice = ". If that line looks right, look at the end of the one before"
+    elif kind == "ModuleNotFoundError":
+        advice = f". {_advice('', kind, text)}"
     return "import", f"the module cannot be imported: {kind}: {text}{_where(error)}{advice}"
 
 
@@ -115,13 +146,16 @@ def _where(error: dict[str, Any]) -> str:
     return place + (f": `{error['source']}`" if error.get("source") else "")
 
 
-def _advice(kind: str, text: str) -> str:
+def _advice(exercise: str, kind: str, text: str) -> str:
     if kind in ("NameError", "UnboundLocalError"):
-        found = re.match(r"name '(np|numpy|math|F|torch)' is not defined", text)
-        line = {"np": "import numpy as np", "F": "import torch.nn.functional as F"}
-        if found:
-            return f"Write `{line.get(found[1], f'import {found[1]}')}` at the top of the file"
+        found = re.match(r"name '(\w+)' is not defined", text)
+        lines = {"np": "import numpy as np", "F": "import torch.nn.functional as F"}
+        lines |= {name: f"import {name}" for name in ("numpy", "math", "torch", "copy")}
+        # Your own functions of other modules, which the exercise's text may ask for.
+        lines |= {one.symbol: f"from .{one.module} import {one.symbol}" for one in exercises()}
+        if found and found[1] in lines:
+            return f"Write `{lines[found[1]]}` at the top of the file"
         return "Is it spelled as where it was made?" if kind == "NameError" and "Did you mean" not in text else ""
-    if kind in ("AttributeError", "TypeError") and "list" in text:
+    if exercise.startswith("worked_example.") and kind in ("AttributeError", "TypeError") and "list" in text:
         return LISTS
     return next((advice for part, advice in ADVICE if part in text), "")

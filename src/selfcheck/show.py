@@ -62,18 +62,21 @@ def exercise_text(result: ExerciseResult) -> str:
         return f"{lines[0]}\n  write your answer in attention/{result.exercise.module}.py; {_where_to_begin(result)}"
     shared = _shared(result)
     if shared:
-        return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}"
+        called = f"\n      {call_text(result.exercise.symbol, shared.shown[0])}" if _needs_its_call(shared) else ""
+        return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}{called}"
     told: dict[str, str] = {}
+    above = ""
     for one in result.checks:
         line = f"  {MARKS.get(one.verdict, '!')} {_label(one)}"
         if one.message:
-            line += f": as for “{told[_cause(one)]}”" if _cause(one) in told else f"\n      {one.message}"
+            line += _reference(one, told, above) or f"\n      {one.message}"
             told.setdefault(_cause(one), _label(one))
             if one.misconception and f"\n      {one.message}" in line:
                 line += f"\n      Reread: {section_name(one.section)}"
             elif one.verdict == FAILED and one.shown and f"\n      {one.message}" in line:
                 line += f"\n      {call_text(result.exercise.symbol, one.shown[0])}"
         lines.append(line)
+        above = _cause(one)
     return "\n".join(lines)
 
 
@@ -91,14 +94,29 @@ def headline(result: ExerciseResult) -> str:
 def _shared(result: ExerciseResult) -> CheckResult | None:
     """The first check, where all checks that are not given have its message, and that names no misconception."""
     earned = [one for one in result.checks if one.kind or one.verdict != SKIPPED]
-    alike = len(earned) > 1 and len({(one.verdict, one.message) for one in earned}) == 1
+    texts = {(one.verdict, _cause(one) if one.kind == "parameters" else one.message) for one in earned}
+    alike = len(earned) > 1 and len(texts) == 1
     return earned[0] if alike and earned[0].verdict in (FAILED, SKIPPED) and not earned[0].misconception else None
+
+
+def _needs_its_call(one: CheckResult) -> bool:
+    """Whether a message speaks of shapes that only the call explains, as those of a module's parameters."""
+    return one.kind == "parameters" and one.shown is not None
 
 
 def _cause(one: CheckResult) -> str:
     """What two checks share if one message will do for both: of an exception the line, whatever its numbers."""
+    if one.kind == "parameters":  # its name, whatever the shapes
+        return one.message.partition("; the module has")[0].partition(" should have shape")[0]
     before, comma, line = one.message.partition(", in line ")
     return f"{before.partition(': ')[0]}{comma}{line}" if one.kind == "raised" and comma else one.message
+
+
+def _reference(one: CheckResult, told: dict[str, str], above: str) -> str:
+    """What stands in place of a message that has been read already; "" where it has not."""
+    if _cause(one) not in told:
+        return ""
+    return ": the same" if _cause(one) == above else f": as for “{told[_cause(one)]}”"
 
 
 def _label(one: CheckResult) -> str:
@@ -123,11 +141,14 @@ def _exercise_html(result: ExerciseResult) -> str:
         rows.append(f"<li>{html.escape(_where_to_begin(result))}</li>")
     shared = _shared(result) if result.started else None
     if shared:
-        rows.append(_check_html(symbol, replace(shared, sees="every check", hidden=False, shown=None)))
+        shown = shared.shown if _needs_its_call(shared) else None
+        rows.append(_check_html(symbol, replace(shared, sees="every check", hidden=False, shown=shown)))
+    above = ""
     for one in result.checks if result.started and not shared else ():
-        rows.append(_check_html(symbol, one, told.get(_cause(one), "")))
+        rows.append(_check_html(symbol, one, _reference(one, told, above)))
         if one.message:
             told.setdefault(_cause(one), _label(one))
+        above = _cause(one)
     colour = COLOURS[PASSED] if result.passed else COLOURS[SKIPPED if not result.started else FAILED]
     return _box(colour, html.escape(headline(result)), "".join(rows))
 
@@ -143,7 +164,7 @@ def _check_html(symbol: str, one: CheckResult, told: str = "") -> str:
     mark = f'<span style="color:{colour};font-weight:bold">{MARKS.get(one.verdict, "!")}</span>'
     body = f'<li style="margin:.25em 0">{mark} {html.escape(_label(one))}'
     if one.message and told:
-        body += f": as for “{html.escape(told)}”"
+        body += html.escape(told, quote=False)
     elif one.message:
         body += f'<div style="margin:.2em 0 .2em 1.4em">{_with_code(one.message)}'
         if one.misconception:

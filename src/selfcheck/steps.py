@@ -9,14 +9,14 @@ import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .arrays import pack, revive
 from .traces import describe
 
 MOST_PRINTED = 2_000
-MOST_NAMED = 12  # parameters in a message
+MOST_NAMED = 8  # parameters in a message
 
 
 class Printed(io.StringIO):
@@ -122,9 +122,10 @@ def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, 
     """Build an object of the class, set its state and use it: its result, a tuple of several, or None."""
     args, kwargs = given.take(step["construct"], "construct.")
     built = symbol(*args, **kwargs)
+    own: dict[str, Any] = {}
     if hasattr(built, "state_dict"):
-        found["parameters"] = {name: list(value.shape) for name, value in built.state_dict().items()}
-        _set_state(built, step["state"])
+        own = _set_state(built, step["state"])
+        found["parameters"] = {name: list(value.shape) for name, value in own.items()}
         built.train(step["training"])
     elif step["state"]:
         raise StateMismatch("what was built is no nn.Module, so it has no parameters")
@@ -133,33 +134,56 @@ def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, 
         prefix = f"{position}." if len(step["uses"]) > 1 else ""
         uses.append((use["method"], *given.take(use, prefix)))
     given.watch(gradient)
-    if step["state"]:
-        own = built.state_dict(keep_vars=True)
-        for name, tree in step["state"].items():
-            given.trees[f"state.{name}"] = (tree, own[name])
-            if own[name].requires_grad:
-                given.floating[f"state.{name}"] = own[name]
+    for name, tree in step["state"].items():
+        given.trees[f"state.{name}"] = (tree, own[name])
+        if own[name].requires_grad:
+            given.floating[f"state.{name}"] = own[name]
     results = []
     for method, args, kwargs in uses:
         results.append((getattr(built, method) if method else built)(*args, **kwargs))
     return None if not results else results[0] if len(results) == 1 else tuple(results)
 
 
-def _set_state(built: Any, state: dict[str, dict[str, Any]]) -> None:
-    """Give a module its parameters and their dtype; StateMismatch where it has not those."""
-    if not state:
-        return
+def _set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Give a module its parameters and their dtype; returns all it has, StateMismatch where it has not those."""
     values = {name: revive(tree) for name, tree in state.items()}
-    built.to(next(iter(values.values())).dtype)
-    own = built.state_dict()
+    if values:
+        built.to(next(iter(values.values())).dtype)
+    own = built.state_dict(keep_vars=True)
     for name, value in values.items():
         if name not in own:
-            has = ", ".join(list(own)[:MOST_NAMED]) or "none"
-            raise StateMismatch(f"the module has no parameter named {name}; it has {has}")
+            raise StateMismatch(missing_parameter(name, own))
         if own[name].shape != value.shape:
-            shapes = f"{tuple(own[name].shape)}, expected {tuple(value.shape)}"
-            raise StateMismatch(f"the parameter {name} has shape {shapes}")
-    built.load_state_dict(values, strict=False)
+            raise StateMismatch(wrong_shape(name, list(value.shape), list(own[name].shape)))
+        own[name].data.copy_(value)  # `data`: autograd sees nothing of it, in a learner's buffers either
+    return own
+
+
+def missing_parameter(name: str, came: Iterable[str]) -> str:
+    """What a learner reads whose module lacks a parameter; came: the names that it has."""
+    first = name.partition(".")[0]
+    if any(str(other).startswith(f"{name}.") for other in came):
+        why = f": self.{first} is a module here, with parameters of its own"
+    elif any(str(other).partition(".")[0] == first for other in came):
+        why = ""
+    else:
+        why = f": torch finds no layer or parameter in self.{first}"
+    return f"the parameter {name} is missing{why}; the module has {listed(came)}"
+
+
+def wrong_shape(name: str, wanted: Any, came: Any) -> str:
+    """What a learner reads whose parameter has another shape."""
+    return f"the parameter {name} should have shape {_shape(wanted)}, got {_shape(came)}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names of parameters in a row, the first of them where they are many."""
+    found = [str(name)[:60] for name in names]
+    return (", ".join(found[:MOST_NAMED]) + (", …" if len(found) > MOST_NAMED else "")) or "nothing"
+
+
+def _shape(shape: Any) -> str:
+    return str(tuple(shape))[:60] if isinstance(shape, list) else str(shape)[:60]
 
 
 def _torch_module(tree: dict[str, Any]) -> Any:

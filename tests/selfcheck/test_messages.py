@@ -5,6 +5,7 @@ import signal
 import threading
 
 import pytest
+import torch
 
 from selfcheck import runner
 from selfcheck.__main__ import tell
@@ -67,6 +68,24 @@ def body(*lines, name="causal_mask"):
         (body("return torch.ones(2, 2, dtype=torch.int64)[:1]"), "a comparison gives one, and so does .bool()"),
         (body("return torch.tensor([1])", "").replace("causal", "casual"), "is casual_mask meant to be it?"),
         (body("return 1").replace("query_length", "n"), "The names of the arguments belong to the exercise"),
+        (body("import einops"), "NumPy and torch are all you need"),
+        (
+            "import einops\n" + body("return 1"),
+            "No module named 'einops', in line 1 of masks.py: `import einops`. NumPy",
+        ),
+        (body("return masked_softmax(1)"), "Write `from .masks import masked_softmax` at the top of the file"),
+        (body("return scaled_dot_product_attention()"), "`from .dot_product import scaled_dot_product_attention`"),
+        (body("return math.pi"), "Write `import math` at the top of the file"),
+        (body("return torch.ones(query_length / 1)"), "// divides whole numbers"),
+        (body("return torch.ones(4).reshape(2, query_length / 1, -1)"), "// divides whole numbers"),
+        (body("return torch.ones(4).view(query_length / 1, -1)"), "// divides whole numbers"),
+        (body("return range(query_length / 1)"), "// divides whole numbers"),
+        (body("return torch.sin(0.5)"), "torch's functions want tensors, those of math want numbers"),
+        (body("x = torch.ones(2)", "x[:] = [1.0, 2.0]"), "torch.tensor(…) makes a tensor of a list"),
+        (body("return torch.block_diag([torch.ones(1)])"), "An asterisk hands a list over one by one"),
+        (body("return device.index or None.chunk(3)").replace("device.index or ", ""), "Something is None here"),
+        (body("return torch.ones(2).half().masked_fill(torch.ones(2) > 0, -1e9)"), "float16 ends at 65504"),
+        (body("if torch.ones(2): return 1"), "Whether something was given at all asks `is not None`"),
     ],
 )
 def test_a_slip_is_named_with_its_remedy(attempt, text, says):
@@ -110,10 +129,81 @@ def test_a_slip_is_told_once(attempt):
     assert broken.count("cannot be imported") == 1 and "4.1 to 4.7 (masks): no check can run" in broken
 
 
+def notebook_text():
+    return check("masks.causal_mask")._repr_html_()
+
+
+def test_advice_on_numpy_is_not_given_where_the_courses_own_check_speaks():
+    met = {"type": "ValueError", "text": "masks must broadcast together, got shapes [(6, 3), (5, 3)]; add axes?"}
+    assert explain("multi_head.MultiHeadAttention", met, True)[1].endswith("add axes?")
+
+
+def test_nested_lists_are_spoken_of_only_where_arguments_may_be_lists():
+    met = {"type": "AttributeError", "text": "'list' object has no attribute 'shape'"}
+    assert "numpy.asarray" in explain("worked_example.project", met, True)[1]
+    assert "numpy.asarray" not in explain("multi_head.split_heads", met, True)[1]
+
+
+def test_a_parameter_with_another_name_is_told_once_for_the_whole_class(attempt):
+    source = """
+from torch import nn
+class Refused(TypeError, ValueError):
+    pass
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.0, bias=True):
+        super().__init__()
+        if d_model % num_heads or not 0 <= dropout <= 1:
+            raise Refused("as by the lines that are given")
+        self.w_q = nn.Linear(d_model, d_model, bias=bias)
+    def forward(self, *inputs, **masks):
+        raise Refused("as by the lines that are given")
+"""
+    said = attempt("", "multi_head.MultiHeadAttention", multi_head=source)
+    assert said.count("q_proj.weight is missing: torch finds no layer or parameter in self.q_proj") == 1
+    assert "every check" in said and "the module has w_q.weight, w_q.bias" in said
+
+
+def test_a_wrong_shape_of_one_parameter_is_told_once(attempt):
+    source = """
+from torch import nn
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff, dropout=0.0, activation="relu"):
+        super().__init__()
+        self.linear1 = nn.Linear(d_model, d_ff)
+        self.linear2 = nn.Linear(d_model, d_ff)
+"""
+    said = attempt("", "encoder.FeedForward", encoder=source)
+    assert said.count("the parameter linear2.weight should have shape") == 1
+    assert "in FeedForward(" in said and "in FeedForward(" in check("encoder.FeedForward")._repr_html_()
+
+
+def test_a_form_that_a_view_cannot_take_is_named_as_the_learner_made_it():
+    chosen = Check("toy.double", "x", "x", lambda rng: None, view=lambda one, value: value.nested()[0][0][0])
+    wanted, came = ({"value": pack(torch.ones(size)), "changed": []} for size in ((2, 2, 2), (2, 2)))
+    assert compare(chosen, call().packed(), wanted, came).text == "expected shape (2, 2, 2), got (2, 2)"
+
+
+def test_one_tensor_in_place_of_a_pair_is_not_taken_apart():
+    chosen = Check("toy.double", "x", "x", lambda rng: None)
+    pair = {"value": pack((torch.ones(2, 3), torch.ones(2, 3, 3))), "changed": []}
+    text = compare(chosen, call().packed(), pair, {"value": pack(torch.ones(2, 3)), "changed": []}).text
+    assert text == "expected 2 results, as a tuple, got a tensor of shape (2, 3) and dtype float32"
+
+
+def test_heads_joined_along_the_wrong_axis_are_told_of_dim():
+    chosen = Check("toy.double", "x", "x", lambda rng: None)
+    want, came = ({"value": pack(torch.ones(size)), "changed": []} for size in ((5, 2, 24), (30, 2, 4)))
+    assert compare(chosen, call().packed(), want, came).text.endswith(
+        "(joined along the first axis: torch.cat takes dim=…)"
+    )
+    want, came = ({"value": pack(torch.ones(size)), "changed": []} for size in ((2, 4, 6), (2, 4, 3, 2)))
+    assert compare(chosen, call().packed(), want, came).text.endswith("flatten(-2) joins them)")
+
+
 def test_one_line_that_fails_with_other_numbers_is_told_once(attempt):
     said = attempt(body("return torch.ones(query_length) @ torch.ones(query_length + 1)"))
     assert said.count("your code raised RuntimeError") == 1
-    assert "as for “the future is hidden”" in said
+    assert ": the same" in said and ": the same" in notebook_text()
 
 
 CALLS_ANOTHER = """

@@ -63,8 +63,9 @@ def test_gradients_reach_arguments_and_parameters_by_name():
 @pytest.mark.parametrize(
     ("state", "text"),
     [
-        ({"gain": tensor([1.0])}, "no parameter named gain; it has weight, bias"),
-        ({"weight": tensor([[1.0, 2.0]])}, "the parameter weight has shape (2, 2), expected (1, 2)"),
+        ({"gain": tensor([1.0])}, "gain is missing: torch finds no layer or parameter in self.gain"),
+        ({"weight.gain": tensor([1.0])}, "the parameter weight.gain is missing; the module has weight, bias"),
+        ({"weight": tensor([[1.0, 2.0]])}, "the parameter weight should have shape (1, 2), got (2, 2)"),
     ],
 )
 def test_a_module_without_the_parameters_of_the_exercise_is_told_which(state, text):
@@ -84,7 +85,8 @@ def test_what_is_no_module_has_no_parameters_to_set():
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        (lambda a, b: nn.Linear(a, b, bias=False), "the parameter bias is missing; the module has weight"),
+        (lambda a, b: nn.Linear(a, b, bias=False), "bias is missing: torch finds no layer or parameter in self.bias"),
+        (lambda a, b: nn.ModuleDict({"weight": nn.Linear(a, b)}), "missing: self.weight is a module here"),
         (lambda a, b: nn.Linear(b, a), "the parameter weight should have shape (3, 2), got (2, 3)"),
         (lambda a, b: nn.BatchNorm1d(3), "the parameter weight should have shape (3, 2), got (3,)"),
         (lambda a, b: a, "no nn.Module"),
@@ -101,7 +103,9 @@ def test_a_state_dict_that_should_be_empty_says_so():
             self.register_buffer("table", torch.ones(2))
 
     found = difference("parameters", nn.Identity, Kept, built(call()))
-    assert found.text == "the state dict should hold nothing, but has table as well"
+    assert found.text == (
+        "the state dict has table beside what is asked for: nothing; a buffer with persistent=False stays out of it"
+    )
 
 
 def test_what_becomes_of_a_module_argument_is_compared():

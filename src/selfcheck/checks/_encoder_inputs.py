@@ -244,9 +244,14 @@ def weights_alone(one, answer):
 
 def attended(one, answer):
     """1 where a weight is above zero, for each layer."""
-    if not isinstance(answer, (tuple, list)) or len(answer) != 2 or not isinstance(answer[1], (tuple, list)):
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         return answer
-    return [array([int(value > 0) for value in weights.values()]) for weights in answer[1]]
+    layers = answer[1]
+    if isinstance(layers, Array) and len(layers.shape) > 1:  # stacked
+        layers = [array(weights) for weights in layers.nested()]
+    if not isinstance(layers, (tuple, list)):
+        return answer
+    return [array([int(value > 0) for value in weights.values()]) for weights in layers]
 
 
 def columns(rng, n, d_model, d, d_v, dtype="float64", scale=0.6):
