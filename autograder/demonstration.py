@@ -94,7 +94,7 @@ def _summary(lines: dict[str, dict[str, Line]]) -> Table:
     shown.add_column("student")
     for problem_set in lines:
         shown.add_column(problem_set, justify="right")
-    shown.add_column("to look at")
+    shown.add_column("to look at", overflow="fold")
     for student in sorted({student for graded in lines.values() for student in graded}):
         found = [graded.get(student) for graded in lines.values()]
         remarks = [remark for line in found if line for remark in line.remarks]

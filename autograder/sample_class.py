@@ -66,6 +66,11 @@ def write_submission(one: Expected, course: Course, folder: Path) -> None:
     (folder / f"{one.problem_set}.ipynb").write_text(_notebook(released, one.notebook), encoding="utf-8")
 
 
+def own_text(one: Expected) -> str:
+    """What a student of the sample class wrote, all files together."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted((FOLDER / one.student).glob("*.py")))
+
+
 def _notebook(released: str, happened: str) -> str:
     if happened == "as released":
         return released

@@ -1,6 +1,8 @@
 """The sample class, through a real nbgrader course."""
 
+import html
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -18,10 +20,10 @@ from autograder.nbgrader_plugin import api
 from autograder.places import REFERENCE, ROOT
 from autograder.reference import hidden_checks
 from autograder.sandbox import open_sandbox
-from selfcheck.catalogue import exercises, in_problem_set, problem_sets
+from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
 
 TABLE = sample_class.table()
-SETS = ["ps1", "ps2", "ps3"]
+SETS = problem_sets()
 
 
 @pytest.fixture(scope="session")
@@ -47,8 +49,15 @@ def record(course, one):
 
 def test_the_sample_class_is_a_class():
     assert len({(one.student, one.problem_set) for one in TABLE}) == len(TABLE) >= 15
-    assert {one.problem_set for one in TABLE} == set(SETS)
     assert any(not one.student.isascii() for one in TABLE)
+
+
+@pytest.mark.parametrize("problem_set", SETS)
+def test_every_problem_set_has_right_answers_stubs_and_mistakes_that_have_a_name(problem_set):
+    handed_in = [one for one in TABLE if one.problem_set == problem_set]
+    assert sum(one.base == "reference" and not one.points for one in handed_in) >= 2
+    assert any(one.base == "stubs" and not one.points for one in handed_in)
+    assert any(one.misconceptions for one in handed_in)
 
 
 @pytest.mark.parametrize("one", TABLE, ids=lambda one: f"{one.problem_set}-{one.student!a}")
@@ -86,7 +95,7 @@ def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
             sample_class.write_submission(one, fresh, folder)
     command = [Path(sys.executable).with_name("nbgrader"), "autograde", "ps2"]
     done = subprocess.run(command, cwd=fresh.root, capture_output=True, text=True, timeout=400)
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 0, "\n".join(line for line in done.stderr.splitlines() if "] Copying" not in line)
     book = {score.student: score.points for score in scores(fresh, "ps2")}
     assert book == {student: line.points for student, line in lines["ps2"].items()}
 
@@ -136,41 +145,59 @@ def solution_lines():
     return {line for line in found if line not in given}
 
 
+def hidden_words(chosen):
+    """The names of the hidden checks of some exercises, and what they are said to see."""
+    return {word for exercise in chosen for check in hidden_checks(exercise) for word in (check.name, check.sees)}
+
+
 def files_of(*folders):
     paths = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     return {path: path.read_bytes().decode("utf-8", "replace") for path in paths}
 
 
-def test_nothing_released_holds_a_solution_or_a_hidden_check(graded):
+@pytest.mark.parametrize("problem_set", SETS)
+def test_nothing_released_holds_a_solution_or_a_hidden_check(graded, problem_set):
     course, _ = graded
-    lines = solution_lines()
+    lines, hidden = solution_lines(), hidden_words(exercises())
     assert len(lines) > 15
-    hidden = {check.name for exercise in exercises() for check in hidden_checks(exercise)}
-    hidden |= {check.sees for exercise in exercises() for check in hidden_checks(exercise)}
-    for path, text in files_of(course.root / "release", course.root / "source").items():
+    found = files_of(course.release(problem_set), course.source(problem_set))
+    assert len(found) > 20
+    for path, text in found.items():
         assert not [line for line in lines if line in text], path
         assert not [word for word in hidden if word in text], path
         assert "autograder" not in text, path
 
 
-def test_no_feedback_holds_a_solution_a_hidden_check_or_a_hidden_value(graded):
-    course, _ = graded
+@pytest.mark.parametrize("module", sorted({exercise.module for exercise in exercises()}))
+def test_a_solution_that_leaks_would_be_noticed(module):
     lines = solution_lines()
+    assert [line for line in lines if line in (REFERENCE / f"{module}.py").read_text()]
+    assert hidden_words(exercise for exercise in exercises() if exercise.module == module)
+
+
+@pytest.mark.parametrize("problem_set", SETS)
+def test_no_feedback_holds_a_solution_a_hidden_check_or_a_hidden_value(graded, problem_set):
+    course, _ = graded
+    lines, hidden = solution_lines(), hidden_words(exercises())
     for one in TABLE:
-        if one.base == "reference":
-            continue  # what they wrote is the solution
-        hidden = {check.name for exercise in in_problem_set(one.problem_set) for check in hidden_checks(exercise)}
-        hidden |= {check.sees for exercise in in_problem_set(one.problem_set) for check in hidden_checks(exercise)}
+        if one.problem_set != problem_set:
+            continue
         folder = course.feedback(one.student, one.problem_set)
         assert (folder / f"{one.problem_set}.html").exists()
         for path, text in files_of(folder).items():
-            assert not [line for line in lines if line in text], path
+            text += html.unescape(re.sub(r"<[^>]+>", "", text))  # code is shown in colours, word by word
             assert not [word for word in hidden if word in text], path
+            solved = {line for line in lines if line in text and line not in sample_class.own_text(one)}
+            if one.base == "stubs":  # of the others the solution is what they handed in
+                assert not solved, path
+            elif path.suffix == ".html" and not one.points:
+                assert solved, "a line of the solution would be noticed"
 
 
-def test_feedback_shows_the_verdicts_and_the_submitted_source(graded):
+@pytest.mark.parametrize("problem_set", SETS)
+def test_feedback_shows_the_verdicts_and_the_submitted_source(graded, problem_set):
     course, _ = graded
-    one = next(one for one in TABLE if one.misconceptions)
+    one = next(one for one in TABLE if one.misconceptions and one.problem_set == problem_set)
     name, misconception = next(iter(one.misconceptions.items()))
     exercise = next(exercise for exercise in in_problem_set(one.problem_set) if exercise.id == name)
     page = (course.feedback(one.student, one.problem_set) / f"{one.problem_set}.html").read_text(encoding="utf-8")
@@ -179,20 +206,60 @@ def test_feedback_shows_the_verdicts_and_the_submitted_source(graded):
     assert f"submitted: attention/{exercise.module}.py" in text
 
 
-def test_a_later_problem_set_hands_earlier_answers_out_where_asked():
-    plain, solved = releasing.bundle("ps2"), releasing.bundle("ps2", ["ps1"])
-    assert "NotImplementedError" in plain["attention/worked_example.py"]
-    assert "NotImplementedError" not in solved["attention/worked_example.py"]
-    assert plain["attention/scores.py"] == solved["attention/scores.py"]
-    with pytest.raises(ValueError, match="before ps2"):
-        releasing.bundle("ps2", ["ps3"])
+@pytest.mark.parametrize("problem_set", SETS[1:])
+def test_a_later_problem_set_hands_earlier_answers_out_where_asked(problem_set):
+    earlier, own = SETS[SETS.index(problem_set) - 1], modules_of(problem_set)
+    plain, solved = releasing.bundle(problem_set), releasing.bundle(problem_set, [earlier])
+    for module in {module for name in SETS for module in modules_of(name)}:
+        path = f"attention/{module}.py"
+        if module in modules_of(earlier) and module not in own:
+            assert "NotImplementedError" in plain[path] and "NotImplementedError" not in solved[path]
+        else:
+            assert plain.get(path) == solved.get(path)
+    with pytest.raises(ValueError, match=f"before {problem_set}"):
+        releasing.bundle(problem_set, [problem_set])
 
 
-def test_a_bundle_holds_the_checks_of_its_own_and_earlier_problem_sets_only():
-    assert "attention/masks.py" not in releasing.bundle("ps2")
-    recorded = json.loads(releasing.bundle("ps2")["selfcheck/recorded/dot_product.json"])
-    later = next(one for one in exercises() if one.id.startswith("dot_product.") and one.problem_set == "ps3")
-    assert recorded and not set(recorded) & set(later.points)
+@pytest.mark.parametrize("problem_set", SETS)
+def test_a_bundle_holds_the_checks_of_its_own_and_earlier_problem_sets_only(problem_set):
+    seen = SETS[: SETS.index(problem_set) + 1]
+    modules = {module for name in seen for module in modules_of(name)}
+    files = {Path(name): text for name, text in releasing.bundle(problem_set).items()}
+    for folder, suffix in (("attention", ".py"), ("selfcheck/checks", ".py"), ("selfcheck/catalogue", ".toml")):
+        found = {path.stem for path in files if path.parent == Path(folder) and path.suffix == suffix}
+        assert {name for name in found if not name.startswith("_")} == modules
+    for exercise in exercises():
+        recorded = json.loads(files.get(Path(f"selfcheck/recorded/{exercise.module}.json"), "{}"))
+        if exercise.problem_set in seen:
+            assert set(exercise.points) <= set(recorded)
+        else:
+            assert not set(exercise.points) & set(recorded)
+
+
+def test_a_bundle_holds_the_helpers_of_its_checks_and_no_others():
+    found = {name: {Path(path).name for path in releasing.bundle(name) if "checks/_" in path} for name in SETS}
+    here = {path.name for path in (ROOT / "src" / "selfcheck" / "checks").glob("_*.py")}
+    assert found["ps3"] == {"__init__.py"}
+    assert found["ps4"] == found["ps3"] | {"_multi_head.py"}
+    assert "_encoder_inputs.py" not in found["ps5"] and found["ps6"] == here
+
+
+@pytest.mark.parametrize("problem_set", SETS)
+def test_a_released_folder_checks_right_answers_on_its_own(graded, tmp_path, problem_set):
+    course, _ = graded
+    folder = shutil.copytree(course.release(problem_set), tmp_path / "unpacked")
+    handed_out = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert handed_out == {*releasing.bundle(problem_set), f"{problem_set}.ipynb"}
+    shutil.copytree(REFERENCE, folder / "attention", dirs_exist_ok=True)  # attention of ps2 imports masks of ps3
+    variables = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(folder)}
+    said = ""
+    for module in modules_of(problem_set):
+        command = [sys.executable, "-P", "-m", "selfcheck", module]
+        done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        said += done.stdout
+    for exercise in in_problem_set(problem_set):
+        assert re.search(rf"^{exercise.number} .*: passes every visible check", said, flags=re.MULTILINE)
 
 
 def test_the_class_report_counts_misconceptions_and_names_who_needs_a_look(graded):
@@ -249,7 +316,7 @@ def test_a_submission_comes_in_as_a_zip_or_a_folder(graded, tmp_path):
 
 def test_judge_grades_as_grade_does(graded, tmp_path):
     course, _ = graded
-    chosen = [one for one in TABLE if one.problem_set == "ps1"][:3]
+    chosen = [one for one in TABLE if one.problem_set == "ps1" and one.student in ("ada", "carla")]
     folders = []
     for number, one in enumerate(chosen):
         sample_class.write_submission(one, course, tmp_path / str(number))
@@ -269,7 +336,7 @@ def test_judge_grades_as_grade_does(graded, tmp_path):
 
 def test_every_problem_set_has_a_question_to_grade_by_hand(graded):
     course, _ = graded
-    for problem_set in problem_sets():
+    for problem_set in SETS:
         notebook = json.loads((course.release(problem_set) / f"{problem_set}.ipynb").read_text())
         settings = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
         assert any(one.get("grade") and one.get("solution") for one in settings)
