@@ -310,6 +310,9 @@ def test_identical_words_show_what_a_method_knows_about_places():
     q, k = same @ w_q, same @ w_k
     assert worst((q @ k.T).softmax(-1) - 1 / 6) < ROUNDING
     rotary = (apply_rotary(q) @ apply_rotary(k).T).softmax(-1)
-    assert worst(rotary[3] - 1 / 6) > 1e-3
+    assert worst(rotary[3] - 1 / 6) > 1e-3 and (rotary[3, 2] - rotary[3, 4]).abs() > 1e-3  # direction
+    placed = same + sinusoidal_encoding(6, 8)
+    added = (placed @ w_q @ (placed @ w_k).T).softmax(-1)
+    assert (added[3, 2] - added[3, 4]).abs() > 1e-3  # direction
     alibi = (q @ k.T + alibi_bias(4, 6)[0]).softmax(-1)
     assert alibi[3].argmax() == 3 and alibi[3, 2].item() == pytest.approx(alibi[3, 4].item())  # no direction

@@ -36,9 +36,9 @@ def one_thread() -> Any:
     torch.set_num_threads(threads)
 
 
-def lowest(losses: list[float]) -> float:
-    """The lowest mean over ten steps in a row: a relapse late in training does not hide what was learnt."""
-    return min(sum(losses[k : k + 10]) / 10 for k in range(len(losses) - 9))
+def at_the_end(losses: list[float]) -> float:
+    """The mean loss over the last ten steps."""
+    return sum(losses[-10:]) / 10
 
 
 # What the residual is for
@@ -67,8 +67,8 @@ def test_with_residuals_the_tokens_stay_apart(page, norm, low, high):
 
 
 def test_without_residuals_hardly_anything_is_learnt(page):
-    _, losses = page["train_follower"](6, 1, 8, False, 1e-3, 0, 120, 32, page["WithoutResidual"])
-    assert lowest(losses) > GUESSER - 0.25
+    _, losses = page["train_follower"](6, 1, 8, False, 3e-3, 0, 120, 32, page["WithoutResidual"])
+    assert at_the_end(losses) > GUESSER - 0.25
 
 
 # What the feed-forward layer is for
@@ -92,7 +92,8 @@ def test_feed_forward_layers_learn_more_facts_than_attention_with_as_many_parame
     sizes = [sum(p.numel() for p in page["Memory"](**options).parameters()) for options in (without, with_ffn)]
     assert sizes == [6545, 6449]
     assert page["fraction_learnt"](256, **with_ffn) > 0.98
-    assert 0.65 < page["fraction_learnt"](256, **without) < 0.85
+    # 0.67 to 0.88 from six seeds: well above the affine stack (below 0.63) and well below all
+    assert 0.64 < page["fraction_learnt"](256, **without) < 0.95
 
 
 def test_an_affine_map_learns_few_random_labels_by_heart(page):
@@ -110,28 +111,30 @@ def test_the_last_layers_gradient_keeps_its_size_with_post_norm_and_falls_with_p
         for norm_first in (False, True)
         for depth in (3, 24)
     }
-    assert 0.4 < last[False, 3] < 0.55 and 0.4 < last[False, 24] < 0.55
+    assert last[False, 24] / last[False, 3] == pytest.approx(1.2, abs=0.1)  # "by about a fifth"
     assert last[True, 24] < 0.5 * last[True, 3]
 
 
 def test_over_24_layers_post_norm_does_not_vanish_and_pre_norm_is_not_level(page):
     post, pre = (page["gradient_by_layer"](24, norm_first) for norm_first in (False, True))
     assert post.min() > 0.3
-    assert 5 < (pre[0] / pre[-1]).item() < 7
+    assert 3 < (pre[0] / pre[-1]).item() < 8  # "several times": 3.9 to 5.6 from other draws
 
 
-def loss_reached(page: dict[str, Any], norm_first: bool, lr: float, warm_up: int) -> float:
-    return lowest(page["train_follower"](6, 1, 8, norm_first, lr, warm_up, 120, 32)[1])
+def loss_reached(page: dict[str, Any], norm_first: bool, lr: float, warm_up: int, seed: int) -> float:
+    return at_the_end(page["train_follower"](6, 1, 8, norm_first, lr, warm_up, 120, 32, seed=seed)[1])
 
 
-def test_post_norm_needs_a_warm_up_where_pre_norm_does_not(page):
-    assert loss_reached(page, False, 1e-2, 0) > GUESSER - 0.25
-    assert loss_reached(page, False, 1e-2, 50) < 0.3
-    assert loss_reached(page, True, 1e-2, 0) < 0.1
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])  # the page's three, and one more
+def test_post_norm_needs_a_warm_up_where_pre_norm_does_not(page, seed):
+    assert loss_reached(page, False, 0.015, 0, seed) > GUESSER - 0.1
+    assert loss_reached(page, False, 0.015, 50, seed) < 0.5
+    assert loss_reached(page, True, 0.015, 0, seed) < 0.1
 
 
-def test_post_norm_needs_no_warm_up_at_a_tenth_of_the_learning_rate(page):
-    assert loss_reached(page, False, 1e-3, 0) < 0.3
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_post_norm_needs_no_warm_up_at_a_fifth_of_the_learning_rate(page, seed):
+    assert loss_reached(page, False, 0.003, 0, seed) < 0.3
 
 
 # Stacking
