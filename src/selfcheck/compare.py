@@ -80,7 +80,7 @@ def _values(check: Check, one: dict[str, Any], expected: Answer, got: Answer, re
         try:
             wanted, came = check.view(one, wanted), check.view(one, came)
         except Exception as error:  # the view meets whatever a learner returned
-            plain = _compare_trees(unpack(expected["value"]), came, check.tolerance, reveal, "")
+            plain = _compare_trees(unpack(expected["value"]), came, math.inf, reveal, "")  # its form alone
             if plain and plain.kind in ("structure", "shape"):
                 return plain
             return Difference("structure", f"the answer has not the expected form ({type(error).__name__})")
@@ -111,9 +111,10 @@ def _compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where
     if wanted is None or came is None:
         if wanted is came:
             return None
-        return Difference(
-            "structure", f"expected {_wish(wanted)}{where}, got {_name(came)}{_form_advice(wanted, came)}"
-        )
+        advice = (
+            "" if where else _form_advice(wanted, came)
+        )  # one result of several may be None: something was returned
+        return Difference("structure", f"expected {_wish(wanted)}{where}, got {_name(came)}{advice}")
     want, part = _as_array(wanted), _as_array(came)
     if part is None or want is None or (want.shape != part.shape and _is_tuple(came)):
         return Difference(

@@ -162,7 +162,7 @@ def _box(colour: str, title: str, rows: str) -> str:
 def _check_html(symbol: str, one: CheckResult, told: str = "") -> str:
     colour = COLOURS.get(one.verdict, COLOURS[FAILED])
     mark = f'<span style="color:{colour};font-weight:bold">{MARKS.get(one.verdict, "!")}</span>'
-    body = f'<li style="margin:.25em 0">{mark} {html.escape(_label(one))}'
+    body = f'<li style="margin:.25em 0">{mark} {_with_code(_label(one))}'
     if one.message and told:
         body += html.escape(told, quote=False)
     elif one.message:
@@ -176,5 +176,8 @@ def _check_html(symbol: str, one: CheckResult, told: str = "") -> str:
 
 
 def _with_code(message: str) -> str:
-    """A message as HTML: what stands between backticks is code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(message))
+    """A message as HTML: what stands between backticks is code, words between asterisks are stressed."""
+    parts = re.split("`([^`]+)`", html.escape(message))
+    stressed = [re.sub(r"(?<![\w(*])\*([^\W\d_][\w -]*)\*(?!\w)", r"<em>\1</em>", part) for part in parts[::2]]
+    code = [f"<code>{part}</code>" for part in parts[1::2]]
+    return "".join(part for pair in zip(stressed, [*code, ""], strict=True) for part in pair)

@@ -18,7 +18,7 @@ from selfcheck.learner import Stopped, check, stoppable
 from selfcheck.pictures import pictures
 from selfcheck.plan import Check, call
 from selfcheck.recorded import visible_keys
-from selfcheck.show import report_text
+from selfcheck.show import _with_code, report_text
 from selfcheck.verdict import judge
 
 HEAD = {
@@ -183,6 +183,13 @@ def test_a_form_that_a_view_cannot_take_is_named_as_the_learner_made_it():
     assert compare(chosen, call().packed(), wanted, came).text == "expected shape (2, 2, 2), got (2, 2)"
 
 
+def test_one_result_of_two_that_is_none_is_not_taken_for_a_missing_return():
+    chosen = Check("toy.double", "x", "x", lambda rng: None, view=lambda one, value: value[1].nested())
+    pair = {"value": pack((torch.ones(2), torch.ones(3))), "changed": []}
+    text = compare(chosen, call().packed(), pair, {"value": pack((torch.zeros(2), None)), "changed": []}).text
+    assert text == "expected a tensor of shape (3,) in result 2 of 2, got None"
+
+
 def test_one_tensor_in_place_of_a_pair_is_not_taken_apart():
     chosen = Check("toy.double", "x", "x", lambda rng: None)
     pair = {"value": pack((torch.ones(2, 3), torch.ones(2, 3, 3))), "changed": []}
@@ -308,3 +315,11 @@ def test_the_picture_shows_the_first_matrix_that_differs_in_one_scale():
 def test_code_in_a_message_is_code_in_a_notebook(attempt, tmp_path):
     attempt(body("return np.ones(2)"))
     assert "<code>return np.ones(2)</code>" in check("masks.causal_mask")._repr_html_()
+
+
+def test_stressed_words_of_a_message_are_stressed_in_a_notebook_and_products_are_not():
+    said = _with_code("a boolean mask that is *added* to 2 * h * d and x*y*z, `a *b* c`, f(*tensors) and *all of it*")
+    assert said == (
+        "a boolean mask that is <em>added</em> to 2 * h * d and x*y*z, <code>a *b* c</code>, f(*tensors) and "
+        "<em>all of it</em>"
+    )
