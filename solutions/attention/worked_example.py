@@ -28,7 +28,7 @@ EXAMPLE = {
 
 
 def project(inputs, w_query, w_key, w_value) -> tuple:
-    """X W_q, X W_k and X W_v: what each token asks, offers and carries.
+    """X W_Q, X W_K and X W_V: what each token asks, offers and carries.
 
     inputs: (L, d_in); w_query, w_key: (d_in, d); w_value: (d_in, d_v)
     Returns queries (L, d), keys (L, d) and values (L, d_v).

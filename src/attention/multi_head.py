@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 80b6a211f257
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 88f36e47f128
 """Multi-head attention: several attentions side by side, each on its own slice of the features."""
 
 import torch
@@ -46,10 +46,10 @@ def merge_heads(x: Tensor) -> Tensor:
 
 
 class MultiHeadAttention(nn.Module):
-    """concat(head_1, …, head_H) W_o, where head_h = attention(Q W_q^h, K W_k^h, V W_v^h)   (Vaswani et al. 2017).
+    """concat(head_1, …, head_H) W_O, where head_h = attention(Q W_Q^h, K W_K^h, V W_V^h)   (Vaswani et al. 2017).
 
-    The H projections W_q^h, each (d_model, d_head), stand side by side in one linear layer `q_proj`; likewise
-    `k_proj` and `v_proj`. W_o is `out_proj`. Each of the four maps d_model to d_model.
+    The H projections W_Q^h, each (d_model, d_head), stand side by side in one linear layer `q_proj`; likewise
+    `k_proj` and `v_proj`. W_O is `out_proj`. Each of the four maps d_model to d_model.
 
     d_model: width of queries, keys, values and output; num_heads: H, a divisor of d_model
     dropout: probability with which a weight used for the output is zeroed, in training only
@@ -98,7 +98,7 @@ def load_torch_weights(module: nn.Module, reference: nn.MultiheadAttention) -> N
     """Copy the weights of torch's own layer in, so that the two agree to rounding.
 
     module: has the linear layers q_proj, k_proj, v_proj and out_proj, as MultiHeadAttention does; changed in place
-    reference: its in_proj_weight (3 · d_model, d_model) holds W_q, W_k and W_v below each other, in this order, and
+    reference: its in_proj_weight (3 · d_model, d_model) holds W_Q, W_K and W_V below each other, in this order, and
         in_proj_bias (3 · d_model,) their biases; out_proj is a linear layer of its own
     Raises ValueError where the widths differ, where only one of the two has biases, and for a kdim or vdim of its own.
     """

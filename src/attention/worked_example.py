@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. d95d269b94cb
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. e154420d7367
 """Self-attention on arrays small enough to check by hand.
 
 Every argument and every result is array-like: nested lists, tuples or NumPy arrays. Row vectors:
@@ -25,7 +25,7 @@ EXAMPLE = {
 
 
 def project(inputs, w_query, w_key, w_value) -> tuple:
-    """X W_q, X W_k and X W_v: what each token asks, offers and carries.
+    """X W_Q, X W_K and X W_V: what each token asks, offers and carries.
 
     inputs: (L, d_in); w_query, w_key: (d_in, d); w_value: (d_in, d_v)
     Returns queries (L, d), keys (L, d) and values (L, d_v).

@@ -46,9 +46,9 @@ def test_every_misconception_fails_a_visible_check_and_is_named(exercise):
 @parts
 @pytest.mark.parametrize("secret", SECRETS)
 def test_every_misconception_is_named_on_hidden_draws_too(exercise, secret):
-    keys = all_keys(exercise, secret)
-    for name, function in misconceptions_here(exercise).items():
-        result = judge(exercise, keys, answers_of(function, keys))
+    keys = [key for key in all_keys(exercise, secret) if key.misconceptions]  # the first draw of each check
+    for name in misconceptions_here(exercise):
+        result = judge(exercise, keys, [key.misconceptions.get(name, key.expected) for key in keys])
         assert result.misconceptions == [name], f"{name} is diagnosed as {result.misconceptions}"
         assert result.points < result.max_points
 
