@@ -28,6 +28,16 @@ from .sandbox import Sandbox
 MOST_FILE_BYTES = 2**20
 MOST_FILES = 50
 GIVEN = ("__init__.py", "_arguments.py")  # the course's own text, whatever was submitted
+#: Added to a reference module that stands in for a learner's: what it lacks is looked for in the learner's own text.
+FALLBACK = """
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    from importlib import import_module
+
+    return getattr(import_module("._submitted_{module}", __package__), name)
+"""
 PUBLIC_SECRET = b"attention by hand"  # of a judgement outside any course
 
 
@@ -94,12 +104,21 @@ def judge_problem_set(
 
 
 def stage_files(submission: Submission, problem_set: str) -> dict[str, bytes]:
-    """What the package in the sandbox consists of."""
+    """What the package in the sandbox consists of.
+
+    A helper that a learner wrote into a module of an earlier problem set is still found there.
+    """
     sets = problem_sets()
     graded = modules_of(problem_set)
     earlier = {module for name in sets[: sets.index(problem_set)] for module in modules_of(name)} - set(graded)
-    reference = {*GIVEN, *(f"{module}.py" for module in earlier)}
-    return submission.files | {name: (REFERENCE / name).read_bytes() for name in sorted(reference)}
+    files = submission.files | {name: (REFERENCE / name).read_bytes() for name in GIVEN}
+    for module in sorted(earlier):
+        name = f"{module}.py"
+        files[name] = (REFERENCE / name).read_bytes()
+        if name in submission.files:
+            files[name] += FALLBACK.format(module=module).encode()
+            files[f"_submitted_{name}"] = submission.files[name]
+    return files
 
 
 def _needs_torch(requests: list[Request]) -> bool:

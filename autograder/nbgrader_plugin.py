@@ -35,6 +35,7 @@ from .records import record_of, record_on_file
 from .sandbox import open_sandbox
 
 COLUMNS = 100
+_refused: dict[tuple[str, str], Exception] = {}  # (problem set, student) whose submission could not be cleaned
 GRADE_CELL = re.compile(r'check\("([a-z_]+\.\w+)"\)')
 
 
@@ -44,6 +45,9 @@ class TrustedResults(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         course = Course.open(CourseDirectory(config=self.config).root)
         names = resources["nbgrader"]
+        refused = _refused.get((names["assignment"], names["student"]))
+        if refused:
+            raise RuntimeError("the submission could not be taken in: nothing is entered") from refused
         record = record_on_file(course, names["student"], names["assignment"])
         if record is None:
             record = record_of(course, names["student"], names["assignment"], open_sandbox())
@@ -122,10 +126,17 @@ def configure(c: Config, root: Path) -> None:
 
 
 def _take_in(root: Path, assignment: str, student: str, notebooks: list[str]) -> None:
-    """nbgrader's hook before it converts a submission: cleans what came through its exchange or by copying."""
+    """nbgrader's hook before it converts a submission: cleans what came through its exchange or by copying.
+
+    nbgrader goes on where a hook fails; what was not cleaned is remembered, and `TrustedResults` refuses it.
+    """
     course = Course.open(root)
     for one in course.students(assignment):
-        intake.normalise(course, one, assignment)
+        _refused.pop((assignment, one), None)
+        try:
+            intake.normalise(course, one, assignment)
+        except Exception as error:
+            _refused[assignment, one] = error
 
 
 @cache

@@ -1,0 +1,33 @@
+"""nbgrader goes on where its hook fails: what could not be cleaned is not graded, and the others are."""
+
+import pytest
+from nbformat.v4 import new_notebook
+
+from autograder import intake, nbgrader_plugin
+from autograder.course import Course
+from autograder.nbgrader_plugin import TrustedResults
+
+
+def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_not(tmp_path, monkeypatch):
+    course = Course.open(tmp_path)
+    for student in ("ada", "zoe"):
+        course.submitted(student, "ps1").mkdir(parents=True)
+    cleaned = []
+
+    def normalise(course, student, problem_set):
+        if student == "ada":
+            raise OSError("disk full")
+        cleaned.append(student)
+
+    monkeypatch.setattr(intake, "normalise", normalise)
+    nbgrader_plugin._take_in(tmp_path, "ps1", "zoe", [])
+    assert cleaned == ["zoe"]
+    step = TrustedResults()
+    step.config.CourseDirectory.root = str(tmp_path)
+    resources = {"nbgrader": {"student": "ada", "assignment": "ps1"}}
+    with pytest.raises(RuntimeError, match="could not be taken in"):
+        step.preprocess(new_notebook(), resources)
+
+    monkeypatch.setattr(intake, "normalise", lambda *_: cleaned.append("ada"))
+    nbgrader_plugin._take_in(tmp_path, "ps1", "ada", [])
+    assert ("ps1", "ada") not in nbgrader_plugin._refused
