@@ -1,4 +1,4 @@
-"""The modules of earlier problem sets are the reference's when a later one is graded, but lend the learner's helpers."""
+"""Modules of earlier problem sets are the reference's when a later one is graded, and lend the learner's helpers."""
 
 from autograder.judging import Submission, stage_files
 from autograder.places import REFERENCE
