@@ -1,7 +1,6 @@
 """Hidden checks of the encoder."""
 
 from selfcheck.checks._encoder_inputs import (
-    DTYPES,
     causal,
     columns,
     encoder_state,
@@ -9,6 +8,7 @@ from selfcheck.checks._encoder_inputs import (
     layer_state,
     scattered,
 )
+from selfcheck.checks.dot_product import DTYPES
 from selfcheck.checks.encoder import COLUMNS, ENCODER, FEED_FORWARD, LAYER, NORM
 from selfcheck.plan import built, call, check, tensor
 

@@ -111,9 +111,8 @@ def _compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where
     if wanted is None or came is None:
         if wanted is came:
             return None
-        advice = (
-            "" if where else _form_advice(wanted, came)
-        )  # one result of several may be None: something was returned
+        # One result of several may be None: then something was returned, and no return is missing.
+        advice = "" if where else _form_advice(wanted, came)
         return Difference("structure", f"expected {_wish(wanted)}{where}, got {_name(came)}{advice}")
     want, part = _as_array(wanted), _as_array(came)
     if part is None or want is None or (want.shape != part.shape and _is_tuple(came)):

@@ -18,6 +18,8 @@ TRUTH = (
     "Whether something was given at all asks `is not None`"
 )
 WHOLE = "/ gives a float, even 4 / 2; // divides whole numbers"
+SUPER = "Begin __init__ with super().__init__(): it makes room for layers and parameters"
+DTYPE = "A new tensor is float32 unless you say dtype=…: give it that of the input"
 ADVICE = (
     ("Boolean value of Tensor", TRUTH),
     ("truth value of an array", TRUTH),
@@ -59,14 +61,8 @@ ADVICE = (
     ("No module named", "NumPy and torch are all you need; your own files are imported as in `from .masks import …`"),
     ("EOF when reading", "The checks pass everything as arguments: nothing is to be typed in"),
     ("for 'Long'", "Whole numbers came in: turn them into floats first"),
-    (
-        "before Module.__init__() call",
-        "Begin __init__ with super().__init__(): it makes room for layers and parameters",
-    ),
-    (
-        "has no attribute '_parameters'",
-        "Begin __init__ with super().__init__(): it makes room for layers and parameters",
-    ),
+    ("before Module.__init__() call", SUPER),
+    ("has no attribute '_parameters'", SUPER),
     (
         "is invalid for input of size",
         "reshape keeps the number of entries: multiply the sizes on both sides and compare",
@@ -75,9 +71,9 @@ ADVICE = (
         "view size is not compatible",
         "After a transpose the entries lie out of order in memory: reshape copies where view cannot",
     ),
-    ("to have the same dtype", "A new tensor is float32 unless you say dtype=…: give it that of the input"),
-    ("must have the same dtype", "A new tensor is float32 unless you say dtype=…: give it that of the input"),
-    ("expected scalar type", "A new tensor is float32 unless you say dtype=…: give it that of the input"),
+    ("to have the same dtype", DTYPE),
+    ("must have the same dtype", DTYPE),
+    ("expected scalar type", DTYPE),
     (
         "leaf Variable that requires grad",
         "Leave arguments as they are and make a new tensor; a parameter's own numbers are overwritten under "

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import copy
 import math
-from pathlib import Path
 
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -17,26 +16,7 @@ from attention.dot_product import scaled_dot_product_attention
 from attention.masks import causal_mask, document_mask, padding_mask, sliding_window_mask
 from attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from attention.worked_example import EXAMPLE
-
-PAGE = (Path(__file__).parents[2] / "book" / "chapters" / "05-multi-head.md").read_text(encoding="utf-8")
-ROUNDING = 1e-12  # float64, values of order 1 to 10, some hundred additions
-
-
-def random(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def worst(a: Tensor, b: Tensor) -> float:
-    return (a - b).abs().max().item()
-
-
-def layer_of(d_model: int, num_heads: int, seed: int = 0, **options) -> MultiHeadAttention:
-    torch.manual_seed(seed)
-    return MultiHeadAttention(d_model, num_heads, **options).double()
-
-
-def count(module: nn.Module) -> int:
-    return sum(p.numel() for p in module.parameters())
+from tests.chapters.chapter5 import PAGE, ROUNDING, count, layer_of, random, worst
 
 
 def split_wrong(x: Tensor, num_heads: int) -> Tensor:

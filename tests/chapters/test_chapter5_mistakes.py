@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from attention.dot_product import scaled_dot_product_attention
 from attention.masks import causal_mask
-from attention.multi_head import MultiHeadAttention, load_torch_weights, merge_heads, split_heads
-
-PAGE = (Path(__file__).parents[2] / "book" / "chapters" / "05-multi-head.md").read_text(encoding="utf-8")
-ROUNDING = 1e-12  # float64, values of order 1 to 10, some hundred additions
-
-
-def random(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def worst(a: Tensor, b: Tensor) -> float:
-    return (a - b).abs().max().item()
-
-
-def layer_of(d_model: int, num_heads: int, seed: int = 0, **options) -> MultiHeadAttention:
-    torch.manual_seed(seed)
-    return MultiHeadAttention(d_model, num_heads, **options).double()
-
-
-def count(module: nn.Module) -> int:
-    return sum(p.numel() for p in module.parameters())
-
+from attention.multi_head import load_torch_weights, merge_heads, split_heads
+from tests.chapters.chapter5 import PAGE, ROUNDING, count, layer_of, random, worst
 
 # Torch's packed weights
 

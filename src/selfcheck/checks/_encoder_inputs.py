@@ -5,7 +5,8 @@ import math
 from selfcheck.arrays import Array, array, nest
 from selfcheck.plan import built, call, tensor
 
-DTYPES = ("float16", "bfloat16", "float32", "float64")
+from .dot_product import dropped
+
 ATTENTION = "self_attention."
 FEED = "feed_forward."
 OUT, LAST = ATTENTION + "out_proj", FEED + "linear2"  # with both at zero, residual connections and norms are left
@@ -126,15 +127,6 @@ def same_twice(one, answer):
         return answer
     first, second = answer
     return array(int(first.shape == second.shape and not _differ(first.values(), second.values())))
-
-
-def dropped(entries, whole):
-    """Two facts that do not depend on which entries were hit: the share of zeros, in quarters, and what became of
-    `whole` elsewhere, as a factor; 0 where that is not one factor."""
-    share = round(4 * sum(abs(entry) < 1e-6 for entry in entries) / len(entries)) / 4
-    factors = [entry / whole for entry in entries if abs(entry) >= 1e-6]
-    same = factors and max(factors) - min(factors) < 1e-4
-    return [share, factors[0] if same else 0.0]
 
 
 def averages(rows, spread=False):

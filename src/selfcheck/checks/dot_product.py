@@ -116,11 +116,11 @@ def dropout(rng):
     )
 
 
-def dropped(entries):
-    """Two facts that do not depend on which weights were hit: the share of zeros, in quarters, and what became of
-    1 / KEYS elsewhere, as a factor; 0 where that is not one factor."""
-    share = round(4 * sum(entry == 0 for entry in entries) / len(entries)) / 4
-    factors = [entry * KEYS for entry in entries if entry != 0]
+def dropped(entries, whole=1 / KEYS):
+    """Two facts that do not depend on which entries were hit: the share of zeros, in quarters, and what became of
+    `whole` elsewhere, as a factor; 0 where that is not one factor."""
+    share = round(4 * sum(abs(entry) < 1e-6 for entry in entries) / len(entries)) / 4
+    factors = [entry / whole for entry in entries if abs(entry) >= 1e-6]
     same = factors and max(factors) - min(factors) < 1e-4
     return [share, factors[0] if same else 0.0]
 

@@ -7,7 +7,6 @@ second linear layer only attention, and with one token attention is a linear map
 from selfcheck.plan import built, call, check, tensor
 
 from ._encoder_inputs import (
-    DTYPES,
     LAST,
     OUT,
     attended,
@@ -41,6 +40,7 @@ from ._encoder_inputs import (
     weights_alone,
     without,
 )
+from .dot_product import DTYPES
 
 NORM, FEED_FORWARD, LAYER = "encoder.layer_norm", "encoder.FeedForward", "encoder.EncoderLayer"
 ENCODER, COLUMNS = "encoder.Encoder", "encoder.attention_columns"
