@@ -59,7 +59,7 @@ def staged(files: dict[str, bytes]) -> Iterator[Path]:
         for name, data in files.items():
             (package / name).write_bytes(data)
         shutil.copyfile(Path(__file__).with_name("room.py"), code / "room.py")
-        for name in ("arrays.py", "runner.py", "steps.py", "traces.py"):
+        for name in ("arrays.py", "objects.py", "runner.py", "steps.py", "traces.py"):
             shutil.copyfile(SELFCHECK / name, code / "selfcheck" / name)
         (code / "selfcheck" / "__init__.py").touch()
         for place in (stage, *stage.rglob("*")):
@@ -221,6 +221,8 @@ def _sound_answer(answer: Any) -> Answer:
             unpack(tree)
         lost = {str(one)[:100]: dict(names.items()) for one, names in answer.get("lost", {}).items()}
         parameters = {str(name)[:100]: list(map(int, shape)) for name, shape in answer.get("parameters", {}).items()}
+        drawn = {str(name)[:100]: bool(came) for name, came in answer.get("drawn", {}).items()}
+        largest = int(answer.get("largest", 0))
     except (KeyError, ValueError, AttributeError, TypeError, OverflowError):
         return _failure("ended")
     changed = answer.get("changed")
@@ -229,6 +231,7 @@ def _sound_answer(answer: Any) -> Answer:
         "changed": [str(name)[:50] for name in changed] if isinstance(changed, list) else [],
     }
     more = {"gradients": gradients, "states": states, "parameters": parameters, "lost": lost}
+    more |= {"drawn": drawn, "largest": largest}
     return sound | {name: found for name, found in more.items() if found or name in answer}
 
 

@@ -34,7 +34,7 @@ def recordings() -> dict[str, str]:
 
 
 #: What is known of modules, and the aspect of a check that looks at it.
-ASPECTS = {"parameters": "parameters", "states": "state", "lost": "kept"}
+ASPECTS = {"parameters": "parameters", "states": "state", "lost": "kept", "drawn": "generator", "largest": "memory"}
 
 
 def _plain(answer: dict, check: Check) -> dict:

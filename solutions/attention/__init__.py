@@ -7,7 +7,18 @@ mistake in one module leaves the others usable. Imports inside the package are r
 import importlib
 from types import ModuleType
 
-__all__ = ["dot_product", "encoder", "masks", "multi_head", "positions", "scores", "worked_example"]
+__all__ = [
+    "classifier",
+    "dot_product",
+    "efficient",
+    "encoder",
+    "masks",
+    "multi_head",
+    "positions",
+    "scores",
+    "sequence_to_sequence",
+    "worked_example",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

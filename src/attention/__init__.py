@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. fba60f9e70b6
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. af1d8b908c33
 """Attention, from a worked example to encoder layers, one module per chapter.
 
 Importing the package imports none of its modules: each is loaded when it is first used, so that a
@@ -8,7 +8,18 @@ mistake in one module leaves the others usable. Imports inside the package are r
 import importlib
 from types import ModuleType
 
-__all__ = ["dot_product", "encoder", "masks", "multi_head", "positions", "scores", "worked_example"]
+__all__ = [
+    "classifier",
+    "dot_product",
+    "efficient",
+    "encoder",
+    "masks",
+    "multi_head",
+    "positions",
+    "scores",
+    "sequence_to_sequence",
+    "worked_example",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -37,7 +37,7 @@ class Difference:
     """Where an answer parts from the expected one.
 
     kind: "missing", "not started", "import", "raised", "stopped", "no error", "structure", "shape", "dtype", "nan",
-        "values", "gradient", "changed", "parameters", "state" or "kept"
+        "values", "gradient", "changed", "parameters", "state", "kept", "generator" or "memory"
     text: what a learner reads; open text may hold expected values, so it is made only for visible checks
     """
 
@@ -243,6 +243,27 @@ def _unchanged(check: Check, one: dict[str, Any], expected: Answer, got: Answer,
     return Difference("changed", f"your code changed what it was given ({listed}): work on a copy")
 
 
+def _generator(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """Whether random numbers came from the generator that was given, and from no other."""
+    drawn = got.get("drawn") or {}
+    if any(drawn.get(name) != wanted for name, wanted in expected.get("drawn", {}).items() if name):
+        return Difference("generator", "no random number was drawn from the generator: pass it on to what draws")
+    if drawn.get("") != expected.get("drawn", {}).get(""):
+        return Difference("generator", "random numbers were drawn from torch's own generator, not from the one given")
+    return None
+
+
+MEMORY_FACTOR = 8  # how many times the reference's largest tensor a right answer may hold
+
+
+def _memory(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """How large the largest tensor was that was made on the way."""
+    allowed, held = MEMORY_FACTOR * expected.get("largest", 0), got.get("largest", 0)
+    if held <= allowed:
+        return None
+    return Difference("memory", f"a tensor of {held} entries was made on the way; {allowed} are enough by far")
+
+
 _ASPECTS: dict[str, Callable[..., Difference | None]] = {
     "values": _values,
     "dtype": _dtype,
@@ -252,6 +273,8 @@ _ASPECTS: dict[str, Callable[..., Difference | None]] = {
     "parameters": _parameters,
     "state": _state,
     "kept": _kept,
+    "generator": _generator,
+    "memory": _memory,
 }
 
 

@@ -113,12 +113,23 @@ def _number(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
+MODULES = {"network": "a small model"}
+OBJECTS = {
+    "iterator": "an iterator over {count} tensors",
+    "score": "{name} scores",
+    "generator": "a generator",
+    "loss": "{name}",
+    "optimizer": "SGD(lr={rate})",
+}
+
+
 def call_text(symbol: str, step: dict[str, Any]) -> str:
     """The step of a check: "in causal_mask(4, 6)", large arrays by kind and shape."""
     if "construct" not in step:
         return f"in {symbol}{_arguments(step)}"
     made = f"{symbol}{_arguments(step['construct'])}"
-    mode = ".train()" if step["training"] else ""
+    mode = f" trained for {step['lessons']['steps']} steps" if step.get("lessons") else ""
+    mode += ".train()" if step["training"] else ""
     uses = [f"{'.' if use['method'] else ''}{use['method']}{_arguments(use)}" for use in step["uses"]]
     if len(uses) < 2:
         return f"in {made}{mode}{''.join(uses)}"
@@ -137,8 +148,14 @@ def _argument_text(tree: dict[str, Any]) -> str:
     if tree["kind"] == "text":
         return repr(tree["value"])
     if tree["kind"] == "module":
-        return f"a module with {', '.join(tree['names'])}" if "names" in tree else tree["type"]
+        return (
+            f"a module with {', '.join(tree['names'])}" if "names" in tree else MODULES.get(tree["type"], tree["type"])
+        )
+    if tree["kind"] in OBJECTS:
+        return OBJECTS[tree["kind"]].format(count=len(tree.get("items", [])), **tree)
     value = unpack(tree)
+    if isinstance(value, tuple):
+        return f"({', '.join(_argument_text(item) for item in tree['items'])})"
     if not isinstance(value, Array):
         return str(value)
     if math.prod(value.shape) <= 6 and len(value.shape) < 3:

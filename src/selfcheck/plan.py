@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .arrays import Array, array, pack
+from .objects import KINDS, LOSSES
 
 __all__ = [
     "Built",
@@ -33,14 +34,21 @@ __all__ = [
     "check",
     "checks_in",
     "dtype",
+    "generator",
+    "iterator",
+    "lessons",
     "linears",
+    "loss",
     "method",
     "ndarray",
+    "network",
+    "optimizer",
+    "score",
     "tensor",
     "torch_attention",
 ]
 
-ASPECTS = ("values", "dtype", "gradient", "unchanged", "error", "parameters", "state", "kept")
+ASPECTS = ("values", "dtype", "gradient", "unchanged", "error", "parameters", "state", "kept", "generator", "memory")
 
 
 class Draw(random.Random):
@@ -111,15 +119,17 @@ class Built:
     uses: tuple[Call, ...] = ()
     state: dict[str, Array] = field(default_factory=dict)
     training: bool = False
+    lessons: dict[str, Any] = field(default_factory=dict)
 
     def packed(self) -> dict[str, Any]:
         """The step as a JSON tree for the runner."""
-        return {
+        found = {
             "construct": self.construct.packed(),
             "state": {name: pack(value) for name, value in self.state.items()},
             "training": self.training,
             "uses": [{"method": use.method, **use.packed()} for use in self.uses],
         }
+        return found | ({"lessons": self.lessons} if self.lessons else {})
 
 
 @dataclass(frozen=True)
@@ -139,7 +149,8 @@ class Check:
     def calls(self, seed: int) -> list[dict[str, Any]]:
         """The packed steps that this check makes for a seed."""
         made = self.make(Draw(seed))
-        return [one.packed() for one in (made if isinstance(made, list) else [made])]
+        more = {"memory": True} if "memory" in self.compares else {}
+        return [one.packed() | more for one in (made if isinstance(made, list) else [made])]
 
 
 _found: dict[str, list[Check]] = {}
@@ -160,7 +171,9 @@ def check(
     compares: "values" (structure, shape, finiteness and entries), "dtype", "gradient" (of a fixed weighted sum of all
         outputs, for every floating tensor argument and parameter), "unchanged" (the arguments and parameters), "error"
         (the kind of exception), "parameters" (names and shapes in a built module's state dict), "state" (what became of
-        the modules among the arguments), "kept" (whether these still have their own parameters, which learn)
+        the modules among the arguments), "kept" (whether these still have their own parameters, which learn),
+        "generator" (whether random numbers came from the generator among the arguments), "memory" (the largest tensor
+        made on the way has at most eight times as many entries as the reference's)
     tolerance: an entry may differ by tolerance · (1 + |expected|); 1e-5 lets float32 arithmetic pass
     view: view(call, value) brings several right answers to one form before they are compared
     points: of a hidden check; problem_set: of a hidden check, where the exercise's id has two parts
@@ -192,14 +205,29 @@ def call(*args: Any, **kwargs: Any) -> Call:
     return Call(args, kwargs)
 
 
-def built(construct: Call, *uses: Call, state: dict[str, Array] | None = None, training: bool = False) -> Built:
+def built(
+    construct: Call,
+    *uses: Call,
+    state: dict[str, Array] | None = None,
+    training: bool = False,
+    lessons: dict[str, Any] | None = None,
+) -> Built:
     """An object of the exercise's class, made by `construct`, in evaluation mode unless `training`, then used.
 
     uses: calls of the object, or of a `method`; the answer is the result, or a tuple of several. Without any the
         answer is None: of use where "parameters" are compared, or an "error" is due
-    state: every parameter by its name in the state dict; its dtype becomes the module's
+    state: every parameter by its name in the state dict; its dtype becomes the module's. Without it the module keeps
+        what it began with, and a view has to look at what holds for any parameters
+    lessons: what the module is trained on before it is used
     """
-    return Built(construct, uses, state or {}, training)
+    return Built(construct, uses, state or {}, training, lessons or {})
+
+
+def lessons(*inputs: Array, target: Array, loss: str, steps: int, rate: float) -> dict[str, Any]:
+    """Training of a built module: that many steps of Adam with learning rate `rate` on one batch (*inputs, target)."""
+    _known("loss", loss, LOSSES)
+    packed = [pack(one) for one in inputs]
+    return {"inputs": packed, "target": pack(target), "loss": loss, "steps": steps, "rate": rate}
 
 
 def method(name: str, *args: Any, **kwargs: Any) -> Call:
@@ -226,6 +254,60 @@ def torch_attention(bias: bool, state: dict[str, Array], **sizes: int) -> dict[s
     return {"kind": "module", "type": "nn.MultiheadAttention", "sizes": sizes, "bias": bias, "state": packed}
 
 
+def network(
+    inputs: tuple[int, ...],
+    hidden: int,
+    outputs: int,
+    state: dict[str, Array],
+    dropout: float = 0.0,
+    stale: bool = False,
+    training: bool = True,
+) -> dict[str, Any]:
+    """A module argument that takes as many tensors as `inputs` has widths: output(dropout(tanh(Σ inputs[i](x_i)))).
+
+    state: inputs.0.weight (hidden, inputs[0]), inputs.0.bias, …, output.weight (outputs, hidden), output.bias
+    stale: whether its parameters have gradients already, all 1; training: its mode
+    """
+    return {
+        "kind": "module",
+        "type": "network",
+        "inputs": list(inputs),
+        "hidden": hidden,
+        "outputs": outputs,
+        "dropout": dropout,
+        "stale": stale,
+        "training": training,
+        "state": {name: pack(value) for name, value in state.items()},
+    }
+
+
+def optimizer(of: str, rate: float) -> dict[str, Any]:
+    """An argument that is torch.optim.SGD for the module argument named `of`: "0" by position, or its keyword."""
+    return {"kind": "optimizer", "of": of, "rate": rate}
+
+
+def loss(name: str) -> dict[str, Any]:
+    """An argument that is a loss function of torch.nn.functional."""
+    _known("loss", name, LOSSES)
+    return {"kind": "loss", "name": name}
+
+
+def score(name: str, *weights: Array) -> dict[str, Any]:
+    """An argument that is a score function: "dot", "scaled", "bilinear" (weight), "additive" (w1, w2)."""
+    _known("score", name, ("dot", "scaled", "bilinear", "additive"))
+    return {"kind": "score", "name": name, "items": [pack(one) for one in weights]}
+
+
+def generator(seed: int) -> dict[str, Any]:
+    """An argument that is a torch.Generator with this seed."""
+    return {"kind": "generator", "seed": seed}
+
+
+def iterator(*items: Array) -> dict[str, Any]:
+    """An argument that gives the tensors one after the other, once."""
+    return {"kind": "iterator", "items": [pack(one) for one in items]}
+
+
 def tensor(values: Any, dtype: str | None = None) -> Array:
     """A torch tensor argument from nested lists."""
     return array(values, "tensor", dtype)
@@ -241,7 +323,12 @@ def dtype(name: str) -> dict[str, str]:
     return {"kind": "dtype", "value": name}
 
 
+def _known(what: str, name: str, names: tuple[str, ...]) -> None:
+    if name not in names:
+        raise ValueError(f"{what} must be one of {', '.join(names)}, got {name!r}")
+
+
 def _pack_argument(argument: Any) -> dict[str, Any]:
-    if isinstance(argument, dict) and argument.get("kind") in ("dtype", "module"):
+    if isinstance(argument, dict) and argument.get("kind") in ("dtype", "module", *KINDS):
         return argument
     return pack(argument)

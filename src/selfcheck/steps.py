@@ -9,9 +9,10 @@ import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from . import objects
 from .arrays import pack, revive
 from .traces import describe
 
@@ -40,7 +41,7 @@ def carry_out(symbol: Callable, step: dict[str, Any], gradient: bool) -> dict[st
     found: dict[str, Any] = {}
     given = _Given()
     try:
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings(), _watched(step, found):
             warnings.simplefilter("ignore")
             if "construct" in step:
                 returned = _use(symbol, step, given, gradient, found)
@@ -54,6 +55,8 @@ def carry_out(symbol: Callable, step: dict[str, Any], gradient: bool) -> dict[st
             if given.modules:
                 found["states"] = {name: _state_of(module) for name, module in given.modules.items()}
                 found["lost"] = given.lost()
+            if given.generators:
+                found["drawn"] = given.drawn()
     except (Exception, SystemExit) as error:
         found["error"] = describe(error)
     found["changed"] = given.changed()
@@ -70,6 +73,7 @@ class _Given:
         self.floating: dict[str, Any] = {}
         self.modules: dict[str, Any] = {}
         self.parameters: dict[str, dict[str, Any]] = {}  # of the modules, as they were
+        self.generators: dict[str, tuple[Any, Any]] = {}  # with their state, torch's own among them
 
     def take(self, call: dict[str, Any], prefix: str = "") -> tuple[list, dict[str, Any]]:
         """The arguments of a call, fresh; they are named by position or keyword behind the prefix."""
@@ -79,14 +83,33 @@ class _Given:
 
     def _one(self, name: str, tree: dict[str, Any]) -> Any:
         if tree["kind"] == "module":
-            self.modules[name] = _torch_module(tree)
-            self.parameters[name] = _parameters_of(self.modules[name])
-            return self.modules[name]
+            return self._module(name, tree)
+        if tree["kind"] in objects.KINDS:
+            items = [self._one(f"{name}[{number}]", item) for number, item in enumerate(tree.get("items", []))]
+            made = objects.other(tree, items, self.modules)
+            if tree["kind"] == "generator":
+                torchs = sys.modules["torch"].default_generator
+                self.generators = {one: (source, source.get_state()) for one, source in ((name, made), ("", torchs))}
+            return made
         value = revive(tree)
         self.trees[name] = (tree, value)
         if tree["kind"] == "tensor" and "float" in tree["dtype"]:
             self.floating[name] = value
         return value
+
+    def _module(self, name: str, tree: dict[str, Any]) -> Any:
+        made = objects.module(tree)
+        _set_state(made, tree["state"])
+        for parameter in made.parameters() if tree.get("stale") else ():
+            parameter.grad = parameter.detach().clone().fill_(1.0)
+        made.train(tree.get("training", True))
+        self.modules[name] = made
+        self.parameters[name] = _parameters_of(made)
+        return made
+
+    def drawn(self) -> dict[str, bool]:
+        """Which generators gave random numbers: those among the arguments by name, torch's own as ""."""
+        return {name: not bool((source.get_state() == was).all()) for name, (source, was) in self.generators.items()}
 
     def watch(self, gradient: bool) -> None:
         """Record what happens to the floating tensors, where gradients are asked."""
@@ -126,8 +149,10 @@ def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, 
     if hasattr(built, "state_dict"):
         own = _set_state(built, step["state"])
         found["parameters"] = {name: list(value.shape) for name, value in own.items()}
+        if step.get("lessons"):
+            _teach(built, **step["lessons"])
         built.train(step["training"])
-    elif step["state"]:
+    elif step["state"] or step.get("lessons"):
         raise StateMismatch("what was built is no nn.Module, so it has no parameters")
     uses = []
     for position, use in enumerate(step["uses"]):
@@ -142,6 +167,42 @@ def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, 
     for method, args, kwargs in uses:
         results.append((getattr(built, method) if method else built)(*args, **kwargs))
     return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+
+def _teach(built: Any, inputs: list, target: dict[str, Any], loss: str, steps: int, rate: float) -> None:
+    """Train a module on one batch, with Adam."""
+    import torch
+
+    batch, wanted = [revive(tree) for tree in inputs], revive(target)
+    loss_fn = getattr(torch.nn.functional, loss)
+    built.train()
+    optimizer = torch.optim.Adam(built.parameters(), lr=rate)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss_fn(built(*batch), wanted).backward()
+        optimizer.step()
+
+
+@contextlib.contextmanager
+def _watched(step: dict[str, Any], found: dict[str, Any]) -> Iterator[None]:
+    """Within it, the entries of the largest tensor that is made are counted, where a step asks for it."""
+    if not step.get("memory"):
+        yield
+        return
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Largest(TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            made = function(*args, **(kwargs or {}))
+            for one in _leaves(made):
+                if hasattr(one, "untyped_storage"):  # a view by expand has many entries in little memory
+                    held = one.untyped_storage().nbytes() // max(one.element_size(), 1)
+                    found["largest"] = max(found["largest"], min(one.numel(), held))
+            return made
+
+    found["largest"] = 0
+    with Largest():
+        yield
 
 
 def _set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -184,19 +245,6 @@ def listed(names: Iterable[str]) -> str:
 
 def _shape(shape: Any) -> str:
     return str(tuple(shape))[:60] if isinstance(shape, list) else str(shape)[:60]
-
-
-def _torch_module(tree: dict[str, Any]) -> Any:
-    """A module of torch's own that is an argument: linear layers by name, or nn.MultiheadAttention."""
-    import torch
-
-    if tree["type"] == "linears":
-        widths = tree["widths"]
-        built = torch.nn.ModuleDict({name: torch.nn.Linear(*widths, bias=tree["bias"]) for name in tree["names"]})
-    else:
-        built = torch.nn.MultiheadAttention(bias=tree["bias"], batch_first=True, **tree["sizes"])
-    _set_state(built, tree["state"])
-    return built
 
 
 def _parameters_of(module: Any) -> dict[str, Any]:

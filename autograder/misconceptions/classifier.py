@@ -1,0 +1,1 @@
+"""Runnable wrong answers of the classifier."""

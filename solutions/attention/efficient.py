@@ -1,0 +1,306 @@
+"""Attention that scales: softmax in one pass, attention in blocks, shared key heads, a cache, a GPU kernel."""
+
+import math
+from collections.abc import Iterable, Iterator
+
+import torch
+from torch import Tensor
+
+from ._arguments import check_batch, check_floating, check_length, check_mask, check_same_width, check_sequence
+
+# solution: begin (drop)
+from .dot_product import scaled_dot_product_attention
+
+# solution: end
+
+__all__ = [
+    "KeyValueCache",
+    "blockwise_attention",
+    "grouped_query_attention",
+    "online_softmax",
+    "triton_attention",
+]
+
+
+def online_softmax(chunks: Iterable[Tensor]) -> Tensor:
+    """softmax of the concatenation, from one pass over its chunks   (Milakov and Gimelshein 2018).
+
+    chunks: score tensors (..., S_i), at least one, the same but for S_i; each is seen once, in order
+    Running along: the largest score so far, and the sum of exp(score - largest), rescaled when a larger one comes.
+    Returns weights (..., S_1 + S_2 + …). A slice whose scores are all -inf gives zeros.
+    Raises ValueError where there is no chunk or the shapes do not fit, TypeError for a wrong dtype.
+    """
+    chunks = _checked(chunks)
+    # solution: begin
+    largest = total = None
+    parts = []  # exp(score - largest at that time), with that largest
+    for chunk in chunks:
+        highest = (
+            chunk.amax(dim=-1, keepdim=True) if chunk.shape[-1] else chunk.new_full((*chunk.shape[:-1], 1), -math.inf)
+        )
+        new = highest if largest is None else torch.maximum(largest, highest)
+        new = new.detach()  # softmax is the same for every shift, so no gradient passes through it
+        finite = new.where(new != -torch.inf, 0.0)  # nothing to see so far: -inf - 0 stays -inf
+        part = torch.exp(chunk - finite)  # (..., S_i)
+        added = part.sum(dim=-1, keepdim=True)
+        total = added if total is None else total * torch.exp(largest - finite) + added
+        largest = new
+        parts.append((part, finite))
+    total = total.where(total != 0, 1.0)
+    last = largest.where(largest != -torch.inf, 0.0)
+    return torch.cat([part * (torch.exp(shift - last) / total) for part, shift in parts], dim=-1)
+    # solution: end
+
+
+def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
+    """The chunks one after the other, each checked as it comes; ValueError or TypeError where one does not fit."""
+    first = None
+    for number, chunk in enumerate(chunks):
+        check_floating(**{f"chunk {number}": chunk})
+        if chunk.dim() == 0:
+            raise ValueError(f"chunk {number} must be (..., S_i), got a single number")
+        first = chunk if first is None else first
+        if (chunk.shape[:-1], chunk.dtype) != (first.shape[:-1], first.dtype):
+            raise ValueError(
+                f"every chunk must be like the first but for its last axis, {tuple(first.shape)} {first.dtype}, "
+                f"got {tuple(chunk.shape)} {chunk.dtype} for chunk {number}"
+            )
+        yield chunk
+    if first is None:
+        raise ValueError("chunks must hold at least one tensor, got none")
+
+
+def blockwise_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    block_size: int = 128,
+    is_causal: bool = False,
+    attn_mask: Tensor | None = None,
+) -> Tensor:
+    """softmax(Q Kᵀ / √d_k) V, block by block, never with an (L, S) matrix   (Rabe and Staats 2021; Dao et al. 2022).
+
+    query: (..., L, d_k); key: (..., S, d_k); value: (..., S, d_v)
+    block_size: how many keys are looked at in one step
+    is_causal: True hides the future, aligned to the end: the last query sees every key (torch's own aligns the start)
+    attn_mask: bool, broadcastable to (..., L, S), True = attend; with is_causal both must allow
+    Returns the output (..., L, d_v). A query that may attend to nothing gets zeros.
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+    """
+    check_floating(query=query, key=key, value=value)
+    check_sequence(query=query, key=key, value=value)
+    check_same_width(query, key)
+    check_length("block_size", block_size, least=1)
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(
+            f"key and value must have the same length S, got shapes {tuple(key.shape)} and {tuple(value.shape)}"
+        )
+    batch = check_batch(query=query, key=key, value=value)
+    if attn_mask is not None:
+        check_mask("attn_mask", attn_mask, (*batch, query.shape[-2], key.shape[-2]))
+    # solution: begin
+    flat = [x.expand(*batch, -1, -1).reshape(-1, *x.shape[-2:]) for x in (query, key, value)]  # (N, L or S, d)
+    blocks = _Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
+    return _Blockwise.apply(*flat, blocks).reshape(*batch, query.shape[-2], value.shape[-1])
+    # solution: end
+
+
+# solution: begin (drop)
+class _Blocks:
+    """Which blocks of queries and keys meet, and what is hidden where they do."""
+
+    def __init__(
+        self, batch: torch.Size, length: int, keys: int, size: int, is_causal: bool, attn_mask: Tensor | None
+    ) -> None:
+        self.length, self.keys, self.is_causal = length, keys, is_causal
+        self.rows, self.columns = 2 * size, size  # two blocks of queries share each block of keys that is fetched
+        self.mask = None if attn_mask is None else attn_mask.expand(*batch, length, keys)  # a view: nothing is copied
+
+    def of_queries(self) -> Iterator[slice]:
+        for start in range(0, self.length, self.rows):
+            yield slice(start, min(start + self.rows, self.length))
+
+    def of_keys(self, queries: slice) -> Iterator[tuple[slice, Tensor | None]]:
+        """The blocks of keys that these queries may see, each with what is hidden there, (n or 1, rows, columns)."""
+        shift = self.keys - self.length  # query i is at position i + shift
+        seen = min(queries.stop + shift, self.keys) if self.is_causal else self.keys
+        for start in range(0, seen, self.columns):
+            keys = slice(start, min(start + self.columns, seen))
+            hidden = None
+            if self.is_causal and keys.stop > queries.start + shift + 1:  # the diagonal crosses this block
+                rows, columns = queries.stop - queries.start, keys.stop - keys.start
+                hidden = torch.ones(rows, columns, dtype=torch.bool).triu(queries.start + shift - start + 1)[None]
+            if self.mask is not None:
+                masked = ~self.mask[..., queries, keys].reshape(-1, queries.stop - queries.start, keys.stop - start)
+                if masked.all():
+                    continue
+                hidden = masked if hidden is None else masked | hidden.to(masked.device)
+            yield keys, hidden
+
+
+class _Blockwise(torch.autograd.Function):
+    """Forward keeps one number per query, the logarithm of its sum; backward computes the weights again from it.
+
+    Powers are taken of 2 and not of e, the scores times log2(e): torch's exp is slow on the CPU where its answer is
+    0 or nearly so, as it is at every hidden entry; exp2 is not.
+    """
+
+    @staticmethod
+    def forward(ctx, query: Tensor, key: Tensor, value: Tensor, blocks: _Blocks) -> Tensor:
+        wide = torch.float64 if query.dtype == torch.float64 else torch.float32  # what sums are kept in
+        count, length = query.shape[:2]
+        output = query.new_zeros(count, length, value.shape[-1], dtype=wide)
+        log_sum = query.new_full((count, length, 1), math.inf, dtype=wide)  # a query without keys: exp2(s - inf) = 0
+        room = query.new_empty(count * blocks.rows * blocks.columns, dtype=wide)
+        for rows in blocks.of_queries():
+            scaled = query[:, rows].to(wide) * (math.log2(math.e) / math.sqrt(query.shape[-1]))
+            summed = output[:, rows]  # (N, rows, d_v), filled in place
+            largest = torch.full_like(log_sum[:, rows], torch.finfo(wide).min)
+            total = torch.zeros_like(largest)
+            for columns, hidden in blocks.of_keys(rows):
+                weights = _scores(scaled, key[:, columns].to(wide), hidden, room)
+                new = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
+                weights.sub_(new).exp2_()
+                shrink = torch.exp2(largest - new)
+                total.mul_(shrink).add_(weights.sum(dim=-1, keepdim=True))
+                summed.mul_(shrink).baddbmm_(weights, value[:, columns].to(wide))
+                largest = new
+            some = total > 0
+            summed.div_(total.where(some, 1.0))
+            log_sum[:, rows] = (largest + total.log2()).where(some, math.inf)
+        ctx.save_for_backward(query, key, value, output, log_sum)
+        ctx.blocks = blocks
+        return output.to(query.dtype)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        query, key, value, output, log_sum = ctx.saved_tensors
+        blocks, wide = ctx.blocks, output.dtype
+        of_query, of_key, of_value = (torch.zeros_like(x, dtype=wide) for x in (query, key, value))
+        upstream = upstream.to(wide)
+        row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs
+        scale = 1.0 / math.sqrt(query.shape[-1])
+        room, more_room = query.new_empty(2, len(query) * blocks.rows * blocks.columns, dtype=wide)
+        for rows in blocks.of_queries():
+            scaled, above = query[:, rows].to(wide) * scale, upstream[:, rows]
+            for columns, hidden in blocks.of_keys(rows):
+                keys, values = key[:, columns].to(wide), value[:, columns].to(wide)
+                weights = _scores(scaled * math.log2(math.e), keys, hidden, room).sub_(log_sum[:, rows]).exp2_()
+                of_value[:, columns].baddbmm_(weights.mT, above)
+                of_scores = torch.bmm(above, values.mT, out=_view(more_room, weights.shape))
+                of_scores.sub_(row_sums[:, rows]).mul_(weights)
+                of_query[:, rows].baddbmm_(of_scores, keys)
+                of_key[:, columns].baddbmm_(of_scores.mT, scaled)
+        return (of_query * scale).to(query.dtype), of_key.to(key.dtype), of_value.to(value.dtype), None
+
+
+def _scores(query: Tensor, key: Tensor, hidden: Tensor | None, room: Tensor) -> Tensor:
+    """query · keyᵀ (N, rows, columns), -inf where hidden, written into room."""
+    scores = torch.bmm(query, key.mT, out=_view(room, (len(query), query.shape[1], key.shape[1])))
+    if hidden is not None:
+        scores.masked_fill_(hidden.to(scores.device), -math.inf)
+    return scores
+
+
+def _view(room: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The first entries of a flat tensor, in a shape."""
+    return room[: math.prod(shape)].view(shape)
+
+
+# solution: end
+
+
+def grouped_query_attention(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attention in which several query heads share one key and value head   (Ainslie et al. 2023; G = 1: Shazeer 2019).
+
+    query: (B, H, L, d_k); key: (B, G, S, d_k); value: (B, G, S, d_v), H a multiple of G
+    Query head h uses key and value head h // (H / G): neighbours share.
+    attn_mask: bool, broadcastable to (B, H, L, S), True = attend
+    Returns output (B, H, L, d_v) and weights (B, H, L, S).
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+    """
+    check_floating(query=query, key=key, value=value)
+    for name, one in {"query": query, "key": key, "value": value}.items():
+        if one.dim() != 4:
+            raise ValueError(f"{name} must be (B, heads, length, features), got shape {tuple(one.shape)}")
+    check_same_width(query, key)
+    batch, heads, length, _ = query.shape
+    groups, keys = key.shape[1:3]
+    if key.shape[:3] != value.shape[:3] or key.shape[0] != batch:
+        listed = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+        raise ValueError(f"all must have one batch size, key and value as many heads and positions, got {listed}")
+    if groups == 0 or heads % groups:
+        raise ValueError(f"the number of query heads must be a multiple of the key heads', got {heads} and {groups}")
+    if attn_mask is not None:
+        check_mask("attn_mask", attn_mask, (batch, heads, length, keys))
+    # solution: begin
+    grouped = query.unflatten(1, (groups, heads // groups))  # (B, G, H / G, L, d_k)
+    if attn_mask is not None:
+        attn_mask = attn_mask.expand(batch, heads, length, keys).unflatten(1, (groups, heads // groups))
+    output, weights = scaled_dot_product_attention(grouped, key.unsqueeze(2), value.unsqueeze(2), attn_mask)
+    return output.flatten(1, 2), weights.flatten(1, 2)
+    # solution: end
+
+
+class KeyValueCache:
+    """The keys and values of all steps so far, so that decoding computes each of them once.
+
+    max_length: how many positions it holds at most
+    Raises ValueError for a max_length below 1.
+    """
+
+    def __init__(self, max_length: int) -> None:
+        check_length("max_length", max_length, least=1)
+        self.max_length = max_length
+        # solution: begin
+        self.key: Tensor | None = None
+        self.value: Tensor | None = None
+        # solution: end
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys (..., T, d_k) and values (..., T, d_v) of the next T positions.
+
+        Returns all keys and all values so far, along dim -2. What was returned earlier never changes.
+        Raises ValueError where there is no room left, which leaves the cache as it was, or where the shapes do not fit;
+        TypeError for a wrong dtype.
+        """
+        check_floating(key=key, value=value)
+        check_sequence(key=key, value=value)
+        if key.shape[:-1] != value.shape[:-1]:
+            raise ValueError(
+                f"key and value must agree but for their last axis, got {tuple(key.shape)} and {tuple(value.shape)}"
+            )
+        # solution: begin
+        if self.key is not None:
+            for name, came, held in (("key", key, self.key), ("value", value, self.value)):
+                if (came.shape[:-2], came.shape[-1], came.dtype) != (held.shape[:-2], held.shape[-1], held.dtype):
+                    raise ValueError(
+                        f"{name} must be like those in the cache but for its length, {tuple(held.shape)} {held.dtype}, "
+                        f"got {tuple(came.shape)} {came.dtype}"
+                    )
+            # New tensors: a copy of the cache per step, which attention reads as a whole in any case.
+            key, value = torch.cat([self.key, key], dim=-2), torch.cat([self.value, value], dim=-2)
+        if key.shape[-2] > self.max_length:
+            raise ValueError(
+                f"the cache holds {self.max_length} positions, these would be {key.shape[-2]}; make it with a larger "
+                "max_length"
+            )
+        self.key, self.value = key, value
+        return key, value
+        # solution: end
+
+
+def triton_attention(query: Tensor, key: Tensor, value: Tensor, is_causal: bool = False) -> Tensor:
+    """softmax(Q Kᵀ / √d) V in one kernel on the GPU, forward and backward   (Dao 2023).
+
+    query, key, value: (B, H, L, d) on a GPU, float16 or bfloat16, d one of 16, 32, 64 or 128
+    is_causal: True hides the future
+    Returns the output (B, H, L, d). It is no part of an exercise.
+    Raises RuntimeError where there is no suitable GPU or no Triton, ValueError where the shapes do not fit.
+    """
+    from ._triton_attention import attention  # Triton is on machines with a GPU only
+
+    return attention(query, key, value, is_causal)

@@ -1,0 +1,149 @@
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. dfc55f105d95
+"""Attention that scales: softmax in one pass, attention in blocks, shared key heads, a cache, a GPU kernel."""
+
+import math
+from collections.abc import Iterable, Iterator
+
+import torch
+from torch import Tensor
+
+from ._arguments import check_batch, check_floating, check_length, check_mask, check_same_width, check_sequence
+
+
+__all__ = [
+    "KeyValueCache",
+    "blockwise_attention",
+    "grouped_query_attention",
+    "online_softmax",
+    "triton_attention",
+]
+
+
+def online_softmax(chunks: Iterable[Tensor]) -> Tensor:
+    """softmax of the concatenation, from one pass over its chunks   (Milakov and Gimelshein 2018).
+
+    chunks: score tensors (..., S_i), at least one, the same but for S_i; each is seen once, in order
+    Running along: the largest score so far, and the sum of exp(score - largest), rescaled when a larger one comes.
+    Returns weights (..., S_1 + S_2 + …). A slice whose scores are all -inf gives zeros.
+    Raises ValueError where there is no chunk or the shapes do not fit, TypeError for a wrong dtype.
+    """
+    chunks = _checked(chunks)
+    raise NotImplementedError("exercise 9.1: Softmax in one pass")
+
+
+def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
+    """The chunks one after the other, each checked as it comes; ValueError or TypeError where one does not fit."""
+    first = None
+    for number, chunk in enumerate(chunks):
+        check_floating(**{f"chunk {number}": chunk})
+        if chunk.dim() == 0:
+            raise ValueError(f"chunk {number} must be (..., S_i), got a single number")
+        first = chunk if first is None else first
+        if (chunk.shape[:-1], chunk.dtype) != (first.shape[:-1], first.dtype):
+            raise ValueError(
+                f"every chunk must be like the first but for its last axis, {tuple(first.shape)} {first.dtype}, "
+                f"got {tuple(chunk.shape)} {chunk.dtype} for chunk {number}"
+            )
+        yield chunk
+    if first is None:
+        raise ValueError("chunks must hold at least one tensor, got none")
+
+
+def blockwise_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    block_size: int = 128,
+    is_causal: bool = False,
+    attn_mask: Tensor | None = None,
+) -> Tensor:
+    """softmax(Q Kᵀ / √d_k) V, block by block, never with an (L, S) matrix   (Rabe and Staats 2021; Dao et al. 2022).
+
+    query: (..., L, d_k); key: (..., S, d_k); value: (..., S, d_v)
+    block_size: how many keys are looked at in one step
+    is_causal: True hides the future, aligned to the end: the last query sees every key (torch's own aligns the start)
+    attn_mask: bool, broadcastable to (..., L, S), True = attend; with is_causal both must allow
+    Returns the output (..., L, d_v). A query that may attend to nothing gets zeros.
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+    """
+    check_floating(query=query, key=key, value=value)
+    check_sequence(query=query, key=key, value=value)
+    check_same_width(query, key)
+    check_length("block_size", block_size, least=1)
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(
+            f"key and value must have the same length S, got shapes {tuple(key.shape)} and {tuple(value.shape)}"
+        )
+    batch = check_batch(query=query, key=key, value=value)
+    if attn_mask is not None:
+        check_mask("attn_mask", attn_mask, (*batch, query.shape[-2], key.shape[-2]))
+    raise NotImplementedError("exercise 9.2: Attention block by block")
+
+
+def grouped_query_attention(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Attention in which several query heads share one key and value head   (Ainslie et al. 2023; G = 1: Shazeer 2019).
+
+    query: (B, H, L, d_k); key: (B, G, S, d_k); value: (B, G, S, d_v), H a multiple of G
+    Query head h uses key and value head h // (H / G): neighbours share.
+    attn_mask: bool, broadcastable to (B, H, L, S), True = attend
+    Returns output (B, H, L, d_v) and weights (B, H, L, S).
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+    """
+    check_floating(query=query, key=key, value=value)
+    for name, one in {"query": query, "key": key, "value": value}.items():
+        if one.dim() != 4:
+            raise ValueError(f"{name} must be (B, heads, length, features), got shape {tuple(one.shape)}")
+    check_same_width(query, key)
+    batch, heads, length, _ = query.shape
+    groups, keys = key.shape[1:3]
+    if key.shape[:3] != value.shape[:3] or key.shape[0] != batch:
+        listed = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+        raise ValueError(f"all must have one batch size, key and value as many heads and positions, got {listed}")
+    if groups == 0 or heads % groups:
+        raise ValueError(f"the number of query heads must be a multiple of the key heads', got {heads} and {groups}")
+    if attn_mask is not None:
+        check_mask("attn_mask", attn_mask, (batch, heads, length, keys))
+    raise NotImplementedError("exercise 9.3: Heads that share keys and values")
+
+
+class KeyValueCache:
+    """The keys and values of all steps so far, so that decoding computes each of them once.
+
+    max_length: how many positions it holds at most
+    Raises ValueError for a max_length below 1.
+    """
+
+    def __init__(self, max_length: int) -> None:
+        check_length("max_length", max_length, least=1)
+        self.max_length = max_length
+        raise NotImplementedError("exercise 9.4: A cache of keys and values")
+
+    def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys (..., T, d_k) and values (..., T, d_v) of the next T positions.
+
+        Returns all keys and all values so far, along dim -2. What was returned earlier never changes.
+        Raises ValueError where there is no room left, which leaves the cache as it was, or where the shapes do not fit;
+        TypeError for a wrong dtype.
+        """
+        check_floating(key=key, value=value)
+        check_sequence(key=key, value=value)
+        if key.shape[:-1] != value.shape[:-1]:
+            raise ValueError(
+                f"key and value must agree but for their last axis, got {tuple(key.shape)} and {tuple(value.shape)}"
+            )
+        raise NotImplementedError("exercise 9.4: A cache of keys and values")
+
+
+def triton_attention(query: Tensor, key: Tensor, value: Tensor, is_causal: bool = False) -> Tensor:
+    """softmax(Q Kᵀ / √d) V in one kernel on the GPU, forward and backward   (Dao 2023).
+
+    query, key, value: (B, H, L, d) on a GPU, float16 or bfloat16, d one of 16, 32, 64 or 128
+    is_causal: True hides the future
+    Returns the output (B, H, L, d). It is no part of an exercise.
+    Raises RuntimeError where there is no suitable GPU or no Triton, ValueError where the shapes do not fit.
+    """
+    from ._triton_attention import attention  # Triton is on machines with a GPU only
+
+    return attention(query, key, value, is_causal)

@@ -1,0 +1,156 @@
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 477dbb37729f
+"""Attention before Transformers: a decoder that looks back, local, hard and hierarchical attention."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from ._arguments import (
+    check_batched,
+    check_floating,
+    check_integers,
+    check_key_mask,
+    check_length,
+    check_mask,
+    check_sequence,
+    check_width,
+)
+
+
+__all__ = ["AttentionDecoder", "HierarchicalAttention", "attend", "hard_attention", "local_attention_weights"]
+
+SCORES = ("additive", "bilinear", "dot", "scaled")
+
+
+def attend(
+    query: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    score: Callable[[Tensor, Tensor], Tensor],
+    mask: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """softmax(score(query, keys)) · values: attention with any score   (Bahdanau et al. 2015, eq. 5 and 6).
+
+    query: (..., L, d_q); keys: (..., S, d_k); values: (..., S, d_v)
+    score: score(query, keys) → (..., L, S): a function of `attention.scores` with its weights bound
+    mask: bool, broadcastable to (..., L, S), True = attend
+    Returns context (..., L, d_v) and weights (..., L, S); a query that may attend to nothing gets zeros.
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+    """
+    check_floating(query=query, keys=keys, values=values)
+    check_sequence(query=query, keys=keys, values=values)
+    if keys.shape[-2] != values.shape[-2]:
+        raise ValueError(
+            f"keys and values must have the same length S, got shapes {tuple(keys.shape)} and {tuple(values.shape)}"
+        )
+    raise NotImplementedError("exercise 10.1: Attention with any score")
+
+
+def local_attention_weights(scores: Tensor, center: Tensor, window: float) -> Tensor:
+    """softmax(scores where |s - p| ≤ D) · exp(-(s - p)² / 2σ²), σ = D / 2   (Luong et al. 2015, eq. 10).
+
+    scores: (..., S), one per position s = 0 … S - 1; center: p (...), real numbers; window: D > 0, in positions
+    Returns weights (..., S). They are not normalised again: their sum is at most 1, and 0 where no position is near.
+    Raises ValueError where the shapes do not fit or window is not positive, TypeError for a wrong dtype.
+    """
+    check_floating(scores=scores, center=center)
+    if scores.dim() == 0 or scores.shape[:-1] != center.shape:
+        raise ValueError(
+            f"center must have one entry per row of scores, {tuple(scores.shape[:-1])}, got {tuple(center.shape)}"
+        )
+    if not window > 0:
+        raise ValueError(f"window must be positive, got {window}")
+    raise NotImplementedError("exercise 10.2: Local attention")
+
+
+def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+    """One value, drawn with the probabilities softmax(scores)   (Xu et al. 2015, section 4.1).
+
+    scores: (..., S); values: (..., S, d); generator: the source of random numbers, torch's own where it is None
+    Returns the value (..., d) that was drawn, and the log-probability (...) of the draw, through which gradients reach
+    the scores (REINFORCE). Where every score is -inf, nothing is drawn: zeros, with log-probability 0.
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+    """
+    check_floating(scores=scores, values=values)
+    if scores.dim() == 0 or scores.shape != values.shape[:-1]:
+        raise ValueError(
+            f"values must have one vector per score, {(*scores.shape, 'd')}, got shape {tuple(values.shape)}"
+        )
+    raise NotImplementedError("exercise 10.3: Hard attention")
+
+
+class HierarchicalAttention(nn.Module):
+    """Words make sentences, sentences make a document, each level by attention   (Yang et al. 2016, sections 2.2).
+
+    On each level the vectors h are scored against one learned query: softmax(query · tanh(W h + b)), and summed with
+    these weights. (The paper runs a GRU before each level; here the vectors are taken as they come.)
+
+    d_model: width of words, sentences and document
+    Attributes: `word_proj`, `sentence_proj` (nn.Linear), `word_query`, `sentence_query` (nn.Parameter (d_model,)).
+    Raises ValueError for a width below 1.
+    """
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        check_length("d_model", d_model, least=1)
+        self.d_model = d_model
+        raise NotImplementedError("exercise 10.4: Words, sentences, document")
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """x: (B, n_sentences, n_words, d_model); mask: bool (B, n_sentences, n_words), True at words.
+
+        Returns (B, d_model). A sentence without words has no weight in the document; a document without words is zero.
+        Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+        """
+        check_floating(x=x)
+        if x.dim() != 4:
+            raise ValueError(f"x must be (B, n_sentences, n_words, d_model), got shape {tuple(x.shape)}")
+        check_width(self, self.d_model, x=x)
+        if mask is not None:
+            check_mask("mask", mask, tuple(x.shape[:3]))
+        raise NotImplementedError("exercise 10.4: Words, sentences, document")
+
+
+class AttentionDecoder(nn.Module):
+    """A GRU that looks back at the encoder's states before each prediction   (Luong et al. 2015, section 3).
+
+    h = gru(embedding(token_ids)), from a zero state: what is known of the source comes through attention
+    c = attend(h, encoder_states, encoder_states, score);  logits = output(tanh(combine([c; h])))
+
+    vocab_size: number of token ids; d_model: width of embeddings, GRU and encoder states
+    score: "additive", "bilinear", "dot" or "scaled", the functions of `attention.scores`
+    Attributes: `embedding`, `gru` (nn.GRU, batch first), `combine` (nn.Linear 2 · d_model → d_model), `output`
+    (nn.Linear d_model → vocab_size), and for the score: additive `score_w1` (d_model, 2 · d_model) and `score_w2`
+    (d_model,), bilinear `score_weight` (d_model, d_model), else none.
+    Raises ValueError for an unknown score or a size below 1.
+    """
+
+    def __init__(self, vocab_size: int, d_model: int, score: str = "additive") -> None:
+        super().__init__()
+        check_length("vocab_size", vocab_size, least=1)
+        check_length("d_model", d_model, least=1)
+        if score not in SCORES:
+            raise ValueError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
+        self.d_model = d_model
+        raise NotImplementedError("exercise 10.5: A decoder that looks back")
+
+    def forward(self, token_ids: Tensor, encoder_states: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """token_ids: integers (B, T), each the word before the one to predict; encoder_states: (B, S, d_model)
+
+        mask: bool (B, S), True at real source tokens
+        Returns logits (B, T, vocab_size) and weights (B, T, S). Without a source token to see, the context is zero.
+        Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+        """
+        check_integers("token_ids", token_ids, dimensions=2)
+        check_floating(encoder_states=encoder_states)
+        check_batched(encoder_states=encoder_states)
+        check_width(self, self.d_model, encoder_states=encoder_states)
+        if len(token_ids) != len(encoder_states):
+            raise ValueError(
+                "token_ids and encoder_states must have one batch size, got shapes "
+                f"{tuple(token_ids.shape)} and {tuple(encoder_states.shape)}"
+            )
+        if mask is not None:
+            check_key_mask(mask, encoder_states.shape[:2])
+        raise NotImplementedError("exercise 10.5: A decoder that looks back")

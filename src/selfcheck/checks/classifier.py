@@ -1,0 +1,1 @@
+"""Visible checks of the classifier."""

@@ -1,0 +1,1 @@
+"""Visible checks of attention that scales."""

@@ -1,0 +1,1 @@
+"""Right answers of the classifier written in other ways."""

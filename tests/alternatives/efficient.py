@@ -1,0 +1,1 @@
+"""Right answers of attention that scales written in other ways."""

@@ -1,0 +1,1 @@
+"""Right answers of attention before Transformers written in other ways."""
