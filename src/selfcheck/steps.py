@@ -41,14 +41,15 @@ def carry_out(symbol: Callable, step: dict[str, Any], gradient: bool) -> dict[st
     found: dict[str, Any] = {}
     given = _Given()
     try:
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings(), _watched(step, found):
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if "construct" in step:
                 returned = _use(symbol, step, given, gradient, found)
             else:
                 args, kwargs = given.take(step)
                 given.watch(gradient)
-                returned = symbol(*args, **kwargs)
+                with _watched(step, found):
+                    returned = symbol(*args, **kwargs)
             found["value"] = pack(returned)
             if gradient:
                 found["gradients"] = _gradients(returned, given.floating)
@@ -163,9 +164,8 @@ def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, 
         given.trees[f"state.{name}"] = (tree, own[name])
         if own[name].requires_grad:
             given.floating[f"state.{name}"] = own[name]
-    results = []
-    for method, args, kwargs in uses:
-        results.append((getattr(built, method) if method else built)(*args, **kwargs))
+    with _watched(step, found):
+        results = [(getattr(built, method) if method else built)(*args, **kwargs) for method, args, kwargs in uses]
     return None if not results else results[0] if len(results) == 1 else tuple(results)
 
 

@@ -7,7 +7,8 @@ import pytest
 from autograder import confine
 from autograder.places import REFERENCE, ROOT
 from autograder.sandbox import SandboxUnavailable, open_sandbox
-from selfcheck.plan import call
+from selfcheck.arrays import unpack
+from selfcheck.plan import call, generator, iterator, tensor
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in ("__init__.py", "_arguments.py")}
 PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
@@ -138,3 +139,20 @@ def test_a_sandbox_that_never_starts_is_the_graders_fault(monkeypatch):
 
     with pytest.raises(confine.GraderFault):
         ask(Broken(), function("return n"))
+
+
+def test_objects_that_a_step_hands_over_are_made_inside(sandbox):
+    plans = {
+        "step": {
+            "calls": [
+                call(generator=generator(3)).packed(),
+                call(chunks=iterator(tensor([1.0, 2.0]), tensor([3.0]))).packed() | {"memory": True},
+            ]
+        }
+    }
+    body = "def causal_mask(generator=None, chunks=()):\n    import torch\n"
+    body += "    return torch.rand(1, generator=generator) if generator else torch.cat(list(chunks))\n"
+    files = GIVEN | {"masks.py": body.encode()}
+    drawn, joined = confine.ask(files, [confine.Request("masks.causal_mask", plans)], True, sandbox)[0]["step"]
+    assert drawn["drawn"] == {"generator": True, "": False}
+    assert unpack(joined["value"]).values() == [1.0, 2.0, 3.0] and joined["largest"] == 3
