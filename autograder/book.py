@@ -26,7 +26,12 @@ from .places import BOOK, ROOT
 __all__ = ["build_book", "is_fresh"]
 
 #: What notebooks import: when it changes, every notebook is executed again.
-CODE = ("solutions/attention", "src/selfcheck", "book/figures.py", "book/_static/attention.mplstyle")
+CODE = (
+    "solutions",
+    "src/selfcheck",
+    "book/_static/attention.mplstyle",
+    *(f"book/{file.name}" for file in BOOK.glob("*.py")),
+)
 #: What writes exercises and notebooks.
 WRITERS = ("book_index", "exercise_text", "notebook_setup", "notebooks", "plain_inline", "plain_markdown")
 WRITERS += ("repository", "stubs")
@@ -88,7 +93,7 @@ def _run(out: Path, solutions: bool) -> None:
     }
     command = [sys.executable, "-c", RUN, "build", str(BOOK), "--path-output", str(out)]
     command += ["--all", "--warningiserror", "--keep-going", "--nitpick"]
-    print("Building the book: every notebook is executed, every warning is an error", flush=True)
+    print("Building the book: every stale notebook is executed, every warning is an error", flush=True)
     with subprocess.Popen(
         command,
         env=environment,
@@ -101,10 +106,12 @@ def _run(out: Path, solutions: bool) -> None:
     ) as running:
         reader = threading.Thread(target=_pass_through, args=(running.stdout,))
         reader.start()
-        running.wait()
-        with suppress(ProcessLookupError):
-            os.killpg(running.pid, signal.SIGTERM)  # a build that failed leaves KaTeX's server, which holds the pipe
-        reader.join()
+        try:
+            running.wait()
+        finally:  # a build that failed leaves KaTeX's server, which holds the pipe; one that is stopped, everything
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGTERM)
+            reader.join()
     if running.returncode:
         raise BookError("the book has warnings or errors (above); mend them and run python -m autograder.book again")
 
