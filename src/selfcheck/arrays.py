@@ -181,7 +181,7 @@ def _pack_tensor(value: Any) -> dict[str, Any]:
     dtype = str(value.dtype).removeprefix("torch.")
     if dtype not in SIZES or value.numel() > MOST_ENTRIES:
         return {"kind": "other", "type": f"tensor of dtype {dtype} and shape {tuple(value.shape)}"}
-    flat = value.detach().cpu().reshape(-1).contiguous()
+    flat = value.detach().cpu().reshape(-1).clone(memory_format=torch.contiguous_format)  # one entry may have stride 0
     return pack(Array("tensor", dtype, tuple(value.shape), bytes(flat.view(torch.uint8).tolist())))
 
 

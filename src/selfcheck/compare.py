@@ -279,9 +279,11 @@ _ASPECTS: dict[str, Callable[..., Difference | None]] = {
 
 
 def _argument_name(name: str) -> str:
-    """The runner's name of a value in words: "0", "key", "state.q_proj.weight", or of the second use "1.key"."""
+    """The runner's name of a value in words: "0", "key", "0[2]", "state.q_proj.weight", of the second use "1.key"."""
     if name.startswith("state."):
         return f"the parameter {name.removeprefix('state.')}"
+    if name.endswith("]"):  # one of several tensors in an argument
+        return f"tensor {int(name[:-1].rpartition('[')[2]) + 1} of {_argument_name(name.rpartition('[')[0])}"
     use, dot, rest = name.partition(".")
     if dot and use.isdecimal():
         return f"{_argument_name(rest)} of call {int(use) + 1}"

@@ -96,6 +96,8 @@ def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = ""
         return _importing(error, kind, text)
     if kind == "StateMismatch":
         return "parameters", text
+    if kind == "NotRefused":
+        return "no error", text
     if kind == "Stopped":
         return "stopped", text
     if kind == "MemoryError" or "can't allocate memory" in text:

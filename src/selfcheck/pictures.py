@@ -130,10 +130,15 @@ def call_text(symbol: str, step: dict[str, Any]) -> str:
     made = f"{symbol}{_arguments(step['construct'])}"
     mode = f" trained for {step['lessons']['steps']} steps" if step.get("lessons") else ""
     mode += ".train()" if step["training"] else ""
-    uses = [f"{'.' if use['method'] else ''}{use['method']}{_arguments(use)}" for use in step["uses"]]
+    uses = [_use_text(use) for use in step["uses"]]
     if len(uses) < 2:
         return f"in {made}{mode}{''.join(uses)}"
     return f"in module = {made}{mode}; " + "; ".join(f"module{use}" for use in uses)
+
+
+def _use_text(use: dict[str, Any]) -> str:
+    called = f"{'.' if use['method'] else ''}{use['method']}{_arguments(use)}"
+    return called + (" (to be refused)" if use.get("refused") else "")
 
 
 def _arguments(call: dict[str, Any]) -> str:

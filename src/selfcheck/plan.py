@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .arrays import Array, array, pack
@@ -43,6 +43,7 @@ __all__ = [
     "ndarray",
     "network",
     "optimizer",
+    "refused",
     "score",
     "tensor",
     "torch_attention",
@@ -97,11 +98,13 @@ class Call:
     """One call, of the exercise's function or of an object that was built: arguments by position and by name.
 
     method: of a built object, the method that is called; "" for the object itself
+    refused: of a built object, whether this use should raise ValueError and the object be used further
     """
 
     args: tuple = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     method: str = ""
+    refused: bool = False
 
     def packed(self) -> dict[str, Any]:
         """The call as a JSON tree for the runner."""
@@ -127,7 +130,9 @@ class Built:
             "construct": self.construct.packed(),
             "state": {name: pack(value) for name, value in self.state.items()},
             "training": self.training,
-            "uses": [{"method": use.method, **use.packed()} for use in self.uses],
+            "uses": [
+                {"method": use.method, **use.packed()} | ({"refused": True} if use.refused else {}) for use in self.uses
+            ],
         }
         return found | ({"lessons": self.lessons} if self.lessons else {})
 
@@ -235,6 +240,11 @@ def method(name: str, *args: Any, **kwargs: Any) -> Call:
     return Call(args, kwargs, name)
 
 
+def refused(use: Call) -> Call:
+    """A use of a built object that should raise ValueError; it adds nothing to the answer, and the next uses follow."""
+    return replace(use, refused=True)
+
+
 def linears(names: tuple[str, ...], d_in: int, d_out: int, bias: bool, state: dict[str, Array]) -> dict[str, Any]:
     """A module argument that holds linear layers d_in → d_out under the names, with their parameters."""
     packed = {name: pack(value) for name, value in state.items()}
@@ -262,12 +272,15 @@ def network(
     dropout: float = 0.0,
     stale: bool = False,
     training: bool = True,
+    shows_mode: bool = False,
 ) -> dict[str, Any]:
     """A module argument that takes as many tensors as `inputs` has widths: output(dropout(tanh(Σ inputs[i](x_i)))).
 
     state: inputs.0.weight (hidden, inputs[0]), inputs.0.bias, …, output.weight (outputs, hidden), output.bias
     stale: whether its parameters have gradients already, all 1; training: its mode
+    shows_mode: whether its state shows the mode as well
     """
+    more = {"shows_mode": True} if shows_mode else {}
     return {
         "kind": "module",
         "type": "network",
@@ -278,6 +291,7 @@ def network(
         "stale": stale,
         "training": training,
         "state": {name: pack(value) for name, value in state.items()},
+        **more,
     }
 
 

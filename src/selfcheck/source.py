@@ -13,7 +13,8 @@ def forbidden_call(source: str, symbol: str, forbidden: tuple[str, ...]) -> tupl
     """The first forbidden dotted name that `symbol` reaches, and its line; None where there is none.
 
     source: the module's text; symbol: the exercise's function. What it names in the same module is followed.
-    A name is forbidden as a whole ("torch.nn.functional.softmax"), under whatever alias it was imported.
+    A name is forbidden as a whole ("torch.nn.functional.softmax"), under whatever alias it was imported, or, with a
+    dot in front (".softmax"), as a method of whatever object.
     """
     tree = _parse(source)
     if not forbidden or tree is None:  # a module that does not parse is reported by its import
@@ -23,6 +24,8 @@ def forbidden_call(source: str, symbol: str, forbidden: tuple[str, ...]) -> tupl
         dotted = _dotted(node, aliases)
         if dotted in forbidden:
             return dotted, getattr(node, "lineno", 0)
+        if isinstance(node, ast.Attribute) and f".{node.attr}" in forbidden:
+            return f".{node.attr}", node.lineno
     return None
 
 

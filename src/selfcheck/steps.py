@@ -33,6 +33,10 @@ class StateMismatch(Exception):
     """A learner's module has not the parameters that the check gives it."""
 
 
+class NotRefused(Exception):
+    """A learner's object took what it should have refused."""
+
+
 def carry_out(symbol: Callable, step: dict[str, Any], gradient: bool) -> dict[str, Any]:
     """What somebody's function or class answers to one step: value, gradients, what changed, or the error it raised."""
     if "torch" in sys.modules:
@@ -158,15 +162,26 @@ def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, 
     uses = []
     for position, use in enumerate(step["uses"]):
         prefix = f"{position}." if len(step["uses"]) > 1 else ""
-        uses.append((use["method"], *given.take(use, prefix)))
+        uses.append((use, *given.take(use, prefix)))
     given.watch(gradient)
     for name, tree in step["state"].items():
         given.trees[f"state.{name}"] = (tree, own[name])
         if own[name].requires_grad:
             given.floating[f"state.{name}"] = own[name]
     with _watched(step, found):
-        results = [(getattr(built, method) if method else built)(*args, **kwargs) for method, args, kwargs in uses]
+        results = [one for number, use in enumerate(uses, start=1) for one in _used(built, number, *use)]
     return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+
+def _used(built: Any, number: int, use: dict[str, Any], args: list, kwargs: dict[str, Any]) -> list:
+    """The result of one use, in a list; nothing where it was to be refused and was."""
+    function = getattr(built, use["method"]) if use["method"] else built
+    if not use.get("refused"):
+        return [function(*args, **kwargs)]
+    with contextlib.suppress(ValueError):
+        function(*args, **kwargs)
+        raise NotRefused(f"call {number} cannot be answered and should raise ValueError, but an answer came back")
+    return []
 
 
 def _teach(built: Any, inputs: list, target: dict[str, Any], loss: str, steps: int, rate: float) -> None:

@@ -94,3 +94,7 @@ HONEST = pack(array([[1.0, 2.0]]))
 def test_a_forged_tree_is_refused(forged):
     with pytest.raises(ValueError):
         unpack(forged)
+
+
+def test_an_expanded_tensor_of_one_entry_is_packed():
+    assert unpack(pack(torch.tensor(2.0).expand(1))).values() == [2.0]

@@ -19,7 +19,7 @@ from selfcheck.verdict import judge, skip_where_dependencies_fail
 
 EXERCISE = Exercise(
     id="toy.double",
-    number="9.1",
+    number="99.1",
     title="Doubling",
     problem_set="ps9",
     section="sec-double",
@@ -113,7 +113,7 @@ def test_given_argument_checks_earn_nothing_alone():
     def stub(values):
         if isinstance(values, str):
             raise TypeError("numbers, not text")
-        raise NotImplementedError("exercise 9.1: Doubling")
+        raise NotImplementedError("exercise 99.1: Doubling")
 
     result = verdicts(stub)
     assert result.points == 0 and not result.started
@@ -254,6 +254,13 @@ def test_sources_are_read_by_several_threads_at_once():
     finally:
         gc.callbacks.remove(yield_to_others)
         gc.set_threshold(*usual)
+
+
+@pytest.mark.parametrize("body", ["x.softmax(-1)", "g(x).softmax(-1)", "torch.cat([x, x]).softmax(-1)"])
+def test_a_forbidden_method_is_found_on_any_object(body):
+    source = f"import torch\ndef f(x):\n    return {body}\n"
+    assert forbidden_call(source, "f", (".softmax",)) == (".softmax", 3)
+    assert forbidden_call(source, "f", (".log",)) is None
 
 
 def test_a_forbidden_call_elsewhere_in_the_module_costs_nothing():

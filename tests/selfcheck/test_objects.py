@@ -31,7 +31,8 @@ def carried(symbol, step, gradient=False):
 def difference(compares, right, wrong, step):
     one = Check("masks.causal_mask", "a_check", "it is right", lambda rng: step, (compares,))
     packed = one.calls(0)[0]
-    return compare(one, packed, carry_out(right, packed, False), carry_out(wrong, packed, False))
+    gradient = compares == "gradient"
+    return compare(one, packed, carry_out(right, packed, gradient), carry_out(wrong, packed, gradient))
 
 
 def trained(model, batch, optimizer, loss_fn):
@@ -116,6 +117,10 @@ def test_an_iterator_is_walked_once_and_its_tensors_are_watched():
     assert carried(changes, step)["changed"] == ["chunks[0]", "chunks[1]"]
     answer = carried(lambda chunks: torch.cat(list(chunks)) ** 2, step, gradient=True)
     assert set(answer["gradients"]) == {"chunks[0]", "chunks[1]"}
+    found = difference(
+        "gradient", lambda chunks: sum(chunk.sum() for chunk in chunks), lambda chunks: next(chunks).sum(), step
+    )
+    assert found.text.startswith("no gradient arrives at tensor 2 of chunks")
 
 
 @pytest.mark.parametrize(

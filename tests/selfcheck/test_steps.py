@@ -7,7 +7,7 @@ from torch import nn
 from selfcheck.arrays import unpack
 from selfcheck.compare import compare
 from selfcheck.pictures import call_text
-from selfcheck.plan import Check, built, call, linears, method, tensor, torch_attention
+from selfcheck.plan import Check, built, call, linears, method, refused, tensor, torch_attention
 from selfcheck.steps import carry_out
 
 X = tensor([[1.0, 2.0]])
@@ -46,6 +46,29 @@ def test_several_uses_of_one_object_give_a_tuple():
     answer = carried(list, built(call((1.0,)), method("append", 2.0), method("copy")))
     nothing, copied = unpack(answer["value"])
     assert nothing is None and copied.values() == [1.0, 2.0]
+
+
+def test_a_use_that_should_be_refused_adds_nothing_and_the_next_uses_follow():
+    class Short(list):
+        def append(self, entry):
+            if len(self) == 1:
+                raise ValueError("full")
+            super().append(entry)
+
+    class Odd(list):
+        def append(self, entry):
+            raise KeyError("full")
+
+    step = built(call(), method("append", 1.0), refused(method("append", 2.0)), method("copy"))
+    nothing, copied = unpack(carried(Short, step)["value"])
+    assert nothing is None and copied.values() == [1.0]
+    found = difference("values", Short, list, step)
+    assert found.kind == "no error"
+    assert found.text == "call 2 cannot be answered and should raise ValueError, but an answer came back"
+    assert "KeyError" in difference("values", Short, Odd, step).text
+    assert call_text("Short", step.packed()) == (
+        "in module = Short(); module.append(1.0); module.append(2.0) (to be refused); module.copy()"
+    )
 
 
 def test_gradients_reach_arguments_and_parameters_by_name():
