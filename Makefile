@@ -50,6 +50,11 @@ node_modules/katex.stamp: package.json package-lock.json
 	npm ci --no-audit --no-fund
 	@touch $@
 
+# Left alone where a torch built for CUDA has brought its own Triton.
+.venv/test-requirements.stamp: tests/requirements.txt .venv/requirements.stamp
+	@$(PY) -c 'import triton' 2>/dev/null || $(PY) -m pip install --disable-pip-version-check -r tests/requirements.txt
+	@touch $@
+
 setup: .venv/requirements.stamp
 
 build: setup
@@ -79,7 +84,7 @@ lab: build
 
 # What CI checks.
 
-test: test-programs setup node_modules/katex.stamp
+test: test-programs setup .venv/test-requirements.stamp node_modules/katex.stamp
 	$(SAY) 'Checking the style'
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
