@@ -21,12 +21,15 @@ def module(tree: dict[str, Any]) -> Any:
         widths = tree["widths"]
         return torch.nn.ModuleDict({name: torch.nn.Linear(*widths, bias=tree["bias"]) for name in tree["names"]})
     if tree["type"] == "network":
-        return _network(tree["inputs"], tree["hidden"], tree["outputs"], tree["dropout"])
+        return _network(tree["inputs"], tree["hidden"], tree["outputs"], tree["dropout"], tree.get("shows_mode", False))
     return torch.nn.MultiheadAttention(bias=tree["bias"], batch_first=True, **tree["sizes"])
 
 
-def _network(inputs: list[int], hidden: int, outputs: int, dropout: float) -> Any:
-    """output(dropout(tanh(Σ inputs[i](x_i)))): a network that takes as many arguments as there are widths."""
+def _network(inputs: list[int], hidden: int, outputs: int, dropout: float, shows_mode: bool) -> Any:
+    """output(dropout(tanh(Σ inputs[i](x_i)))): a network that takes as many arguments as there are widths.
+
+    shows_mode: whether its state holds `mode`, 1 in training and 0 in evaluation
+    """
     import torch
     from torch import nn
 
@@ -36,6 +39,13 @@ def _network(inputs: list[int], hidden: int, outputs: int, dropout: float) -> An
             self.inputs = nn.ModuleList(nn.Linear(width, hidden) for width in inputs)
             self.dropout = nn.Dropout(dropout)
             self.output = nn.Linear(hidden, outputs)
+            if shows_mode:
+                self.register_buffer("mode", torch.tensor(1.0))
+
+        def train(self, mode: bool = True) -> Any:
+            if shows_mode:
+                self.mode.fill_(float(mode))
+            return super().train(mode)
 
         def forward(self, *given: Any) -> Any:
             if len(given) != len(self.inputs):

@@ -75,8 +75,20 @@ def asleep(model, batch, optimizer, loss_fn):
     return trained(model, batch, optimizer, loss_fn)
 
 
+def asleep_afterwards(model, batch, optimizer, loss_fn):
+    loss = trained(model, batch, optimizer, loss_fn)
+    model.eval()
+    return loss
+
+
 @pytest.mark.parametrize(
-    ("wrong", "more"), [(stale, {"stale": True}), (asleep, {"training": False, "dropout": 1.0})], ids=["stale", "mode"]
+    ("wrong", "more"),
+    [
+        (stale, {"stale": True}),
+        (asleep, {"training": False, "dropout": 1.0}),
+        (asleep_afterwards, {"shows_mode": True}),
+    ],
+    ids=["stale", "mode", "mode afterwards"],
 )
 def test_old_gradients_and_the_mode_show_in_the_state(wrong, more):
     assert difference("state", trained, trained, training(**more)) is None
