@@ -34,7 +34,7 @@ CODE = (
 )
 #: What writes exercises and notebooks.
 WRITERS = ("book_index", "exercise_text", "notebook_setup", "notebooks", "plain_inline", "plain_markdown")
-WRITERS += ("repository", "stubs")
+WRITERS += ("repository", "set_up_cell", "stubs")
 #: What else decides how a page looks.
 PAGES = ("book", "package-lock.json", *(f"autograder/{name}.py" for name in WRITERS))
 GENERATED = {"_build", "notebooks", "__pycache__", ".ipynb_checkpoints"}

@@ -4,32 +4,44 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import jupytext
 import nbformat
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode, from_dict, v4
 
-from selfcheck.catalogue import Exercise, exercises
+from selfcheck.catalogue import Exercise, exercises, modules_of
 
 from .book_index import BookIndex
 from .exercise_text import find_exercise, points_text, slug
-from .notebook_setup import setup_source
-from .places import BOOK
+from .notebook_setup import packages, setup_source
+from .places import BOOK, REFERENCE
 from .plain_markdown import Directive, convert, pieces
 from .repository import NOTEBOOK_FOLDERS, colab_url, site_url
+from .stubs import stub
 
 __all__ = ["generate", "source_notebook", "texts"]
 
 NOTEBOOKS = BOOK / "notebooks"
-IMPORTS = "from selfcheck import check, edit, hint, pack, reload"
+IMPORTS = "from selfcheck import check, edit, hint, pack, reload, restore, save"
+KEEPING = """\
+**So that nothing is lost.** `save()` copies the modules that you have edited to your Google Drive on Colab, which \
+asks you first, and elsewhere to `attention-by-hand-saved` in your home folder. In a new session `restore()` brings \
+them back; what you have edited since stays. On Colab, keep this notebook too, with your answers to the questions: \
+*File › Save a copy in Drive*. Take away the # to run a line."""
+RESTORE = "# restore()  # first thing in a new session"
+SAVE = "# save()  # as often as you like"
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}  # tags of the book; in a notebook: folded code
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
     "colab": {"provenance": []},
 }
+ON_GPU = {"accelerator": "GPU", "colab": {"gpuType": "T4", "provenance": []}}
+GPU_PAGES = {"chapters/09-efficient", "measuring/benchmarks"}  # Colab opens these on a machine with a GPU
 
 
 def texts(solutions: bool = True) -> dict[Path, str]:
@@ -78,10 +90,14 @@ def _open_notebook(page: str, index: BookIndex) -> NotebookNode:
     title = index.page(f"/{page}")
     about = f"*The page [{title.title}]({title.address}) of [Attention by Hand]({site_url()}), made to run.*"
     cells = [_markdown(f"# {title.title}\n\n{about} Run the next cell first.")]
-    cells.append(_code(setup_source(("src",) if to_work_in else ("solutions", "book"))))
+    blocks = _page_blocks(page, index)
     if to_work_in:
-        cells.append(_code(IMPORTS))
-    for block in _page_blocks(page, index):
+        needs = packages([stub(REFERENCE / f"{module}.py") for module in modules_of(name)], "attention")
+        cells += [_set_up(("src",), needs), _markdown(KEEPING), _code(f"{IMPORTS}\n\n{RESTORE}")]
+    else:
+        sources = [block.source for block in blocks if not isinstance(block, Directive) and block.cell_type == "code"]
+        cells.append(_set_up(("solutions", "book"), packages(sources)))
+    for block in blocks:
         if isinstance(block, Directive):
             show = _exercise_cells if block.name == "exercise" else _question_cells
             cells += show(block, page, index)
@@ -92,8 +108,15 @@ def _open_notebook(page: str, index: BookIndex) -> NotebookNode:
             if block.source:
                 cells.append(block)
     if to_work_in:
-        cells.append(_code(f'pack("{name}")'))
-    return _notebook(name, cells)
+        cells.append(_code(f'{SAVE}\npack("{name}")'))
+    return _notebook(name, cells, ON_GPU if page in GPU_PAGES else {})
+
+
+def _set_up(folders: tuple[str, ...], needs: list[str]) -> NotebookNode:
+    """The first code cell, folded."""
+    cell = _code(setup_source(folders, needs))
+    cell.metadata = from_dict({"cellView": "form", "jupyter": {"source_hidden": True}})  # in Colab; in JupyterLab
+    return cell
 
 
 def _page_blocks(page: str, index: BookIndex) -> list[NotebookNode | Directive]:
@@ -193,14 +216,14 @@ def _code(source: str, tags: set[str] = frozenset()) -> NotebookNode:
     return cell
 
 
-def _notebook(name: str, cells: list[NotebookNode]) -> NotebookNode:
+def _notebook(name: str, cells: list[NotebookNode], more: Mapping[str, Any] = MappingProxyType({})) -> NotebookNode:
     """A valid notebook whose cell ids follow from their contents, so that an edit changes few lines."""
     seen: Counter[str] = Counter()
     for cell in cells:
         digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
         seen[digest] += 1
         cell["id"] = f"{name}-{digest}" + (f"-{seen[digest]}" if seen[digest] > 1 else "")
-    notebook = v4.new_notebook(cells=cells, metadata=METADATA)
+    notebook = v4.new_notebook(cells=cells, metadata={**METADATA, **more})
     nbformat.validate(notebook)
     return notebook
 

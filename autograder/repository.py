@@ -12,7 +12,7 @@ from .places import BOOK
 __all__ = ["NOTEBOOK_FOLDERS", "Repository", "binder_url", "colab_url", "notebook_name", "repository", "site_url"]
 
 CONFIG = BOOK / "_config.yml"
-NOTEBOOK_FOLDERS = ("chapters", "problem-sets")  # the folders of book/ whose pages become notebooks
+NOTEBOOK_FOLDERS = ("chapters", "problem-sets", "measuring")  # the folders of book/ whose pages become notebooks
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The terminal form: progress over all exercises, one module's verdicts, or a watch that checks on every save."""
+"""The terminal form: progress over all exercises, one module's verdicts, a watch, or keeping one's work."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from rich.text import Text
 
 from .catalogue import Exercise, exercises
 from .learner import Learner, available, find, package_folder, stoppable
+from .saving import restore, save
 from .show import MARKS, headline, report_text
 from .verdict import FAILED, PASSED, SKIPPED, ExerciseResult
 
+KEEPING = {"save": save, "restore": restore}
 PAUSE = 0.3  # seconds between two looks at the files
 WIDEST = 100  # characters a line may have: longer ones are hard to read
 COLOURS_OF_MARKS = {MARKS[PASSED]: "bold green", MARKS[FAILED]: "bold red", MARKS[SKIPPED]: "yellow"}
@@ -29,6 +31,7 @@ def main(what: str | None) -> None:
 
     Without an argument: progress over all exercises, and the next one. WHAT is a module (masks), an exercise
     (masks.causal_mask, or its number 4.2), or "watch", which checks again on every save until Ctrl-C.
+    "save" copies your modules to a safe place, "restore" brings them back.
     """
     if hasattr(sys.stdout, "reconfigure"):  # a Windows file or pipe may not know the marks
         sys.stdout.reconfigure(errors="replace")
@@ -37,12 +40,15 @@ def main(what: str | None) -> None:
         if what == "watch":
             watch(console)
             return
+        if what in KEEPING:
+            KEEPING[what]()
+            return
         chosen = find(what) if what else available(exercises())
         results = examine(chosen)
     except KeyboardInterrupt as stopped:
         console.print(Text(str(stopped) or "stopped"))
         sys.exit(130)
-    except (KeyError, FileNotFoundError) as error:
+    except (KeyError, OSError) as error:
         console.print(Text(str(error.args[0] if isinstance(error, KeyError) else error)), style="red", soft_wrap=True)
         sys.exit(2)
     if what:

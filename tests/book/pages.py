@@ -5,6 +5,7 @@ from __future__ import annotations
 import yaml
 
 from autograder.places import BOOK
+from autograder.repository import notebook_name
 
 
 def all_pages() -> list[str]:
@@ -16,4 +17,4 @@ def all_pages() -> list[str]:
 
 def notebook_pages() -> list[str]:
     """The pages that become notebooks."""
-    return [page for page in all_pages() if page.startswith(("chapters/", "problem-sets/"))]
+    return [page for page in all_pages() if notebook_name(page)]

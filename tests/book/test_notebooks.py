@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,8 +13,7 @@ import pytest
 from autograder import notebooks
 from autograder.book_index import BookIndex
 from autograder.exercise_text import find_exercise, solution_text
-from autograder.notebook_setup import setup_source
-from autograder.places import BOOK, ROOT
+from autograder.places import BOOK
 from autograder.plain_markdown import convert
 from autograder.repository import repository
 from selfcheck.catalogue import in_problem_set, problem_sets
@@ -32,7 +28,7 @@ def _cells(text: str) -> list[nbformat.NotebookNode]:
     return nbformat.reads(text, as_version=4).cells
 
 
-def test_each_chapter_and_problem_set_has_one() -> None:
+def test_each_chapter_problem_set_and_page_that_measures_has_one() -> None:
     assert {path.stem for path in TEXTS} == {page.rpartition("/")[2] for page in notebook_pages()}
 
 
@@ -42,7 +38,15 @@ def test_notebook_is_valid_and_has_no_outputs(text: str) -> None:
     for cell in _cells(text):
         assert not cell.get("outputs")
         assert cell.get("execution_count") is None
-    assert json.loads(text)["metadata"]["colab"] == {"provenance": []}
+    assert json.loads(text)["metadata"]["colab"]["provenance"] == []
+
+
+def test_colab_opens_two_notebooks_on_a_gpu_and_no_other() -> None:
+    asked = {path.stem: json.loads(text)["metadata"] for path, text in TEXTS.items()}
+    on_gpu = {name for name, metadata in asked.items() if "accelerator" in metadata or "gpuType" in metadata["colab"]}
+    assert on_gpu == {"09-efficient", "benchmarks"}
+    for name in on_gpu:
+        assert (asked[name]["accelerator"], asked[name]["colab"]["gpuType"]) == ("GPU", "T4")
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=[path.stem for path in TEXTS])
@@ -74,32 +78,12 @@ def test_code_cells_compile(text: str) -> None:
             compile(cell.source, cell.id, "exec")
 
 
-def test_set_up_finds_the_course_from_anywhere_inside_and_is_idempotent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(BOOK / "chapters")
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    for _ in range(2):
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            exec(compile(setup_source(("solutions", "book")), "set-up", "exec"), {})
-        assert sys.path[:2] == [str(ROOT / "solutions"), str(ROOT / "book")]
-        assert sys.path.count(str(ROOT / "book")) == 1
-        assert str(ROOT) in said.getvalue()
-
-
-def test_set_up_fetches_the_course_where_it_is_not(tmp_path: Path) -> None:
-    origin, work = tmp_path / "origin", tmp_path / "work"
-    (origin / "book").mkdir(parents=True)
-    (origin / "src" / "selfcheck").mkdir(parents=True)
-    (origin / "book" / "_config.yml").write_text("title: x\n", "utf-8")
-    (origin / "src" / "selfcheck" / "here.py").write_text("", "utf-8")
-    me = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
-    for command in (["init", "-q", "-b", repository().branch], ["add", "."], [*me, "commit", "-q", "-m", "x"]):
-        subprocess.run(["git", *command], cwd=origin, check=True)
-    work.mkdir()
-    source = setup_source(("src",)).replace(repository().url, origin.as_uri())
-    for _ in range(2):
-        subprocess.run([sys.executable, "-c", source], cwd=work, check=True, capture_output=True)
-    assert (work / repository().name / "src" / "selfcheck" / "here.py").is_file()
+@pytest.mark.parametrize("problem_set", problem_sets())
+def test_a_problem_sets_notebook_says_how_nothing_is_lost(problem_set: str) -> None:
+    cells = _cells(TEXTS[notebooks.NOTEBOOKS / f"{problem_set}.ipynb"])
+    assert notebooks.KEEPING in [cell.source for cell in cells]
+    assert "# restore()" in cells[3].source and "restore, save" in cells[3].source
+    assert cells[-1].source == f'{notebooks.SAVE}\npack("{problem_set}")'
 
 
 @pytest.mark.parametrize("problem_set", problem_sets())
@@ -123,7 +107,7 @@ def test_source_notebook_grades_every_exercise_and_question(problem_set: str) ->
     for cell in graded.values():
         assert cell.cell_type == "markdown"
         assert cell.metadata["nbgrader"]["solution"] and not cell.metadata["nbgrader"]["locked"]
-    assert notebook.cells[0].source == "from selfcheck import check, edit, hint, pack, reload"
+    assert notebook.cells[0].source == notebooks.IMPORTS
 
 
 @pytest.mark.parametrize("problem_set", problem_sets())
