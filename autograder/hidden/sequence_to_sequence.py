@@ -1,1 +1,101 @@
 """Hidden checks of attention before Transformers."""
+
+
+from selfcheck.checks import _sequence_to_sequence_inputs as inputs
+from selfcheck.checks.dot_product import DTYPES, mask_of
+from selfcheck.checks.sequence_to_sequence import ATTEND, DECODER, HARD, HIERARCHICAL, LOCAL, SCORES
+from selfcheck.plan import call, check, generator
+
+
+@check(ATTEND, sees="every score, with leading dimensions that broadcast, with a mask and without", points=1)
+def attend_everything(rng):
+    queries, keys, d_v, batch = rng.sizes(4, 2, 7)
+    lead, key_lead = (batch, 2), (batch, 1)
+    mask = mask_of(rng, batch, 1, queries, keys)
+    return [
+        inputs.attending(rng, kind, queries, keys, d_v, lead, mask=given, key_lead=key_lead)
+        for kind in SCORES
+        for given in (None, mask)
+    ]
+
+
+@check(ATTEND, sees="the arguments are left as they were", compares="unchanged", points=1)
+def attend_unchanged(rng):
+    queries, keys, d_v = rng.sizes(3, 2, 6)
+    return inputs.attending(rng, "bilinear", queries, keys, d_v, mask=mask_of(rng, queries, keys))
+
+
+@check(LOCAL, sees="wide windows, narrow windows and whole ones", points=1)
+def local_sizes(rng):
+    length = rng.integer(4, 9)
+    centers = [round(rng.random() * (length - 1), 1) for _ in range(3)]
+    whole = call(rng.tensor(length), inputs.rows(float(rng.integer(0, length))), rng.integer(1, 4))
+    return [whole, *(call(rng.tensor(3, length), inputs.rows(centers), reach) for reach in (0.65, 2.35, 20.0))]
+
+
+@check(LOCAL, sees="the arguments are left as they were", compares="unchanged", points=1)
+def local_unchanged(rng):
+    return inputs.local(rng, 9, 2.15)
+
+
+@check(HARD, sees="three unequal choices are drawn as often as they should be", view=inputs.three_shares, points=1)
+def hard_three(rng):
+    return [inputs.three(rng), inputs.three(rng, generator=generator(rng.integer(1, 1000)))]
+
+
+@check(HARD, sees="a choice of score -inf is never drawn", view=inputs.hidden_never_drawn, points=1)
+def hard_hidden(rng):
+    return inputs.with_hidden_choice(rng)
+
+
+@check(HARD, sees="the arguments are left as they were", compares="unchanged", points=1)
+def hard_unchanged(rng):
+    return inputs.lottery(rng, 3, 4)
+
+
+@check(HIERARCHICAL, sees="mask and levels together, in every size", points=1)
+def hierarchical_everything(rng):
+    batch, sentences, words, d = rng.sizes(4, 2, 6)
+    counts = [[rng.integer(0, words + 1) for _ in range(sentences)] for _ in range(batch)]
+    return [
+        inputs.documents(rng, d, rng.tensor(batch, sentences, words, d), inputs.words_in(counts, words)),
+        inputs.documents(rng, 1, rng.tensor(1, 2, 3, 1)),
+    ]
+
+
+@check(HIERARCHICAL, sees="gradients reach x and all parameters", compares="gradient", points=1)
+def hierarchical_gradient(rng):
+    return inputs.documents(rng, 2, rng.tensor(1, 2, 3, 2), inputs.words_in([[3, 2]], 3))
+
+
+@check(
+    HIERARCHICAL,
+    sees="every dtype is kept, and the arguments are left as they were",
+    compares=("dtype", "unchanged"),
+    points=1,
+)
+def hierarchical_dtype(rng):
+    mask = inputs.words_in([[2, 1, 0]], 2)
+    return [inputs.documents(rng, 3, rng.tensor(1, 3, 2, 3, dtype=dtype), mask) for dtype in DTYPES]
+
+
+@check(DECODER, sees="every score, with a mask", points=1)
+def decoder_every_score(rng):
+    mask = inputs.words_in([[rng.integer(1, 5), 5]], 5)[0]
+    return [inputs.decoding(rng, 6, 3, (2, 4, 5), kind, mask=mask) for kind in SCORES]
+
+
+@check(DECODER, sees="gradients reach the source and all parameters, and stay finite", compares="gradient", points=1)
+def decoder_gradient(rng):
+    mask = [[True, True, False], [False] * 3]
+    return [inputs.decoding(rng, 3, 2, (2, 2, 3), kind, mask=mask) for kind in ("additive", "bilinear")]
+
+
+@check(
+    DECODER,
+    sees="every dtype is kept, and the arguments are left as they were",
+    compares=("dtype", "unchanged"),
+    points=1,
+)
+def decoder_dtype(rng):
+    return [inputs.decoding(rng, 4, 2, (1, 2, 3), mask=[[True, True, False]], dtype=dtype) for dtype in DTYPES]

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from ._arguments import (
+    check_batch,
     check_batched,
     check_floating,
     check_integers,
@@ -48,6 +49,9 @@ def attend(
         raise ValueError(
             f"keys and values must have the same length S, got shapes {tuple(keys.shape)} and {tuple(values.shape)}"
         )
+    check_batch(query=query, keys=keys, values=values)
+    if mask is not None:
+        check_mask("mask", mask, (*check_batch(query=query, keys=keys), query.shape[-2], keys.shape[-2]))
     # solution: begin
     weights = masked_softmax(score(query, keys), mask)  # (..., L, S)
     return weights @ values, weights

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 477dbb37729f
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. b180d79f0b01
 """Attention before Transformers: a decoder that looks back, local, hard and hierarchical attention."""
 
 from collections.abc import Callable
@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from ._arguments import (
+    check_batch,
     check_batched,
     check_floating,
     check_integers,
@@ -44,6 +45,9 @@ def attend(
         raise ValueError(
             f"keys and values must have the same length S, got shapes {tuple(keys.shape)} and {tuple(values.shape)}"
         )
+    check_batch(query=query, keys=keys, values=values)
+    if mask is not None:
+        check_mask("mask", mask, (*check_batch(query=query, keys=keys), query.shape[-2], keys.shape[-2]))
     raise NotImplementedError("exercise 10.1: Attention with any score")
 
 
