@@ -1,0 +1,105 @@
+"""The Triton kernel: proven through Triton's interpreter where Triton is, on the GPU where there is one."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from attention.efficient import blockwise_attention, triton_attention
+from autograder.places import ROOT
+
+WITHOUT = "Triton is not installed here; the kernel's arithmetic is proven where it is"
+needs_triton = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason=WITHOUT)
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GPU here")
+
+
+@pytest.fixture
+def inputs():
+    draw = torch.Generator().manual_seed(0)
+    return [torch.randn(1, 2, 7, 16, generator=draw).half() for _ in range(3)]
+
+
+@needs_triton
+def test_interpreted_kernels_are_as_near_to_float64_as_naive_attention():
+    paths = [str(ROOT / "solutions"), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(paths)}
+    script = ROOT / "tests" / "benchmarks" / "interpreted.py"
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found) == 23
+    for one in found:
+        assert one["quiet"], one  # queries without keys give zeros, and everything is finite
+        # The interpreter cuts bfloat16 off where a GPU rounds: twice the error at the outset. Four roundings are none.
+        factor, rounding = (2, 2**-10) if one["dtype"] == "torch.float16" else (4, 2**-7)
+        for mine, naive in zip(one["errors"], one["naive"], strict=True):
+            assert mine <= max(factor * naive if not one["empty"] else 0, 4 * rounding), one
+
+
+def test_a_tensor_on_the_cpu_is_refused_with_advice(inputs, monkeypatch):
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    with pytest.raises(RuntimeError, match="CUDA GPU, got cpu; use blockwise_attention"):
+        triton_attention(*inputs)
+
+
+def test_where_triton_is_missing_the_text_says_so(inputs, monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    monkeypatch.setitem(sys.modules, "triton", None)
+    monkeypatch.delitem(sys.modules, "attention._triton_attention", raising=False)
+    with pytest.raises(RuntimeError, match="needs Triton.*use blockwise_attention"):
+        triton_attention(*inputs)
+
+
+def test_the_interpreter_is_not_asked_for_bfloat16(inputs, monkeypatch):
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    with pytest.raises(RuntimeError, match="use float16"):
+        triton_attention(*(x.bfloat16() for x in inputs))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "text"),
+    [
+        (lambda q, k, v: (q[0], k, v), ValueError, r"query must be \(B, H, L, d\)"),
+        (lambda q, k, v: (q, k[:, :1], v), ValueError, "query must be"),
+        (lambda q, k, v: (q, k, v[:, :, :3]), ValueError, "query must be"),
+        (lambda q, k, v: (q[..., :9], k[..., :9], v[..., :9]), ValueError, "d must be 16, 32, 64 or 128, got 9"),
+        (lambda q, k, v: (q.float(), k.float(), v.float()), TypeError, "float16 or bfloat16, got torch.float32"),
+        (lambda q, k, v: (q, k.float(), v), TypeError, "one dtype"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_named_before_the_machine_is_looked_at(inputs, change, error, text):
+    with pytest.raises(error, match=text):
+        triton_attention(*change(*inputs))
+
+
+@needs_gpu
+def test_bfloat16_on_an_older_gpu_names_the_dtype_to_take(inputs, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda *_: (7, 5))
+    with pytest.raises(RuntimeError, match="8.0 or higher.*use float16"):
+        triton_attention(*(x.bfloat16().cuda() for x in inputs))
+
+
+@needs_gpu
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("width", [16, 32, 64, 128])
+@pytest.mark.parametrize(("length", "keys"), [(1, 1), (257, 257), (1024, 1024), (100, 333), (333, 100)])
+def test_on_the_gpu_output_and_gradients_are_near_float64(length, keys, width, is_causal):
+    dtype = torch.bfloat16 if torch.cuda.get_device_capability() >= (8, 0) else torch.float16
+    draw = torch.Generator("cuda").manual_seed(0)
+    query, upstream = torch.randn(2, 2, 3, length, width, generator=draw, device="cuda").to(dtype).unbind()
+    key, value = torch.randn(2, 2, 3, keys, width, generator=draw, device="cuda").to(dtype).unbind()
+    found = []
+    for function, wide in (
+        (triton_attention, dtype),
+        (lambda *x: blockwise_attention(*x[:3], 128, x[3]), torch.float64),
+    ):
+        inputs = [x.to(wide).requires_grad_() for x in (query, key, value)]
+        output = function(*inputs, is_causal)
+        output.backward(upstream.to(wide))
+        found.append([output.detach(), *(x.grad for x in inputs)])
+    for mine, exact in zip(*found, strict=True):  # a rounding of the dtype per sum, and of each weight before it
+        assert (mine.double() - exact).abs().max() <= 4 * torch.finfo(dtype).eps * exact.abs().max()
