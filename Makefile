@@ -13,7 +13,7 @@ ROOT    := $(if $(filter 0,$(shell id -u)),--allow-root)
 PUBLIC  := $(if $(filter no,$(SOLUTIONS)),--no-solutions)
 
 .DEFAULT_GOAL := help
-.PHONY: help python course-programs test-programs setup build book course serve test lab clean
+.PHONY: help python course-programs test-programs setup build book course serve test lab notebooks clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -22,6 +22,7 @@ help:
 	@echo '              SERVE=no stops before serving; SOLUTIONS=no leaves the solutions out; PORT=8000'
 	@echo 'make test     everything CI checks'
 	@echo 'make lab      JupyterLab on the problem sets'
+	@echo 'make notebooks  run every notebook to its end as on Colab, from a copy of the course (minutes)'
 	@echo 'make build    whatever is generated: stubs, recorded answers, notebooks'
 	@echo 'make book     the site alone'
 	@echo 'make serve    the book that is built, on http://localhost:$(PORT)'
@@ -81,6 +82,10 @@ serve:
 lab: build
 	$(SAY) 'JupyterLab on the problem sets'
 	$(PY) -m jupyter lab $(ROOT) --LabApp.default_url=/lab/tree/book/notebooks
+
+notebooks: setup
+	$(SAY) 'Running every notebook on a machine that has to fetch the course'
+	$(PY) -m autograder.executing
 
 # What CI checks.
 

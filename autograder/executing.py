@@ -19,20 +19,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-from jupyter_client import AsyncKernelManager
-from jupyter_client.kernelspec import KernelSpecManager
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
 from .notebooks import texts
 from .places import ROOT
 from .repository import repository
 
-__all__ = ["Machine", "execute"]
+__all__ = ["ExecutionError", "Machine", "execute"]
 
-SECONDS = 600  # a cell may take
+CELL_SECONDS = 300  # as in book/_config.yml
+SECONDS = 1200  # a whole notebook
+#: Runs on the machine, whose Jupyter starts the machine's own Python.
+DRIVER = """
+import nbclient, nbformat
+notebook = nbformat.read({given!r}, as_version=4)
+nbclient.NotebookClient(notebook, timeout={seconds}, kernel_name="python3").execute(cwd=".")
+nbformat.write(notebook, {result!r})
+"""
 WHERE = "import attention, pathlib; print('attention:', pathlib.Path(attention.__file__).parent)"
+
+
+class ExecutionError(RuntimeError):
+    """A notebook does not run; the text shows the cell and its traceback."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ class Machine:
 
     def _name_kernel(self) -> None:
         command = [str(self.python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        spec = self.folder / "kernels" / "python3" / "kernel.json"
+        spec = self.folder / "python" / "share" / "jupyter" / "kernels" / "python3" / "kernel.json"
         spec.parent.mkdir(parents=True)
         spec.write_text(json.dumps({"argv": command, "display_name": "Python 3", "language": "python"}), "utf-8")
 
@@ -105,20 +113,20 @@ class Machine:
 
 
 def execute(text: str, machine: Machine, cwd: Path) -> NotebookNode:
-    """Executes a notebook's text in a new folder of the machine, as Jupyter would, and returns it with its outputs.
+    """Executes a notebook's text in a new folder of the machine, in a Jupyter kernel, and returns it with its outputs.
 
     A last cell is added that prints where `attention` came from.
-    Raises nbclient's CellExecutionError, whose text shows cell and traceback, where a cell fails.
+    Raises ExecutionError, whose text shows cell and traceback, where a cell fails.
     """
     cwd.mkdir(parents=True)
     notebook = nbformat.reads(text, as_version=4)
     notebook.cells.append(nbformat.v4.new_code_cell(WHERE))
-    kernels = KernelSpecManager(kernel_dirs=[str(machine.folder / "kernels")], ensure_native_kernel=False)
-    manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=kernels)
-    client = NotebookClient(notebook, km=manager, timeout=SECONDS, resources={"metadata": {"path": str(cwd)}})
-    with open(cwd / "kernel.log", "wb") as said:
-        client.execute(env=machine.environment, stderr=said)
-    return notebook
+    given, result = cwd.with_suffix(".ipynb"), cwd.with_suffix(".out.ipynb")
+    nbformat.write(notebook, given)
+    done = machine.run(DRIVER.format(given=str(given), result=str(result), seconds=CELL_SECONDS), cwd)
+    if done.returncode:
+        raise ExecutionError(done.stderr)
+    return nbformat.read(str(result), as_version=4)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -149,7 +157,7 @@ def _execute_all(chosen: dict[str, str], machine: Machine) -> dict[str, str]:
             name = waiting[done]
             try:
                 print(f"{name}: {done.result():.0f} s", flush=True)
-            except (CellExecutionError, CellTimeoutError, DeadKernelError) as problem:
+            except (ExecutionError, subprocess.TimeoutExpired) as problem:
                 print(f"{name}: fails", flush=True)
                 failed[name] = str(problem)
     return failed

@@ -21,6 +21,8 @@ class Opened:
         return f"edit {self.path}, save, then run check(...) again"
 
     def _repr_html_(self) -> str | None:
+        if "google.colab" in sys.modules:  # the pane is open, and a link would lead nowhere
+            return None
         try:  # JupyterLab reads a link from the notebook's own folder
             link = Path(os.path.relpath(self.path, Path.cwd())).as_posix()
         except ValueError:  # another drive on Windows

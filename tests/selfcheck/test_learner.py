@@ -117,9 +117,10 @@ module = types.ModuleType("google.colab")
 module.files = types.SimpleNamespace(view=lambda path: print("opened", path))
 sys.modules["google.colab"] = module
 from selfcheck import edit
-edit("masks")
+print(edit("masks")._repr_html_())
 """
-    assert "opened" in python(bundle, colab)
+    opened, link = python(bundle, colab).splitlines()
+    assert opened == f"opened {bundle / 'attention' / 'masks.py'}" and link == "None"
 
 
 def test_edit_links_to_the_file_from_the_notebooks_own_folder(bundle):
@@ -147,6 +148,28 @@ def test_pack_makes_a_zip_with_modules_and_notebook(bundle):
     with zipfile.ZipFile(bundle / "ps3.zip") as archive:
         names = set(archive.namelist())
     assert {"attention/masks.py", "attention/dot_product.py", "ps3.ipynb"} <= names
+
+
+COLAB = """
+import sys, types
+sys.modules["google.colab"] = types.ModuleType("google.colab")
+asked = sys.modules["google.colab._message"] = types.ModuleType("google.colab._message")
+asked.blocking_request = lambda what, **_: {"ipynb": {"cells": [{"source": ["answered\\n", %r]}]}}
+from selfcheck import pack
+pack("ps3")
+"""
+
+
+def test_on_colab_pack_takes_the_notebook_that_is_open(bundle):
+    (bundle / "ps3.ipynb").write_text("the untouched one, which the course brought")
+    assert "and ps3.ipynb" in python(bundle, COLAB % 'pack("ps3")')
+    with zipfile.ZipFile(bundle / "ps3.zip") as archive:
+        assert b"answered" in archive.read("ps3.ipynb")
+
+
+def test_on_colab_pack_takes_no_other_notebook(bundle):
+    (bundle / "ps3.ipynb").write_text("the untouched one, which the course brought")
+    assert "no ps3.ipynb found" in python(bundle, COLAB % 'pack("ps4")')
 
 
 def test_pack_says_what_is_missing(bundle):

@@ -1,0 +1,118 @@
+"""The generated notebooks run on a machine that has the packages but not the course, which they fetch.
+
+Here: every problem set, the page that runs the benchmarks, one chapter, and every notebook's first cell.
+`make notebooks` runs all of every notebook.
+"""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder import executing
+from autograder.executing import Machine, execute
+from autograder.notebooks import texts
+from autograder.repository import repository
+from selfcheck.catalogue import problem_sets
+
+TEXTS = {path.stem: text for path, text in texts().items()}
+WHOLE = ["benchmarks", "02-worked-example", *problem_sets()]  # the longest first
+#: Runs first cells one after the other, as if each were a session of its own but for what Python has imported.
+EACH = """
+import io, contextlib, json, os, sys
+from pathlib import Path
+said, path = {}, list(sys.path)
+for name, cell in json.loads(Path("cells.json").read_text("utf-8")).items():
+    Path(name).mkdir()
+    os.chdir(name)
+    sys.path[:] = path
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        for _ in range(2):
+            exec(compile(cell, name, "exec"), {})
+    said[name] = out.getvalue(), sys.path[0]
+    os.chdir("..")
+print(json.dumps(said))
+"""
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    return Machine.made(tmp_path_factory.mktemp("colab") / "machine")
+
+
+@pytest.fixture(scope="module")
+def executed(machine: Machine) -> dict[str, nbformat.NotebookNode | Exception]:
+    """The notebooks that are executed whole, or what went wrong."""
+
+    def attempt(name: str) -> nbformat.NotebookNode | Exception:
+        try:
+            return execute(TEXTS[name], machine, machine.folder / "work" / name)
+        except Exception as problem:  # told apart by name, below
+            return problem
+
+    with ThreadPoolExecutor(2) as pool:
+        return dict(zip(WHOLE, pool.map(attempt, WHOLE), strict=True))
+
+
+def test_the_course_is_not_there_before_it_is_fetched(machine: Machine) -> None:
+    course = ("attention", "selfcheck", "autograder", "benchmarks", "figures")
+    done = machine.run(
+        f"from importlib.util import find_spec as f; print([n for n in {course} if f(n)], f('torch').name)",
+        machine.home,
+    )
+    assert done.stdout == "[] torch\n", done.stderr
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_notebook_runs_from_the_first_cell_to_the_last(name: str, executed: dict, machine: Machine) -> None:
+    notebook = executed[name]
+    if isinstance(notebook, Exception):
+        raise notebook
+    fetched = machine.folder / "work" / name / repository().name
+    kind = "src" if name in problem_sets() else "solutions"
+    assert notebook.cells[-1].outputs[0].text == f"attention: {fetched / kind / 'attention'}\n"
+    first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    said = "".join(output.text for output in first.outputs)
+    assert [line.partition(" ")[0] for line in said.splitlines()] == ["Fetching", "The", "Python"]
+    loud = [output for cell in notebook.cells for output in cell.get("outputs", []) if output.get("name") == "stderr"]
+    assert not loud
+
+
+def test_first_cell_of_every_notebook_runs_twice_and_fetches_once(machine: Machine) -> None:
+    cells = {}
+    for name, text in TEXTS.items():
+        code = [cell.source for cell in nbformat.reads(text, as_version=4).cells if cell.cell_type == "code"]
+        cells[name] = code[0]
+    work = machine.folder / "first"
+    work.mkdir()
+    (work / "cells.json").write_text(json.dumps(cells), "utf-8")
+    done = machine.run(EACH, work)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert set(said) == set(TEXTS)
+    for name, (text, first) in said.items():
+        assert text.count("Fetching") == 1 and text.count("DEVICE = ") == 2
+        assert "Missing" not in text
+        kind = "src" if name in problem_sets() else "solutions"
+        assert first == str(work / name / repository().name / kind)
+
+
+def test_a_cell_that_fails_is_shown_with_its_traceback(
+    machine: Machine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
+    monkeypatch.setattr(executing, "texts", lambda: {Path("broken.ipynb"): nbformat.writes(broken)})
+    monkeypatch.setattr(Machine, "made", lambda _: machine)
+    assert executing.main([]) == 1
+    captured = capsys.readouterr()
+    assert "broken: fails" in captured.out and "0 of 1 notebooks" in captured.out
+    assert "ZeroDivisionError" in captured.err and "1 / 0" in captured.err
+
+
+def test_a_machine_inside_the_repository_is_refused() -> None:
+    with pytest.raises(ValueError, match="inside the repository"):
+        Machine.made(executing.ROOT / "course" / "machine")
