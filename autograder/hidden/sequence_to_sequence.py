@@ -1,6 +1,5 @@
 """Hidden checks of attention before Transformers."""
 
-
 from selfcheck.checks import _sequence_to_sequence_inputs as inputs
 from selfcheck.checks.dot_product import DTYPES, mask_of
 from selfcheck.checks.sequence_to_sequence import ATTEND, DECODER, HARD, HIERARCHICAL, LOCAL, SCORES
