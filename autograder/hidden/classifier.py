@@ -1,1 +1,96 @@
 """Hidden checks of the classifier."""
+
+from selfcheck.checks._classifier_texts import (
+    VOCAB,
+    form,
+    learnt,
+    padded,
+    pair_form,
+    pair_uses_agree,
+    pair_warm_up,
+    presence,
+    some_texts,
+    taught,
+    uses_agree,
+    warm_up,
+)
+from selfcheck.checks.classifier import MEAN, PAIR, STEP, TEXT, mask_of, model
+from selfcheck.checks.dot_product import DTYPES
+from selfcheck.plan import built, call, check, loss, optimizer, tensor
+
+
+@check(MEAN, sees="every dtype, one token, one feature", tolerance=2e-2, points=1)
+def mean_sizes(rng):
+    calls = [call(rng.tensor(2, 4, 3, dtype=dtype), mask_of((3, 0), 4)) for dtype in DTYPES]
+    return [*calls, call(rng.tensor(1, 1, 1)), call(rng.tensor(3, 1, 2), mask_of((1, 0, 1), 1))]
+
+
+@check(MEAN, sees="padding of any value gives no gradient, and disturbs none", compares="gradient", points=1)
+def mean_gradient_padding(rng):
+    x = rng.normal(2, 3, 2)
+    x[0][2] = [float("nan"), float("inf")]
+    return call(tensor(x), mask_of((2, 3), 3))
+
+
+@check(TEXT, sees="one token, one class, one text; several layers and heads", view=form, points=1)
+def text_sizes(rng):
+    return [
+        built(call(VOCAB, 1, 4, 1, 5, 1), call(padded(some_texts(rng, (1,)), 1))),
+        built(call(VOCAB, 4, 12, 3, 7, 3, padding_id=VOCAB - 1), call(padded(some_texts(rng, (6, 2)), 6, VOCAB - 1))),
+        built(call(2, 3, 6, 3, 8, 2, dropout=0.5), call(tensor([[1, 1, 0]] * 2, "int64")), training=True),
+    ]
+
+
+@check(TEXT, sees="an empty text among the others does no harm while it learns", view=learnt, points=1)
+def text_learns_with_empty(rng):
+    padding = rng.integer(2, VOCAB)
+    return taught(presence(rng, True, padding), call(VOCAB, 3, 8, 4, 16, 2, 9, 0.0, padding), steps=30, backwards=False)
+
+
+@check(TEXT, sees="more padding changes no logit, with several layers and up to max_length", view=uses_agree, points=1)
+def text_padding_layers(rng):
+    padding = rng.integer(2, VOCAB)
+    texts = some_texts(rng, (2, 1, 3, 0), padding)
+    uses = [call(padded(texts, length, padding)) for length in (3, 7, 9)]
+    construct = call(VOCAB, 3, 12, 3, 10, 3, max_length=9, padding_id=padding)
+    return built(construct, *uses, lessons=warm_up(rng, padding=padding))
+
+
+@check(
+    STEP,
+    sees="classes as targets, several inputs, old gradients and dropout at once",
+    compares=("values", "state"),
+    points=1,
+)
+def step_everything(rng):
+    target = tensor([rng.integer(0, 3) for _ in range(5)], "int64")
+    batch = (rng.tensor(5, 2), rng.tensor(5, 3), rng.tensor(5, 1), target)
+    made = model(rng, 2, 3, 1, outputs=3, stale=True, dropout=0.3, training=False)
+    return call(made, batch, optimizer("0", 0.2), loss("cross_entropy"))
+
+
+@check(STEP, sees="what is in the batch stays as it was", compares="unchanged", points=1)
+def step_unchanged(rng):
+    batch = (rng.tensor(3, 2), rng.tensor(3, 1))
+    return call(model(rng, 2), batch, optimizer("0", 0.1), loss("mse_loss"))
+
+
+@check(PAIR, sees="one pair, one token, several layers and heads", view=pair_form, points=1)
+def pair_sizes(rng):
+    one = padded(some_texts(rng, (1,)), 1)
+    wide = padded(some_texts(rng, (6, 2, 3)), 6, VOCAB - 1)
+    return [
+        built(call(VOCAB, 4, 1, 5, 1), call(one, one)),
+        built(
+            call(VOCAB, 12, 3, 7, 3, padding_id=VOCAB - 1), call(wide, padded(some_texts(rng, (1, 2, 1)), 2, VOCAB - 1))
+        ),
+    ]
+
+
+@check(PAIR, sees="padding changes nothing, up to max_length on both sides", view=pair_uses_agree, points=1)
+def pair_padding_most(rng):
+    padding = rng.integer(2, VOCAB)
+    left, right = some_texts(rng, (2, 0, 3), padding), some_texts(rng, (1, 3, 0), padding)
+    uses = [call(padded(left, a, padding), padded(right, b, padding)) for a, b in ((3, 3), (7, 3), (3, 7), (7, 7))]
+    construct = call(VOCAB, 12, 3, 10, 2, max_length=7, padding_id=padding)
+    return built(construct, *uses, lessons=pair_warm_up(rng, padding))

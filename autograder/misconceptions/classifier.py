@@ -1,1 +1,249 @@
-"""Runnable wrong answers of the classifier."""
+"""Runnable wrong answers of the classifier, each as somebody would really write it."""
+
+import torch
+
+from ..reference import reference
+from . import (
+    _classifier_models,  # noqa: F401  (registers the text classifiers)
+    _classifier_pairs,  # noqa: F401
+    misconception,
+)
+from ._given import behind_given_checks
+
+MEAN, STEP = "classifier.masked_mean", "classifier.train_step"
+wrong_mean = behind_given_checks(MEAN)
+right_mean = reference(MEAN)
+
+
+# 8.1 masked_mean
+
+
+def real_of(x, key_mask):
+    """The mask with an axis for the features."""
+    mask = torch.ones(x.shape[:2], dtype=torch.bool) if key_mask is None else key_mask
+    return mask.unsqueeze(-1)
+
+
+def cleaned(x, key_mask):
+    return x.masked_fill(~real_of(x, key_mask), 0.0)
+
+
+def wide(x):
+    """float32 where the dtype is narrower, so that a mistake shows alone."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+@wrong_mean
+def mask_ignored(x, key_mask=None):
+    return x.mean(dim=1)
+
+
+@wrong_mean
+def divided_by_length(x, key_mask=None):
+    return cleaned(x, key_mask).mean(dim=1)
+
+
+@wrong_mean
+def sum_not_mean(x, key_mask=None):
+    return cleaned(x, key_mask).sum(dim=1)
+
+
+@wrong_mean
+def mask_inverted(x, key_mask=None):
+    return right_mean(x, None if key_mask is None else ~key_mask)
+
+
+@wrong_mean
+def empty_divides_by_zero(x, key_mask=None):
+    return (wide(cleaned(x, key_mask)).sum(dim=1) / real_of(x, key_mask).sum(dim=1)).to(x.dtype)
+
+
+@wrong_mean
+def one_added_to_the_count(x, key_mask=None):
+    return (wide(cleaned(x, key_mask)).sum(dim=1) / (real_of(x, key_mask).sum(dim=1) + 1)).to(x.dtype)
+
+
+@wrong_mean
+def padding_multiplied_away(x, key_mask=None):
+    real = real_of(x, key_mask)
+    return (wide(x * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)).to(x.dtype)
+
+
+@wrong_mean
+def summed_in_half_precision(x, key_mask=None):
+    return cleaned(x, key_mask).sum(dim=1) / real_of(x, key_mask).sum(dim=1).clamp(min=1)
+
+
+@wrong_mean
+def promoted_to_float32(x, key_mask=None):
+    real = real_of(x, key_mask).float()
+    return (wide(x).where(real > 0, 0.0) * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)
+
+
+@wrong_mean
+def padding_zeroed_in_place(x, key_mask=None):
+    if key_mask is not None:
+        with torch.no_grad():
+            x[~key_mask] = 0
+    return right_mean(x, key_mask)
+
+
+@wrong_mean
+def count_of_the_batch(x, key_mask=None):
+    return (wide(cleaned(x, key_mask)).sum(dim=1) / real_of(x, key_mask).sum().clamp(min=1)).to(x.dtype)
+
+
+@wrong_mean
+def longest_counts(x, key_mask=None):
+    count = real_of(x, key_mask).sum(dim=1, keepdim=True).amax().clamp(min=1)
+    return (wide(cleaned(x, key_mask)).sum(dim=1) / count).to(x.dtype)
+
+
+@wrong_mean
+def all_rows_together(x, key_mask=None):
+    return x.mean(dim=(0, 1)) if key_mask is None else x[key_mask].mean(dim=0)
+
+
+@wrong_mean
+def over_the_batch(x, key_mask=None):
+    real = real_of(x, key_mask)
+    return (wide(cleaned(x, key_mask)).sum(dim=0) / real.sum(dim=0).clamp(min=1)).to(x.dtype)
+
+
+@wrong_mean
+def axis_kept(x, key_mask=None):
+    return right_mean(x, key_mask).unsqueeze(1)
+
+
+@wrong_mean
+def mask_always_expected(x, key_mask=None):
+    key_mask = key_mask.bool()
+    return right_mean(x, key_mask)
+
+
+# 8.3 train_step
+
+
+def wrong_step(function):
+    """The given line in front of a wrong step."""
+
+    def step(model, batch, optimizer, loss_fn):
+        if len(batch) < 2:
+            raise ValueError(f"batch must be (*inputs, target), at least two tensors, got {len(batch)}")
+        return function(model, batch, optimizer, loss_fn)
+
+    step.__name__ = function.__name__
+    return misconception(STEP)(step)
+
+
+def loss_of(model, batch, loss_fn):
+    *inputs, target = batch
+    return loss_fn(model(*inputs), target)
+
+
+def stepped(model, batch, optimizer, loss_fn):
+    """A right step; returns the loss as a tensor."""
+    model.train()
+    optimizer.zero_grad()
+    loss = loss_of(model, batch, loss_fn)
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+@wrong_step
+def returns_a_tensor(*args):
+    return stepped(*args)
+
+
+@wrong_step
+def nothing_returned(*args):
+    stepped(*args)
+
+
+@wrong_step
+def loss_after_the_step(model, batch, optimizer, loss_fn):
+    stepped(model, batch, optimizer, loss_fn)
+    return loss_of(model, batch, loss_fn).item()
+
+
+@wrong_step
+def old_gradients_kept(model, batch, optimizer, loss_fn):
+    model.train()
+    loss = loss_of(model, batch, loss_fn)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.item()
+
+
+@wrong_step
+def no_update(model, batch, optimizer, loss_fn):
+    model.train()
+    loss = loss_of(model, batch, loss_fn)
+    loss.backward()
+    optimizer.zero_grad()
+    optimizer.step()
+    return loss.item()
+
+
+@wrong_step
+def stepped_with_old_gradients(model, batch, optimizer, loss_fn):
+    model.train()
+    loss = loss_of(model, batch, loss_fn)
+    optimizer.step()
+    optimizer.zero_grad()
+    loss.backward()
+    return loss.item()
+
+
+@wrong_step
+def mode_untouched(model, batch, optimizer, loss_fn):
+    optimizer.zero_grad()
+    loss = loss_of(model, batch, loss_fn)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+@wrong_step
+def mode_set_too_late(model, batch, optimizer, loss_fn):
+    optimizer.zero_grad()
+    loss = loss_of(model, batch, loss_fn)
+    model.train()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+@wrong_step
+def evaluation_at_the_end(model, batch, optimizer, loss_fn):
+    loss = stepped(model, batch, optimizer, loss_fn).item()
+    model.eval()
+    return loss
+
+
+@wrong_step
+def loss_arguments_exchanged(model, batch, optimizer, loss_fn):
+    return stepped(model, batch, optimizer, lambda output, target: loss_fn(target, output)).item()
+
+
+@wrong_step
+def first_input_only(model, batch, optimizer, loss_fn):
+    return stepped(model, (batch[0], batch[-1]), optimizer, loss_fn).item()
+
+
+@wrong_step
+def target_given_to_the_model(model, batch, optimizer, loss_fn):
+    return stepped(model, (*batch, batch[-1]), optimizer, loss_fn).item()
+
+
+@wrong_step
+def inputs_as_one_list(model, batch, optimizer, loss_fn):
+    *inputs, target = batch
+    model.train()
+    optimizer.zero_grad()
+    loss = loss_fn(model(inputs), target)
+    loss.backward()
+    optimizer.step()
+    return loss.item()

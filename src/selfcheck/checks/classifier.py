@@ -1,1 +1,353 @@
-"""Visible checks of the classifier."""
+"""Visible checks of the classifier.
+
+masked_mean and train_step are compared number by number. The two models are free inside: they are taught a little, and
+facts about their logits are compared.
+"""
+
+from selfcheck.plan import built, call, check, loss, network, optimizer, tensor
+
+from ._classifier_texts import (
+    VOCAB,
+    below_zero,
+    classifier,
+    finite_rows,
+    form,
+    learnt,
+    left_word,
+    logits,
+    matcher,
+    order,
+    padded,
+    padding_effect,
+    pair_finite,
+    pair_form,
+    pair_rows_apart,
+    pair_uses_agree,
+    pair_warm_up,
+    pairs_learnt,
+    presence,
+    rows_apart,
+    shared_word,
+    some_texts,
+    taught,
+    taught_pairs,
+    uses_agree,
+    warm_up,
+)
+from .dot_product import DTYPES
+
+MEAN, TEXT = "classifier.masked_mean", "classifier.TextClassifier"
+STEP, PAIR = "classifier.train_step", "classifier.PairMatcher"
+
+
+# 8.1 masked_mean
+
+
+def mask_of(lengths, longest):
+    """Booleans (B, L), True at the first tokens of each row."""
+    return tensor([[place < length for place in range(longest)] for length in lengths])
+
+
+@check(MEAN, sees="without a mask it is the mean over all positions of each sequence")
+def mean_plain(rng):
+    return call(rng.tensor(*rng.sizes(3, 2, 6)))
+
+
+@check(MEAN, sees="with a mask it is the mean over the real tokens: their sum, divided by their number")
+def mean_masked(rng):
+    return call(rng.tensor(3, 5, 2), mask_of((2, 4, 3), 5))
+
+
+@check(MEAN, sees="padding counts for nothing, whatever stands there, NaN included")
+def mean_padding(rng):
+    x = rng.normal(2, 4, 3)
+    x[0][3] = [float("nan"), float("inf"), 1e9]
+    x[1][2] = x[1][3] = [float("nan")] * 3
+    return call(tensor(x), mask_of((3, 2), 4))
+
+
+@check(MEAN, sees="a sequence without a real token gives zeros")
+def mean_empty(rng):
+    return call(rng.tensor(3, 4, 2), mask_of((0, 4, 0), 4))
+
+
+@check(MEAN, sees="real tokens may stand anywhere")
+def mean_anywhere(rng):
+    mask = rng.booleans(2, 6)
+    return call(rng.tensor(2, 6, 3), tensor([[False, *row[1:5], True] for row in mask]))
+
+
+@check(MEAN, sees="in float16 a mean of large features over many tokens is finite", tolerance=1.5e-3)
+def mean_float16(rng):
+    x = [[[round((1400 if place < 50 else 100) + 400 * rng.random())] for place in range(100)]]
+    return call(tensor(x, "float16"), mask_of((50,), 100))
+
+
+@check(MEAN, sees="the answer has the dtype of x", compares="dtype")
+def mean_dtype(rng):
+    return [call(rng.tensor(2, 3, 4, dtype=dtype), mask_of((2, 3), 3)) for dtype in DTYPES]
+
+
+@check(MEAN, sees="gradients reach the real tokens alone, and an empty sequence gives none", compares="gradient")
+def mean_gradient(rng):
+    return call(rng.tensor(3, 4, 2), mask_of((3, 0, 1), 4))
+
+
+@check(MEAN, sees="the arguments are left as they were", compares="unchanged")
+def mean_unchanged(rng):
+    return call(rng.tensor(2, 4, 3), mask_of((3, 2), 4))
+
+
+@check(MEAN, sees="arguments that do not fit are refused", compares="error")
+def mean_errors(rng):
+    return [
+        call(rng.tensor(3, 4)),
+        call(rng.tensor(2, 3, 4), mask_of((2, 3), 4)),
+        call(rng.tensor(2, 3, 4), rng.tensor(2, 3)),
+        call(tensor(rng.integers(2, 3, 4))),
+    ]
+
+
+# 8.2 TextClassifier
+
+
+@check(TEXT, sees="the logits are (B, num_classes), floating-point and finite", compares=("values", "dtype"), view=form)
+def text_shape(rng):
+    batch, classes, length = rng.sizes(3, 2, 8)
+    texts = some_texts(rng, [length] * (batch - 1) + [length + 1])
+    return built(classifier(classes), call(padded(texts, length + 1)))
+
+
+@check(TEXT, sees="from texts of different lengths it learns which word decides", view=learnt)
+def text_learns(rng):
+    return taught(presence(rng), classifier(), steps=24, backwards=False)
+
+
+@check(TEXT, sees="it learns which of two words comes first, with one layer", view=learnt)
+def text_order(rng):
+    return taught(order(rng), classifier(classes=2), steps=40)
+
+
+@check(TEXT, sees="the answers are logits, no probabilities", view=logits)
+def text_logits(rng):
+    return taught(presence(rng), classifier(), steps=12, backwards=False)
+
+
+@check(TEXT, sees="more padding on the right changes no logit", view=padding_effect)
+def text_padding(rng):
+    texts = some_texts(rng, (4, 2, 3))
+    uses = [call(padded(texts, length)) for length in (4, 6, 11)]
+    return built(classifier(layers=2), *uses, lessons=warm_up(rng))
+
+
+@check(TEXT, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=uses_agree)
+def text_padding_id(rng):
+    padding = rng.integer(2, VOCAB)
+    texts = some_texts(rng, (3, 2), padding)
+    others = [[0, *text[1:]] for text in texts]
+    uses = [call(padded(texts, 3, padding)), call(padded(texts, 6, padding)), call(padded(others, 3, padding))]
+    return built(classifier(padding=padding), *uses, lessons=warm_up(rng, padding=padding))
+
+
+@check(TEXT, sees="a text's logits do not depend on the other texts of its batch", view=rows_apart)
+def text_rows(rng):
+    texts = some_texts(rng, (4, 2, 3, 4))
+    uses = [call(padded(some, 4)) for some in (texts, texts[:1], texts[-2:])]
+    return built(classifier(), *uses, lessons=warm_up(rng))
+
+
+@check(TEXT, sees="a text that is all padding gives finite logits", view=finite_rows)
+def text_empty(rng):
+    texts = some_texts(rng, (3, 0, 2))
+    return built(classifier(), call(padded(texts, 3)), lessons=warm_up(rng))
+
+
+@check(TEXT, sees="a text may have max_length tokens, whether that is 5 or 1030", view=finite_rows)
+def text_max_length(rng):
+    short, long = some_texts(rng, (5, 1030))
+    return [
+        built(classifier(max_length=5), call(padded([short], 5))),
+        built(classifier(max_length=1030), call(padded([long], 1030))),
+    ]
+
+
+@check(TEXT, sees="in evaluation nothing is random", view=uses_agree)
+def text_evaluation(rng):
+    texts = padded(some_texts(rng, (5, 4, 2)), 5)
+    return [
+        built(classifier(dropout=dropout), call(texts), call(texts), lessons=warm_up(rng)) for dropout in (0.5, 0.0)
+    ]
+
+
+@check(TEXT, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=uses_agree)
+def text_dropout(rng):
+    texts = padded(some_texts(rng, (5, 4, 5, 2)), 5)
+    return [
+        built(classifier(dropout=dropout), call(texts), call(texts), lessons=warm_up(rng), training=True)
+        for dropout in (0.5, 0.0)
+    ]
+
+
+@check(TEXT, sees="arguments that do not fit are refused", compares="error")
+def text_errors(rng):
+    return [
+        built(classifier(max_length=5), call(padded(some_texts(rng, (6, 3)), 6))),
+        built(classifier(), call(tensor([1, 2, 3], "int64"))),
+        built(classifier(), call(rng.tensor(2, 3))),
+        built(classifier(classes=0)),
+        built(call(VOCAB, 2, 8, 3, 16, 1)),
+    ]
+
+
+# 8.3 train_step
+
+
+def model(rng, *widths, outputs=1, **more):
+    """A small network: output(dropout(tanh(Σ inputs[i](x_i)))), hidden width 4."""
+    shapes = {"output.weight": (outputs, 4), "output.bias": (outputs,)}
+    for place, width in enumerate(widths):
+        shapes |= {f"inputs.{place}.weight": (4, width), f"inputs.{place}.bias": (4,)}
+    return network(widths, 4, outputs, rng.state(shapes), **more)
+
+
+@check(STEP, sees="it gives the loss before the step")
+def step_loss(rng):
+    batch = (rng.tensor(5, 3), rng.tensor(5, 1))
+    return call(model(rng, 3), batch, optimizer("0", 0.5), loss("mse_loss"))
+
+
+@check(STEP, sees="the loss is a Python float", compares="dtype")
+def step_float(rng):
+    batch = (rng.tensor(4, 2), rng.tensor(4, 1))
+    return call(model(rng, 2), batch, optimizer("0", 0.1), loss("mse_loss"))
+
+
+@check(STEP, sees="the parameters take one step down the gradient of the loss", compares="state")
+def step_update(rng):
+    batch = (rng.tensor(5, 3), rng.tensor(5, 1))
+    return call(model(rng, 3), batch, optimizer("0", 0.3), loss("mse_loss"))
+
+
+@check(STEP, sees="gradients that were there before have no influence", compares="state")
+def step_stale(rng):
+    batch = (rng.tensor(5, 3), rng.tensor(5, 1))
+    return call(model(rng, 3, stale=True), batch, optimizer("0", 0.3), loss("mse_loss"))
+
+
+@check(STEP, sees="the model gets every input of the batch, the loss its last entry", compares=("values", "state"))
+def step_inputs(rng):
+    batch = (rng.tensor(4, 3), rng.tensor(4, 2), rng.tensor(4, 1))
+    return call(model(rng, 3, 2), batch, optimizer("0", 0.3), loss("mse_loss"))
+
+
+@check(STEP, sees="loss_fn gets the model's answer first and the target second")
+def step_order(rng):
+    target = tensor([[round(0.1 + 0.8 * rng.random(), 2)] for _ in range(4)])
+    batch = (rng.tensor(4, 3), target)
+    return call(model(rng, 3), batch, optimizer("0", 0.3), loss("binary_cross_entropy_with_logits"))
+
+
+@check(STEP, sees="a model in evaluation is set to training first, so that its dropout acts", compares="values")
+def step_training(rng):
+    batch = (rng.tensor(6, 3), rng.tensor(6, 1))
+    return call(model(rng, 3, dropout=0.5, training=False), batch, optimizer("0", 0.1), loss("mse_loss"))
+
+
+@check(STEP, sees="the model is in training mode afterwards", compares="state")
+def step_mode(rng):
+    batch = (rng.tensor(3, 2), rng.tensor(3, 1))
+    return call(model(rng, 2, training=False, shows_mode=True), batch, optimizer("0", 0.1), loss("mse_loss"))
+
+
+@check(STEP, sees="a batch without input and target is refused", compares="error")
+def step_errors(rng):
+    return call(model(rng, 3), (rng.tensor(4, 3),), optimizer("0", 0.1), loss("mse_loss"))
+
+
+# 8.4 PairMatcher
+
+
+@check(PAIR, sees="the logits are (B,), floating-point and finite", compares=("values", "dtype"), view=pair_form)
+def pair_shape(rng):
+    batch, left, right = rng.sizes(3, 2, 8)
+    sides = [padded(some_texts(rng, [length] * batch), length) for length in (left, right)]
+    return built(matcher(), call(*sides))
+
+
+@check(PAIR, sees="it learns which pairs share their rare word, which no side tells alone", view=pairs_learnt)
+def pair_learns(rng):
+    return taught_pairs(shared_word(rng), matcher(), steps=70, rate=0.01)
+
+
+@check(PAIR, sees="the answers are logits of both signs, no probabilities", view=below_zero)
+def pair_logits(rng):
+    return taught_pairs(left_word(rng), matcher(), steps=20)
+
+
+@check(PAIR, sees="another left text changes the logit, and so does another right text", view=pair_uses_agree)
+def pair_sides(rng):
+    left, right, other = (padded(some_texts(rng, (4, 4, 3)), 4) for _ in range(3))
+    return built(matcher(), call(left, right), call(other, right), call(left, other), lessons=pair_warm_up(rng))
+
+
+@check(PAIR, sees="more padding on the left text changes no logit, nor on the right text", view=pair_uses_agree)
+def pair_padding(rng):
+    left, right = some_texts(rng, (3, 2, 1)), some_texts(rng, (2, 4, 3))
+    uses = [call(padded(left, a), padded(right, b)) for a, b in ((3, 4), (5, 4), (3, 6), (6, 6))]
+    return built(matcher(layers=2), *uses, lessons=pair_warm_up(rng))
+
+
+@check(PAIR, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=pair_uses_agree)
+def pair_padding_id(rng):
+    padding = rng.integer(2, VOCAB)
+    left, right = (some_texts(rng, (3, 2), padding) for _ in range(2))
+    zeros = [[0, *text[1:]] for text in left]
+    uses = [(left, 3, right, 3), (left, 5, right, 4), (zeros, 3, right, 3)]
+    calls = [call(padded(a, n, padding), padded(b, m, padding)) for a, n, b, m in uses]
+    return built(matcher(padding=padding), *calls, lessons=pair_warm_up(rng, padding))
+
+
+@check(PAIR, sees="a pair's logit does not depend on the other pairs of its batch", view=pair_rows_apart)
+def pair_rows(rng):
+    left, right = some_texts(rng, (3, 2, 3, 1)), some_texts(rng, (4, 4, 2, 3))
+    uses = [call(padded(left[rows], 3), padded(right[rows], 4)) for rows in (slice(None), slice(1), slice(-2, None))]
+    return built(matcher(), *uses, lessons=pair_warm_up(rng))
+
+
+@check(PAIR, sees="a text that is all padding, on either side, gives a finite logit", view=pair_finite)
+def pair_empty(rng):
+    sides = padded(some_texts(rng, (0, 3, 0)), 3), padded(some_texts(rng, (4, 0, 0)), 4)
+    return built(matcher(), call(*sides), lessons=pair_warm_up(rng))
+
+
+@check(PAIR, sees="each side may have max_length tokens", view=pair_finite)
+def pair_max_length(rng):
+    return built(matcher(max_length=5), call(*(padded(some_texts(rng, (5, 4)), 5) for _ in range(2))))
+
+
+@check(PAIR, sees="in evaluation nothing is random", view=pair_uses_agree)
+def pair_evaluation(rng):
+    sides = padded(some_texts(rng, (4, 3)), 4), padded(some_texts(rng, (5, 3)), 5)
+    return built(matcher(dropout=0.5), call(*sides), call(*sides), lessons=pair_warm_up(rng))
+
+
+@check(
+    PAIR, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=pair_uses_agree
+)
+def pair_dropout(rng):
+    sides = padded(some_texts(rng, (4, 3, 4, 4)), 4), padded(some_texts(rng, (5, 3, 5, 5)), 5)
+    return [
+        built(matcher(dropout=dropout), call(*sides), call(*sides), lessons=pair_warm_up(rng), training=True)
+        for dropout in (0.5, 0.0)
+    ]
+
+
+@check(PAIR, sees="arguments that do not fit are refused", compares="error")
+def pair_errors(rng):
+    three, two = padded(some_texts(rng, (3, 2, 3)), 3), padded(some_texts(rng, (3, 2)), 3)
+    return [
+        built(matcher(), call(three, two)),
+        built(matcher(max_length=2), call(two, two)),
+        built(matcher(), call(two, rng.tensor(2, 3))),
+        built(call(VOCAB, 8, 3, 16, 1)),
+    ]

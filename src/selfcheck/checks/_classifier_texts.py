@@ -1,0 +1,282 @@
+"""Texts, tasks and views of the classifier's checks.
+
+A learner's model is free inside and begins with its own random parameters. So it is taught a small task first, and what
+is compared are facts that hold for every right model: which logits agree, which do not, and whether a task was learnt.
+"""
+
+from selfcheck.arrays import Array, array, unpack
+from selfcheck.plan import built, call, lessons, tensor
+
+VOCAB = 12  # ids; 0 is padding unless a check says otherwise
+SAME = 1e-4  # two logits agree to SAME · (1 + |logit|): float32 sums in another order, never a word more or less
+SURE = 0.5  # by how much the right class must lead, at 0 without knowledge and above 3 for a model that has learnt
+
+
+def padded(texts, length, padding=0):
+    """Rows of one length, filled up on the right."""
+    return tensor([text + [padding] * (length - len(text)) for text in texts], "int64")
+
+
+def words(rng, count):
+    """Different ids, none of them padding."""
+    return rng.sample(range(1, VOCAB), count)
+
+
+# One text
+
+
+def classifier(classes=3, layers=1, padding=0, dropout=0.0, max_length=12):
+    """The construction of a small TextClassifier."""
+    return call(VOCAB, classes, 8, 2, 16, layers, max_length=max_length, dropout=dropout, padding_id=padding)
+
+
+def warm_up(rng, length=5, padding=0, steps=3):
+    """A few steps on arbitrary texts: whatever the parameters began with, zeros included, logits depend on the text."""
+    texts = [[rng.integer(1, VOCAB) for _ in range(length)] for _ in range(6)]
+    texts = [[VOCAB - 1 if word == padding else word for word in text] for text in texts]
+    target = tensor([0, 1, 2, 0, 1, 2], "int64")
+    return lessons(padded(texts, length), target=target, loss="cross_entropy", steps=steps, rate=0.05)
+
+
+def some_texts(rng, lengths, padding=0):
+    """Random texts of these lengths, without 0 and the padding id."""
+    allowed = [one for one in range(VOCAB) if one not in (0, padding)]
+    return [[rng.choice(allowed) for _ in range(length)] for length in lengths]
+
+
+def presence(rng, empty=False, padding=0):
+    """A task in which one word decides: texts of one to five words, with a key word of class 0, 1 or 2 in each."""
+    allowed = [one for one in range(VOCAB) if one != padding]
+    keys = rng.sample(allowed, 3)
+    fillers = [one for one in allowed if one not in keys]
+    texts, target = [], []
+    for place, length in enumerate((1, 3, 5, 2, 4, 2, 5, 3, 4)):
+        text = [rng.choice(fillers) for _ in range(length)]
+        text[rng.integer(0, length)] = keys[place % 3]
+        texts.append(text)
+        target.append(place % 3)
+    if empty:
+        texts.append([])
+        target.append(0)
+    return padded(texts, 5, padding), target
+
+
+def order(rng):
+    """A task in which order alone decides: the first two words come in both orders, whatever the third is."""
+    first, second, *others = words(rng, 5)
+    texts = [[*pair, third] for third in others for pair in ((first, second), (second, first))]
+    return padded(texts, 3), [0, 1] * 3
+
+
+def taught(task, construct, steps, backwards=True, rate=0.03):
+    """A model that learns a task and is then asked for the same texts, in the opposite order of rows."""
+    texts, target = task
+    asked = tensor(texts.nested()[::-1], "int64") if backwards else texts
+    teach = lessons(texts, target=tensor(target, "int64"), loss="cross_entropy", steps=steps, rate=rate)
+    return built(construct, call(asked), lessons=teach)
+
+
+def rows_of(answer):
+    """The rows of a matrix of floating numbers, None where the answer is none."""
+    return answer.nested() if isinstance(answer, Array) and len(answer.shape) == 2 and answer.floating else None
+
+
+def several(answer, form):
+    """What `form` makes of each of several answers, None where one is of another form."""
+    if not isinstance(answer, (tuple, list)):
+        return None
+    found = [form(part) for part in answer]
+    return None if None in found else found
+
+
+def agree(one, other):
+    """Whether two rows of numbers are the same but for rounding; NaN agrees with nothing."""
+    return len(one) == len(other) and all(abs(a - b) <= SAME * (1 + abs(a)) for a, b in zip(one, other, strict=True))
+
+
+def all_agree(some, others):
+    return len(some) == len(others) and all(agree(a, b) for a, b in zip(some, others, strict=True))
+
+
+def learnt(one, answer):
+    """1 for each text whose right class leads by SURE."""
+    rows = rows_of(answer)
+    if rows is None:
+        return answer
+    wanted = _wanted(one)
+    asked = unpack(one["uses"][0]["args"][0]).nested()
+    return array([int(_lead(row, wanted[tuple(text)]) > SURE) for text, row in zip(asked, rows, strict=True)])
+
+
+def _wanted(one):
+    """The target of each text of the lessons."""
+    texts, target = unpack(one["lessons"]["inputs"][0]), unpack(one["lessons"]["target"])
+    return dict(zip(map(tuple, texts.nested()), target.values(), strict=True))
+
+
+def _lead(row, right):
+    return row[right] - max(value for place, value in enumerate(row) if place != right)
+
+
+def logits(one, answer):
+    """0 where a row is made of probabilities that sum to 1, and 0 where no entry lies outside of 0 … 1."""
+    rows = rows_of(answer)
+    if rows is None:
+        return answer
+    shares = [min(row) >= 0 and abs(sum(row) - 1) < 1e-3 for row in rows]
+    between = all(0 <= value <= 1 for row in rows for value in row)
+    return array([int(not any(shares)), int(not between)])
+
+
+def form(one, answer):
+    """The answer's shape, as zeros where it is finite."""
+    if not isinstance(answer, Array) or not answer.floating:
+        return answer
+    return array([[_finite(value) for value in row] for row in rows_of(answer)]) if rows_of(answer) else answer
+
+
+def _finite(value):
+    return 0.0 if abs(value) < 1e30 else value
+
+
+def padding_effect(one, answer):
+    """Three uses, with more and more padding: whether the logits agree, and whether they go with 1 / L.
+
+    A sum over the real tokens divided by L gives b + c / L if a linear layer follows: then differences of logits
+    behave as differences of 1 / L.
+    """
+    uses = several(answer, rows_of)
+    if uses is None or len(uses) != 3:
+        return answer
+    lengths = [unpack(use["args"][0]).shape[1] for use in one["uses"]]
+    first, second = (1 / lengths[place] - 1 / lengths[place + 1] for place in (0, 1))
+    steps = [[a - b for row, other in zip(*pair, strict=True) for a, b in zip(row, other, strict=True)] for pair in
+             ((uses[0], uses[1]), (uses[1], uses[2]))]  # fmt: skip
+    moved = max(map(abs, steps[0]))
+    along = moved > 1e-3 and all(
+        abs(a * second - b * first) <= 1e-3 * moved * first for a, b in zip(*steps, strict=True)
+    )
+    return array([int(all_agree(uses[0], uses[1])), int(all_agree(uses[0], uses[2])), int(along)])
+
+
+def uses_agree(one, answer):
+    """1 for each further use whose rows agree with those of the first."""
+    uses = several(answer, rows_of)
+    return answer if uses is None else array([int(all_agree(uses[0], other)) for other in uses[1:]])
+
+
+def rows_apart(one, answer):
+    """A batch, its first row alone, and its last two rows alone: 1 where these agree with the batch."""
+    uses = several(answer, rows_of)
+    if uses is None or len(uses) != 3:
+        return answer
+    return array([int(all_agree(uses[0][:1], uses[1])), int(all_agree(uses[0][-2:], uses[2]))])
+
+
+def finite_rows(one, answer):
+    """1 for each row that is finite."""
+    rows = rows_of(answer)
+    return answer if rows is None else array([int(all(abs(value) < 1e30 for value in row)) for row in rows])
+
+
+# Two texts
+
+
+def matcher(layers=1, padding=0, dropout=0.0, max_length=12):
+    """The construction of a small PairMatcher."""
+    return call(VOCAB, 8, 2, 16, layers, max_length=max_length, dropout=dropout, padding_id=padding)
+
+
+def pair_warm_up(rng, padding=0, steps=3):
+    """A few steps on arbitrary pairs."""
+    sides = [padded(some_texts(rng, [4] * 6, padding), 4, padding) for _ in range(2)]
+    target = tensor([0.0, 1.0, 1.0, 0.0, 1.0, 0.0], "float32")
+    return lessons(*sides, target=target, loss="binary_cross_entropy_with_logits", steps=steps, rate=0.05)
+
+
+def shared_word(rng, padding=0):
+    """Pairs that belong together where both have the same rare word.
+
+    Two left texts and two right texts, differing in the rare word alone, in all four pairs; and another such four. So
+    no sum of a number for the left and a number for the right is above 0 for the right pairs alone.
+    """
+    allowed = [one for one in range(VOCAB) if one != padding]
+    rare = rng.sample(allowed, 2)
+    fillers = [one for one in allowed if one not in rare]
+    left, right, target = [], [], []
+    for lengths in ((1, 3), (3, 2)):
+        sides = []
+        for length in lengths:
+            text, place = [rng.choice(fillers) for _ in range(length)], rng.integer(0, length)
+            sides.append([[*text[:place], word, *text[place + 1 :]] for word in rare])
+        for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            left.append(sides[0][i])
+            right.append(sides[1][j])
+            target.append(float(i == j))
+    return padded(left, 3, padding), padded(right, 4, padding), target
+
+
+def left_word(rng):
+    """Pairs that belong together where the left text has a certain word: no comparison is needed."""
+    key, *fillers = words(rng, 6)
+    left = [[key if place % 2 else rng.choice(fillers), rng.choice(fillers)] for place in range(6)]
+    right = [[rng.choice(fillers)] for _ in left]
+    return padded(left, 2), padded(right, 1), [float(place % 2) for place in range(6)]
+
+
+def taught_pairs(task, construct, steps, rate=0.03):
+    """A model that learns which pairs belong together and is then asked for them, in the opposite order of rows."""
+    *sides, target = task
+    loss = "binary_cross_entropy_with_logits"
+    teach = lessons(*sides, target=tensor(target, "float32"), loss=loss, steps=steps, rate=rate)
+    return built(construct, call(*(tensor(side.nested()[::-1], "int64") for side in sides)), lessons=teach)
+
+
+def numbers_of(answer):
+    """The entries of a vector of floating numbers, None where the answer is none."""
+    return answer.nested() if isinstance(answer, Array) and len(answer.shape) == 1 and answer.floating else None
+
+
+def pairs_learnt(one, answer):
+    """1 for each four pairs of the task whose right pairs, together, lead the wrong ones by SURE.
+
+    Of a number for the left plus a number for the right nothing is left over in this difference.
+    """
+    found = numbers_of(answer)
+    if found is None:
+        return answer
+    target = unpack(one["lessons"]["target"]).values()[::-1]
+    signed = [value if right else -value for value, right in zip(found, target, strict=True)]
+    return array([int(sum(signed[start : start + 4]) > SURE) for start in range(0, len(signed), 4)])
+
+
+def pair_form(one, answer):
+    """The answer's shape, as zeros where it is finite."""
+    found = numbers_of(answer)
+    return answer if found is None else array([_finite(value) for value in found])
+
+
+def pair_uses_agree(one, answer):
+    """1 for each further use whose logits agree with those of the first."""
+    uses = several(answer, numbers_of)
+    return answer if uses is None else array([int(agree(uses[0], other)) for other in uses[1:]])
+
+
+def pair_rows_apart(one, answer):
+    """A batch, its first pair alone, and its last two alone: 1 where these agree with the batch."""
+    uses = several(answer, numbers_of)
+    if uses is None or len(uses) != 3:
+        return answer
+    return array([int(agree(uses[0][:1], uses[1])), int(agree(uses[0][-2:], uses[2]))])
+
+
+def below_zero(one, answer):
+    """1 where some logit is negative and some positive."""
+    found = numbers_of(answer)
+    return answer if found is None else array([int(min(found) < 0), int(max(found) > 0)])
+
+
+def pair_finite(one, answer):
+    """1 for each logit that is finite."""
+    found = numbers_of(answer)
+    return answer if found is None else array([int(abs(value) < 1e30) for value in found])
