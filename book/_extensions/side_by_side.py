@@ -35,13 +35,13 @@ def execute_stale(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
         LOG.info("every notebook is in the cache")
         return
     cores = _cores()
-    LOG.info("executing %d notebooks, %d at a time", len(stale), min(cores, len(stale)))
+    LOG.info("executing %d stale notebooks, up to %d at a time", len(stale), cores)
     started = time.monotonic()
     with ThreadPoolExecutor(cores) as pool:  # each thread waits for a kernel, which is a process of its own
         waiting = {pool.submit(_execute, env, Path(path), notebook): path for path, notebook in stale.items()}
         for done in as_completed(waiting):
             _keep(cache, waiting[done], done.result())
-    LOG.info("executed %d notebooks in %.0f s", len(stale), time.monotonic() - started)
+    LOG.info("executed them in %.0f s", time.monotonic() - started)
 
 
 def _stale(env: BuildEnvironment, names: list[str], cache: JupyterCacheAbstract) -> Iterator[tuple[str, NotebookNode]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.book import build_book, is_fresh
+from autograder.book import CODE, build_book, is_fresh
 from autograder.places import BOOK, ROOT
 
 sys.path.insert(0, str(BOOK / "_extensions"))
@@ -30,6 +30,12 @@ def test_a_book_with_solutions_is_not_one_without(site: Path) -> None:
     assert is_fresh(out, solutions=True)
     assert not is_fresh(out, solutions=False)
     assert not is_fresh(out / "elsewhere")
+
+
+def test_every_page_is_executed_again_when_something_changes_that_pages_import() -> None:
+    beside = {f"book/{file.name}" for file in BOOK.glob("*.py")}
+    assert "book/figures.py" in beside
+    assert beside | {"solutions", "src/selfcheck"} <= set(CODE)
 
 
 @pytest.mark.parametrize(
