@@ -142,6 +142,13 @@ def straight_through(scores, values, generator):
 
 
 @wrong
+def one_axis_in_front_at_most(scores, values, generator):
+    log_weights, some = parts(scores)
+    choice = torch.multinomial(log_weights.detach().exp(), 1, generator=generator)
+    return answered(values, choice, at(log_weights, choice), some)
+
+
+@wrong
 def indexed_without_the_batch(scores, values, generator):
     log_weights, some = parts(scores)
     choice = drawn(log_weights, generator)

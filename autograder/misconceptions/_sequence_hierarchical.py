@@ -169,6 +169,16 @@ class filled_with_minus_1e9(Levels):
 
 
 @misconception(HIERARCHICAL)
+class padding_makes_sentences(Levels):
+    def words(self, x, mask):
+        scores = (torch.tanh(self.word_proj(x)) @ self.word_query).masked_fill(~mask, -1e9)
+        return self.summed(torch.softmax(scores, dim=-1), x)
+
+    def sentences(self, x, mask):
+        return self.pooled(x, self.sentence_proj, self.sentence_query, None)
+
+
+@misconception(HIERARCHICAL)
 class nan_where_nothing_is_real(Levels):
     def weights(self, scores, mask):
         return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)

@@ -26,6 +26,12 @@ def inside(scores, distance, window):
     return masked_softmax(scores, distance.abs() <= window)
 
 
+@behind_given_checks(LOCAL)
+def normalised_again(scores, center, window):
+    distance = distances(scores, center)
+    return masked_softmax(scores - 2 * (distance / window) ** 2, distance.abs() <= window)
+
+
 def _falling_off(name, shape):
     """A misconception whose Gaussian is another function of distance and window."""
 
@@ -45,12 +51,6 @@ _falling_off(
     lambda distance, window: gaussian(distance, window) / (window / 2 * math.sqrt(2 * math.pi)),
 )
 _falling_off("gaussian_left_out", lambda distance, window: torch.ones_like(distance))
-
-
-@behind_given_checks(LOCAL)
-def normalised_again(scores, center, window):
-    distance = distances(scores, center)
-    return masked_softmax(scores - 2 * (distance / window) ** 2, distance.abs() <= window)
 
 
 @behind_given_checks(LOCAL)

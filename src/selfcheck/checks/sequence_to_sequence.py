@@ -129,7 +129,7 @@ def local_gaussian(rng):
     return call(inputs.zeroed(given[0]), *given[1:])
 
 
-@check(LOCAL, sees="the product is not normalised again: each row inputs.sums to less than 1", view=inputs.sums)
+@check(LOCAL, sees="the product is not normalised again: each row sums to less than 1", view=inputs.sums)
 def local_sum(rng):
     given = inputs.local(rng, 12, 3.15).args
     return call(inputs.zeroed(given[0]), *given[1:])
