@@ -1,0 +1,324 @@
+"""The claims of chapter 8, measured with the functions that the page shows."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import docstrings
+from attention.classifier import TextClassifier, masked_mean, train_step
+from attention.worked_example import EXAMPLE, self_attention
+
+PAGE = (Path(__file__).resolve().parents[2] / "book" / "chapters" / "08-classifier.md").read_text("utf-8")
+PRINTED = 5.1e-5  # numbers on the page are rounded to four digits behind the point
+ROUNDING = 1e-5  # float32, logits of order 1 after some hundred additions
+#: The cells whose definitions are tested, and the line at which each begins to measure.
+CELLS = {
+    "import math": None,
+    "def descend": "figures.table",
+    "class BagOfWords": "train_data, test_data",
+    "def bootstrap": "modules = ",
+    "def without(": "poorer = ",
+    "def before_or_after": "order_test = ",
+    "class Convolutions": "reach = ",
+    "def shared": "all_docstrings = ",
+    "def choose": "pair_train_data, pair_test_data",
+    "class QueryTower": "brief = ",
+    "def keras_tower": "tower = padding",
+}
+
+
+@pytest.fixture(scope="module")
+def page() -> dict[str, Any]:
+    """What the page's cells define, up to where they begin to measure: code shown is code tested."""
+    names: dict[str, Any] = {}
+    threads = torch.get_num_threads()
+    for cell in re.findall(r"```\{code-cell\} ipython3\n(.*?)```", PAGE, re.S):
+        cell = re.sub(r"\A(?:---\n.*?\n---\n|:tags:[^\n]*\n)", "", cell, flags=re.S)
+        for start, end in CELLS.items():
+            if start not in cell:
+                continue
+            code = cell.split(f"\n{end}")[0] if end else cell
+            if start == "class BagOfWords":  # its words come from the docstrings, which other tests read
+                code = code.replace("vocabulary = docstrings.Vocabulary([text.words for text in train])", "")
+                names["vocabulary"] = None
+            if start == "def without(":
+                code = code[code.index("def without(") :]
+            exec(code, names)
+    torch.set_num_threads(threads)
+    return names
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Any:
+    """As on the page."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def shown(row: torch.Tensor, *numbers: float) -> bool:
+    return torch.allclose(row, torch.tensor(numbers, dtype=row.dtype), rtol=0, atol=PRINTED)
+
+
+# Pooling the running example
+
+
+def example_rows(padding: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+    """Outputs and weights of the running example's first head, with rows of zeros behind its inputs."""
+    matrices = [EXAMPLE[name] for name in ("w_query", "w_key", "w_value")]
+    inputs = EXAMPLE["inputs"] + [[0, 0, 0, 0]] * padding
+    outputs, weights = self_attention(inputs, *matrices, scale=True)
+    return torch.as_tensor(outputs), torch.as_tensor(weights)
+
+
+def test_sum_and_mean_of_the_running_examples_rows():
+    rows, _ = example_rows()
+    assert shown(rows[0], 1.8639, 6.3194, 1.7042) and shown(rows[1], 1.9991, 7.8141, 0.2735)
+    assert shown(rows[2], 1.9926, 7.4796, 0.7359)
+    assert shown(rows.sum(0), 5.8555, 21.6131, 2.7135) and shown(rows.mean(0), 1.9518, 7.2044, 0.9045)
+
+
+def test_a_row_of_padding_does_not_stay_zero_and_takes_a_share_of_attention():
+    rows, weights = example_rows(padding=1)
+    assert rows[3].tolist() == [1.25, 4, 1.5]
+    assert weights[0, 3].item() == pytest.approx(0.04, abs=0.005)
+    masked = torch.cat([example_rows()[0], rows[3:]])
+    real = torch.tensor([[True, True, True, False]])
+    assert torch.allclose(masked_mean(masked[None], real)[0], example_rows()[0].mean(0), rtol=0, atol=1e-12)
+    assert not torch.allclose(rows.sum(0), example_rows()[0].sum(0), atol=0.5)
+
+
+# The classifier and its step
+
+
+def test_padding_moves_no_logit_order_does_and_an_empty_text_is_finite():
+    torch.manual_seed(0)
+    model = TextClassifier(50, 4, 32, 2, 64, 1).eval()
+    ids = torch.tensor([[7, 21, 33, 9, 40]])
+    for length in (8, 64, 512):
+        assert (model(F.pad(ids, (0, length - 5))) - model(ids)).abs().max() < ROUNDING
+    assert (model(ids[:, [1, 0, 2, 3, 4]]) - model(ids)).abs().max() > 1e-3
+    assert model(torch.zeros(1, 5, dtype=torch.long)).isfinite().all()
+
+
+def test_gradients_that_are_not_cleared_swing_past_the_minimum(page):
+    clear, added = page["descend"](True), page["descend"](False)
+    assert clear == sorted(clear) and max(clear) < 3 and clear[-1] > 2.9
+    assert max(added) > 4 and min(added[added.index(max(added)) :]) < 2
+
+
+# Comparing
+
+
+def test_a_bootstrap_over_alike_groups_is_wider_than_one_over_their_members(page):
+    values = torch.tensor([0.0, 1.0] * 20).repeat_interleave(10)  # 40 groups of 10, alike within
+    low, high = page["bootstrap"](values, [k // 10 for k in range(400)])
+    alone = page["bootstrap"](values, list(range(400)))
+    assert low < 0.5 < high
+    # sqrt(10) wider in expectation; 2000 draws put the ends within a few percent
+    assert (high - low) / (alone[1] - alone[0]) == pytest.approx(math.sqrt(10), rel=0.15)
+
+
+def test_a_bag_of_words_is_logistic_regression_on_counts(page):
+    bag = page["BagOfWords"](6, 3)
+    nn.init.normal_(bag.weight.weight, generator=torch.Generator().manual_seed(0))
+    ids = torch.tensor([[2, 3, 3, 0, 0]])
+    assert torch.allclose(bag(ids)[0], bag.weight.weight[2] + 2 * bag.weight.weight[3] + bag.bias, atol=1e-6)
+
+
+def test_pooling_weights_of_the_recurrent_model_leave_padding_out(page):
+    model = page["RecurrentAttention"](9, 3).eval()
+    _, weights = model(torch.tensor([[2, 3, 4, 0, 0]]), return_weights=True)
+    assert weights[0, 3:].tolist() == [0, 0] and weights.sum().item() == pytest.approx(1, abs=1e-6)
+
+
+# Docstrings
+
+
+@pytest.fixture(scope="module")
+def sentences(page: dict[str, Any]) -> dict[str, Any]:
+    """The page's texts, split as the page splits them, for functions that look them up."""
+    texts = docstrings.sentences(docstrings.collect())
+    train, test = docstrings.split(texts)
+    page["labels"] = sorted({text.label for text in texts})
+    return {"texts": texts, "train": train, "test": test}
+
+
+def trained(page: dict[str, Any], make: Any, train: list[Any], test: list[Any]) -> float:
+    """Test accuracy after the page's training, seed 0."""
+    words = docstrings.Vocabulary([text.words for text in train])
+    data = [page["to_tensors"](part, words) for part in (train, test)]
+    return page["train_classifier"](make, 0, *data, len(words))[1][-1][1]
+
+
+def test_the_bag_of_words_is_ahead_of_the_encoder_and_both_of_the_majority(page, sentences):
+    train, test = sentences["train"], sentences["test"]
+    majority = max(sum(text.label == label for text in test) for label in page["labels"]) / len(test)
+    bag, encoder = (trained(page, page[name], train, test) for name in ("BagOfWords", "encoder"))
+    assert bag > encoder + 0.01 and encoder > majority + 0.2
+
+
+def test_a_split_at_random_flatters_the_bag_of_words(page, sentences):
+    texts, train, test = sentences["texts"], sentences["train"], sentences["test"]
+    order = torch.randperm(len(texts), generator=torch.Generator().manual_seed(7)).tolist()
+    mixed, quarter = [texts[k] for k in order], len(texts) // 4
+    at_random = trained(page, page["BagOfWords"], mixed[quarter:], mixed[:quarter])
+    assert at_random > trained(page, page["BagOfWords"], train, test) + 0.05
+
+
+def test_wrong_names_of_the_same_module_make_the_rule_of_shared_words_weaker(page, sentences):
+    found = docstrings.collect()
+    anywhere, same = (page["rule"](docstrings.split(docstrings.pairs(found, flag))[1]).mean() for flag in (False, True))
+    assert anywhere > same + 0.03 and same > 0.7
+
+
+# Order and distance
+
+
+def test_without_positions_exchanging_a_and_b_changes_no_logit(page):
+    torch.manual_seed(0)
+    model = page["WithoutPositions"](20, 2).eval()
+    ids, first = page["before_or_after"](50, torch.Generator().manual_seed(1))
+    exchanged = ids.clone()
+    exchanged[ids == 1], exchanged[ids == 2] = 2, 1
+    assert torch.equal(first, (ids == 1).int().argmax(1).lt((ids == 2).int().argmax(1)).long())
+    assert (model(exchanged) - model(ids)).abs().max() < ROUNDING
+
+
+def test_positions_decide_whether_order_is_learnt(page):
+    ids, first = page["before_or_after"](2000, torch.Generator().manual_seed(9))
+
+    def accuracy(make: Any) -> float:
+        model = page["train_on"](make, page["before_or_after"], seed=0)
+        return (page["predict"](model, ids) == first).float().mean().item()
+
+    assert accuracy(lambda: TextClassifier(20, 2, 32, 2, 64, 1, dropout=0.0)) > 0.9
+    assert accuracy(lambda: page["WithoutPositions"](20, 2)) == pytest.approx(0.5, abs=0.05)
+
+
+def test_three_convolutions_of_width_5_see_13_positions(page):
+    torch.manual_seed(0)
+    network = page["Convolutions"]()
+    ids = torch.randint(1, 17, (1, 32), generator=torch.Generator().manual_seed(0))
+    embedded = network.embedding(ids).detach().requires_grad_()
+    network.embedding.forward = lambda _: embedded
+    network(ids).sum().backward()
+    seen = embedded.grad[0].abs().sum(1) > 0
+    assert seen.tolist() == [False] * 19 + [True] * 13
+
+
+def test_convolutions_end_at_their_receptive_field_and_a_mean_behind_them_does_not(page):
+    for pool, far in ((False, 0.2), (True, 0.9)):
+        model = page["train_on"](
+            lambda pool=pool: page["Convolutions"](pool=pool), page["marked_token"], seed=0, rate=0.01
+        )
+        right = {}
+        for distance in (12, 13):
+            ids, kind = page["marked_token"](500, torch.Generator().manual_seed(distance), distance)
+            right[distance] = (page["predict"](model, ids) == kind).float().mean().item()
+        assert right[12] > 0.8
+        assert right[13] > far if pool else right[13] < far  # chance is 0.125
+
+
+def test_attention_is_right_at_every_distance(page):
+    model = page["train_on"](page["OneLayer"], page["marked_token"], seed=0, rate=0.01)
+    for distance in (1, 12, 13, 31):
+        ids, kind = page["marked_token"](300, torch.Generator().manual_seed(distance), distance)
+        assert (page["predict"](model, ids) == kind).float().mean() > 0.98
+
+
+# Sum or mean
+
+
+@pytest.mark.parametrize("pool", ["sum", "mean"])
+def test_only_the_mask_makes_the_query_tower_independent_of_padding(page, pool):
+    torch.manual_seed(0)
+    ids = torch.randint(1, 50, (20, 6), generator=torch.Generator().manual_seed(0))
+    for masked in (True, False):
+        model = page["QueryMatcher"](pool, masked, 50).eval()
+        with torch.no_grad():
+            moved = (model(ids, F.pad(ids, (0, 58))) - model(ids, ids)).abs().max()
+        assert moved < ROUNDING if masked else moved > 0.05
+
+
+def test_zeros_in_the_embedding_do_not_keep_a_sum_from_counting_padding(page):
+    torch.manual_seed(3)
+    tower = page["QueryTower"]("sum", False, vocab_size=50)
+    with torch.no_grad():
+        tower.embedding.weight[0] = 0.0
+        text = torch.tensor([[7, 21, 33]])
+        sizes = [tower(F.pad(text, (0, length - 3))).norm().item() for length in (3, 8, 64)]
+    assert sizes[2] > 5 * sizes[0]
+
+
+def test_the_query_tower_is_the_keras_model_and_mask_zero_does_not_mend_the_sum(page):
+    torch.manual_seed(0)
+    tower = page["QueryTower"]("sum", False, 50)
+    plain, with_mask = page["keras_tower"](50), page["keras_tower"](50, mask_zero=True)
+    for model in (plain, with_mask):
+        page["copy_tower"](tower, model)
+    names = [weight.path for weight in plain.weights]
+    assert sum("norm" in name for name in names) == 2 and not any("value" in name for name in names)
+    ids = torch.randint(1, 50, (5, 6), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        assert torch.allclose(plain(ids), tower(ids), rtol=0, atol=1e-4)  # sums of order 1 to 10 in float32
+        for model in (plain, with_mask):
+            assert (model(F.pad(ids, (0, 58))) - model(ids)).abs().max() > 1
+
+
+# Pairs
+
+
+def test_the_rule_of_shared_words_by_hand(page):
+    name, other = ("sort", "keys"), ("open",)
+    pairs = [
+        docstrings.Pair(name, ("sorts", "all", "keys"), True, "m"),
+        docstrings.Pair(other, ("sorts", "all", "keys"), False, "m"),
+    ]
+    assert page["shared"](pairs[0]) == 1 and page["rule"](pairs).tolist() == [1.0]
+    assert page["rule"](
+        [docstrings.Pair(name, ("x",), True, "m"), docstrings.Pair(other, ("x",), False, "m")]
+    ).tolist() == [0.5]
+
+
+# Mistakes
+
+
+def test_torchs_encoder_layer_mixes_the_batch_unless_told_otherwise():
+    torch.manual_seed(4)
+    batch = torch.randn(2, 5, 8)
+    other = torch.cat([batch[:1], torch.randn(1, 5, 8)])
+    layers = [nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=flag).eval() for flag in (False, True)]
+    with torch.no_grad():
+        wrong, right = ((layer(other) - layer(batch))[0].abs().max() for layer in layers)
+    assert wrong > 0.1 and right < ROUNDING
+
+
+def test_convolutions_take_any_length(page):
+    network = page["Convolutions"](pool=True)
+    assert all(network(torch.ones(1, length, dtype=torch.long)).shape == (1, 8) for length in (8, 16, 64))
+
+
+def test_a_sigmoid_before_a_loss_with_logits_keeps_it_from_zero():
+    surest, target = torch.tensor([30.0, -30.0]), torch.tensor([1.0, 0.0])
+    twice = F.binary_cross_entropy_with_logits(surest.sigmoid(), target, reduction="none")
+    assert shown(twice, 0.3133, 0.6931)
+    assert twice[0].item() == pytest.approx(math.log(1 + math.exp(-1)), abs=1e-6)
+    assert F.binary_cross_entropy_with_logits(surest, target) < 1e-12
+
+
+def test_train_step_is_the_five_lines():
+    torch.manual_seed(0)
+    model, batch = nn.Linear(3, 2), (torch.randn(4, 3), torch.tensor([0, 1, 0, 1]))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    losses = [train_step(model, batch, optimizer, F.cross_entropy) for _ in range(20)]
+    assert losses == sorted(losses, reverse=True) and model.training
