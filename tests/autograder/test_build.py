@@ -56,6 +56,18 @@ def test_recorded_answers_may_differ_by_the_rounding_of_another_machine_and_no_m
     assert record.alike(one, other) == same
 
 
+def taught(values, rate):
+    value = arrays.pack(arrays.array(values, "tensor", "float32"))
+    calls = [{"lessons": {"target": arrays.pack(arrays.array([rate], "tensor")), "steps": 5}}]
+    return json.dumps({"a_check": {"calls": calls, "expected": [{"value": value}]}})
+
+
+def test_of_a_model_that_was_trained_only_the_form_of_an_answer_must_be_the_recorded_one():
+    assert record.alike(taught([1.0], 0.1), taught([1.01], 0.1))
+    assert not record.alike(taught([1.0], 0.1), taught([1.0, 1.0], 0.1))
+    assert not record.alike(taught([1.0], 0.1), taught([1.0], 0.2))  # the lessons themselves are recorded exactly
+
+
 def test_an_edited_stub_is_never_overwritten(tmp_path):
     folder = tmp_path / "attention"
     assert stubs.write_stubs(folder) == []
