@@ -1,1 +1,77 @@
 """Hidden checks of attention that scales."""
+
+from selfcheck.checks._efficient_inputs import blocks, grouped, spread, step
+from selfcheck.checks.dot_product import mask_of
+from selfcheck.checks.efficient import BLOCKWISE, CACHE, GROUPED, SOFTMAX
+from selfcheck.plan import built, call, check, iterator, refused, tensor
+
+
+@check(SOFTMAX, sees="many chunks, of any widths, with any scores hidden", points=1)
+def online_many(rng):
+    widths = [rng.integer(1, 5) for _ in range(12)]
+    hidden = [
+        [[float("-inf") if rng.random() < 0.3 else round(rng.gauss(0, 3), 2) for _ in range(width)] for _ in range(3)]
+        for width in widths
+    ]
+    return [
+        call(iterator(*(tensor(one) for one in hidden))),
+        call(iterator(*(rng.tensor(2, 1, 3, width) for width in widths))),
+        call(iterator(*(tensor([round(rng.gauss(0, 3), 2)]) for _ in range(9)))),
+    ]
+
+
+# exp in float16 is off by 2⁻¹¹ of itself, and each rescaling by as much again; twelve chunks bring a dozen of these.
+@check(SOFTMAX, sees="in float16 the weights are right to a hundredth", tolerance=1e-2, points=1)
+def online_half(rng):
+    rows = [[[round(rng.uniform(-4, 4) + place, 1) for _ in range(2)] for _ in range(3)] for place in range(-6, 6)]
+    return call(iterator(*(tensor(one, "float16") for one in rows)))
+
+
+@check(BLOCKWISE, sees="no length and no block size is special", points=2)
+def blockwise_sizes(rng):
+    queries, keys, d_k, d_v = rng.sizes(4, 5, 10)
+    return [
+        blocks(rng, (), queries, keys, size, d_v, d_k=d_k, is_causal=causal)
+        for size in (1, 3, keys - 1, keys, 50)
+        for causal in (False, True)
+    ] + [blocks(rng, (), 1, 1, 1, 1), blocks(rng, (2,), queries, 1, 2, d_v)]
+
+
+@check(BLOCKWISE, sees="masks of every kind, with and without is_causal, with d_k above 1", points=1)
+def blockwise_masks(rng):
+    shapes = [(8,), (6, 1), (2, 1, 6, 8), (2, 3, 1, 8), (1, 3, 6, 8)]
+    return [
+        blocks(rng, (2, 3), 6, 8, 3, 2, d_k=4, is_causal=causal, attn_mask=tensor(rng.booleans(*shape)))
+        for shape in shapes
+        for causal in (False, True)
+    ]
+
+
+@check(
+    BLOCKWISE,
+    sees="gradients are right under masks, with block sizes that divide nothing",
+    compares="gradient",
+    points=1,
+)
+def blockwise_masked_gradient(rng):
+    return [
+        blocks(rng, (2,), 5, 7, 3, 2, d_k=3, attn_mask=tensor(spread(rng, 3, 2, 5, 7))),
+        blocks(rng, (), 5, 7, 2, 2, d_k=3, is_causal=True, attn_mask=tensor(rng.booleans(5, 7))),
+    ]
+
+
+@check(GROUPED, sees="any numbers of heads, groups, queries and keys, with and without masks", points=2)
+def grouped_sizes(rng):
+    found = [grouped(rng, heads, groups, 3, d_k=4, queries=2, keys=5) for heads, groups in ((8, 2), (9, 3), (5, 5))]
+    mask = tensor(rng.booleans(3, 8, 2, 5))
+    found += [grouped(rng, 8, 4, batch=3, queries=2, keys=5, attn_mask=mask), grouped(rng, 1, 1, queries=1, keys=1)]
+    return [*found, grouped(rng, 4, 1, queries=5, keys=2, attn_mask=tensor(mask_of(rng, 2)))]
+
+
+@check(CACHE, sees="keys and values of any widths, in appends of any lengths, up to the last position", points=1)
+def cache_long(rng):
+    lengths = [rng.integer(1, 4) for _ in range(6)]
+    total = sum(lengths)
+    uses = [step(rng, (2, 3), length, d_k=2, d_v=5) for length in lengths]
+    more = refused(step(rng, (2, 3), 1, d_k=2, d_v=5))
+    return [built(call(total), *uses), built(call(total), *uses, more), built(call(1000), *uses)]

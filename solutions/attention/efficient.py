@@ -1,6 +1,7 @@
 """Attention that scales: softmax in one pass, attention in blocks, shared key heads, a cache, a GPU kernel."""
 
 import math
+import os
 from collections.abc import Iterable, Iterator
 
 import torch
@@ -60,10 +61,11 @@ def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
         if chunk.dim() == 0:
             raise ValueError(f"chunk {number} must be (..., S_i), got a single number")
         first = chunk if first is None else first
-        if (chunk.shape[:-1], chunk.dtype) != (first.shape[:-1], first.dtype):
+        check_floating(**{"chunk 0": first, f"chunk {number}": chunk})
+        if chunk.shape[:-1] != first.shape[:-1]:
             raise ValueError(
-                f"every chunk must be like the first but for its last axis, {tuple(first.shape)} {first.dtype}, "
-                f"got {tuple(chunk.shape)} {chunk.dtype} for chunk {number}"
+                f"every chunk must be like the first but for its last axis, {tuple(first.shape)}, "
+                f"got {tuple(chunk.shape)} for chunk {number}"
             )
         yield chunk
     if first is None:
@@ -274,33 +276,61 @@ class KeyValueCache:
                 f"key and value must agree but for their last axis, got {tuple(key.shape)} and {tuple(value.shape)}"
             )
         # solution: begin
+        keys, values = (key,), (value,)
         if self.key is not None:
             for name, came, held in (("key", key, self.key), ("value", value, self.value)):
-                if (came.shape[:-2], came.shape[-1], came.dtype) != (held.shape[:-2], held.shape[-1], held.dtype):
+                if (came.shape[:-2], came.shape[-1]) != (held.shape[:-2], held.shape[-1]):
                     raise ValueError(
-                        f"{name} must be like those in the cache but for its length, {tuple(held.shape)} {held.dtype}, "
-                        f"got {tuple(came.shape)} {came.dtype}"
+                        f"{name} must be like those in the cache but for its length, {tuple(held.shape)}, "
+                        f"got {tuple(came.shape)}"
                     )
-            # New tensors: a copy of the cache per step, which attention reads as a whole in any case.
-            key, value = torch.cat([self.key, key], dim=-2), torch.cat([self.value, value], dim=-2)
-        if key.shape[-2] > self.max_length:
+            check_floating(the_cache=self.key, key=key)
+            keys, values = (self.key, key), (self.value, value)
+        length = sum(one.shape[-2] for one in keys)
+        if length > self.max_length:
             raise ValueError(
-                f"the cache holds {self.max_length} positions, these would be {key.shape[-2]}; make it with a larger "
-                "max_length"
+                f"the cache holds {self.max_length} positions, these would be {length}; give it a larger max_length"
             )
-        self.key, self.value = key, value
-        return key, value
+        # New tensors: a copy of the cache per step, which attention reads as a whole in any case.
+        self.key, self.value = torch.cat(keys, dim=-2), torch.cat(values, dim=-2)
+        return self.key, self.value
         # solution: end
 
 
 def triton_attention(query: Tensor, key: Tensor, value: Tensor, is_causal: bool = False) -> Tensor:
     """softmax(Q Kᵀ / √d) V in one kernel on the GPU, forward and backward   (Dao 2023).
 
-    query, key, value: (B, H, L, d) on a GPU, float16 or bfloat16, d one of 16, 32, 64 or 128
-    is_causal: True hides the future
-    Returns the output (B, H, L, d). It is no part of an exercise.
-    Raises RuntimeError where there is no suitable GPU or no Triton, ValueError where the shapes do not fit.
+    query: (B, H, L, d); key, value: (B, H, S, d), on a GPU, float16 or bfloat16, d one of 16, 32, 64 or 128
+    is_causal: True hides the future, aligned to the end as in blockwise_attention
+    Returns the output (B, H, L, d). A query that may attend to nothing gets zeros. It is no part of an exercise.
+    Raises RuntimeError where there is no suitable GPU or no Triton, ValueError where the shapes do not fit, TypeError
+    for another dtype.
     """
-    from ._triton_attention import attention  # Triton is on machines with a GPU only
-
+    check_floating(query=query, key=key, value=value)
+    fits = query.dim() == key.dim() == 4 and key.shape == value.shape
+    if not fits or (*query.shape[:2], query.shape[3]) != (*key.shape[:2], key.shape[3]):
+        listed = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+        raise ValueError(f"query must be (B, H, L, d), key and value (B, H, S, d), got {listed}")
+    if query.shape[3] not in (16, 32, 64, 128):
+        raise ValueError(f"d must be 16, 32, 64 or 128, got {query.shape[3]}; use blockwise_attention")
+    if query.dtype not in (torch.float16, torch.bfloat16):
+        raise TypeError(
+            f"the dtype must be float16 or bfloat16, got {query.dtype}; use blockwise_attention, or convert"
+        )
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"  # Triton's own way to run a kernel without a GPU, for tests
+    devices = sorted({str(x.device) for x in (query, key, value)})
+    if not interpreted and (len(devices) > 1 or query.device.type != "cuda"):
+        raise RuntimeError(f"all must be on one CUDA GPU, got {' and '.join(devices)}; use blockwise_attention there")
+    if interpreted and query.dtype == torch.bfloat16:
+        raise RuntimeError("Triton's interpreter multiplies the bit patterns of bfloat16; use float16 there")
+    if not interpreted and query.dtype == torch.bfloat16 and torch.cuda.get_device_capability(query.device) < (8, 0):
+        name = torch.cuda.get_device_name(query.device)
+        raise RuntimeError(f"bfloat16 needs a GPU of compute capability 8.0 or higher, got {name}; use float16 there")
+    try:
+        from ._triton_attention import attention
+    except ImportError as error:
+        raise RuntimeError(
+            f"triton_attention needs Triton, which comes with torch for CUDA on Linux, got: {error}; use "
+            "blockwise_attention"
+        ) from None
     return attention(query, key, value, is_causal)

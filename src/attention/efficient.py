@@ -1,7 +1,8 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. dfc55f105d95
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 9f9e8f207d94
 """Attention that scales: softmax in one pass, attention in blocks, shared key heads, a cache, a GPU kernel."""
 
 import math
+import os
 from collections.abc import Iterable, Iterator
 
 import torch
@@ -39,10 +40,11 @@ def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
         if chunk.dim() == 0:
             raise ValueError(f"chunk {number} must be (..., S_i), got a single number")
         first = chunk if first is None else first
-        if (chunk.shape[:-1], chunk.dtype) != (first.shape[:-1], first.dtype):
+        check_floating(**{"chunk 0": first, f"chunk {number}": chunk})
+        if chunk.shape[:-1] != first.shape[:-1]:
             raise ValueError(
-                f"every chunk must be like the first but for its last axis, {tuple(first.shape)} {first.dtype}, "
-                f"got {tuple(chunk.shape)} {chunk.dtype} for chunk {number}"
+                f"every chunk must be like the first but for its last axis, {tuple(first.shape)}, "
+                f"got {tuple(chunk.shape)} for chunk {number}"
             )
         yield chunk
     if first is None:
@@ -139,11 +141,37 @@ class KeyValueCache:
 def triton_attention(query: Tensor, key: Tensor, value: Tensor, is_causal: bool = False) -> Tensor:
     """softmax(Q Kᵀ / √d) V in one kernel on the GPU, forward and backward   (Dao 2023).
 
-    query, key, value: (B, H, L, d) on a GPU, float16 or bfloat16, d one of 16, 32, 64 or 128
-    is_causal: True hides the future
-    Returns the output (B, H, L, d). It is no part of an exercise.
-    Raises RuntimeError where there is no suitable GPU or no Triton, ValueError where the shapes do not fit.
+    query: (B, H, L, d); key, value: (B, H, S, d), on a GPU, float16 or bfloat16, d one of 16, 32, 64 or 128
+    is_causal: True hides the future, aligned to the end as in blockwise_attention
+    Returns the output (B, H, L, d). A query that may attend to nothing gets zeros. It is no part of an exercise.
+    Raises RuntimeError where there is no suitable GPU or no Triton, ValueError where the shapes do not fit, TypeError
+    for another dtype.
     """
-    from ._triton_attention import attention  # Triton is on machines with a GPU only
-
+    check_floating(query=query, key=key, value=value)
+    fits = query.dim() == key.dim() == 4 and key.shape == value.shape
+    if not fits or (*query.shape[:2], query.shape[3]) != (*key.shape[:2], key.shape[3]):
+        listed = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
+        raise ValueError(f"query must be (B, H, L, d), key and value (B, H, S, d), got {listed}")
+    if query.shape[3] not in (16, 32, 64, 128):
+        raise ValueError(f"d must be 16, 32, 64 or 128, got {query.shape[3]}; use blockwise_attention")
+    if query.dtype not in (torch.float16, torch.bfloat16):
+        raise TypeError(
+            f"the dtype must be float16 or bfloat16, got {query.dtype}; use blockwise_attention, or convert"
+        )
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"  # Triton's own way to run a kernel without a GPU, for tests
+    devices = sorted({str(x.device) for x in (query, key, value)})
+    if not interpreted and (len(devices) > 1 or query.device.type != "cuda"):
+        raise RuntimeError(f"all must be on one CUDA GPU, got {' and '.join(devices)}; use blockwise_attention there")
+    if interpreted and query.dtype == torch.bfloat16:
+        raise RuntimeError("Triton's interpreter multiplies the bit patterns of bfloat16; use float16 there")
+    if not interpreted and query.dtype == torch.bfloat16 and torch.cuda.get_device_capability(query.device) < (8, 0):
+        name = torch.cuda.get_device_name(query.device)
+        raise RuntimeError(f"bfloat16 needs a GPU of compute capability 8.0 or higher, got {name}; use float16 there")
+    try:
+        from ._triton_attention import attention
+    except ImportError as error:
+        raise RuntimeError(
+            f"triton_attention needs Triton, which comes with torch for CUDA on Linux, got: {error}; use "
+            "blockwise_attention"
+        ) from None
     return attention(query, key, value, is_causal)

@@ -1,1 +1,394 @@
-"""Visible checks of attention that scales."""
+"""Visible checks of attention that scales.
+
+Where the scale is not what a check is about, keys have width 1, whose root is 1: a wrong scale then costs the check
+of the scale and no other.
+"""
+
+from selfcheck.plan import built, call, check, iterator, refused, tensor
+
+from ._efficient_inputs import (
+    ALONE,
+    around,
+    blocks,
+    broadcast_masks,
+    chunks,
+    first_block_hidden,
+    grouped,
+    grouped_alike_keys,
+    grouped_with_empty_rows,
+    large_scores,
+    last,
+    misfit_arguments,
+    misfit_blocks,
+    misfit_chunks,
+    misfit_groups,
+    misfit_steps,
+    nothing_seen,
+    overflow,
+    sloped,
+    spread,
+    step,
+    with_hidden,
+)
+from .dot_product import DTYPES, mask_of, weights
+
+SOFTMAX, BLOCKWISE = "efficient.online_softmax", "efficient.blockwise_attention"
+GROUPED, CACHE = "efficient.grouped_query_attention", "efficient.KeyValueCache"
+
+
+# 9.1 online_softmax
+
+
+@check(SOFTMAX, sees="of a single chunk it is the softmax")
+def online_one_chunk(rng):
+    rows, width = rng.sizes(2, 3, 7)
+    return call(chunks(rng, rows, (width,)))
+
+
+@check(SOFTMAX, sees="chunks share one sum, where the first holds the largest scores")
+def online_falling(rng):
+    rows = rng.integer(3, 5)
+    return call(iterator(*(around(rng, rows, 3, centre) for centre in (3.0, 0.5, -2.0))))
+
+
+@check(SOFTMAX, sees="the weights are right where each chunk brings larger scores")
+def online_rising(rng):
+    rows = rng.integer(3, 5)
+    return call(iterator(*(around(rng, rows, 3, centre) for centre in (-3.0, -0.5, 2.0, 4.5))))
+
+
+@check(SOFTMAX, sees="the weights stand in the order of the chunks, whatever their widths and leading axes")
+def online_widths(rng):
+    widths = [1, *rng.sizes(3, 2, 6)]
+    rng.shuffle(widths)
+    batch, heads, rows = rng.sizes(3, 2, 5)
+    return [
+        call(iterator(*(rng.tensor(batch, heads, rows, width) for width in widths))),
+        call(iterator(*(rng.tensor(width) for width in widths))),
+    ]
+
+
+@check(SOFTMAX, sees="scores of ten thousand, of either sign, overflow nowhere")
+def online_large(rng):
+    return large_scores(rng)
+
+
+@check(SOFTMAX, sees="a chunk of nothing but -inf adds nothing, be it the first or a later one")
+def online_hidden_chunk(rng):
+    return [with_hidden(rng, ((1,), (3,), (1, 3))), with_hidden(rng, ((0,), (0, 1), ()))]
+
+
+@check(SOFTMAX, sees="a slice that is -inf throughout gives zeros")
+def online_nothing(rng):
+    return with_hidden(rng, ((), range(4), ()))
+
+
+@check(SOFTMAX, sees="gradients stay finite where a chunk, or a whole slice, is -inf", compares="gradient")
+def online_hidden_gradient(rng):
+    return with_hidden(rng, ((0,), range(4), (2,)))
+
+
+@check(SOFTMAX, sees="gradients reach every chunk", compares="gradient")
+def online_gradient(rng):
+    return call(chunks(rng, 2, (3, 1, 2)))
+
+
+@check(SOFTMAX, sees="the weights have the dtype of the chunks", compares="dtype")
+def online_dtype(rng):
+    return [call(chunks(rng, 2, (2, 3), dtype)) for dtype in DTYPES]
+
+
+@check(SOFTMAX, sees="the chunks are left as they were", compares="unchanged")
+def online_unchanged(rng):
+    return call(chunks(rng, 2, (3, 2, 4)))
+
+
+@check(SOFTMAX, sees="no chunk at all, and chunks that do not fit each other, are refused", compares="error")
+def online_errors(rng):
+    return misfit_chunks(rng)
+
+
+# 9.2 blockwise_attention
+
+
+@check(BLOCKWISE, sees="with one block for all keys it is attention, scaled by the root of the keys' width")
+def blockwise_one_block(rng):
+    queries, keys = rng.sample((9, 10, 11), 2)
+    d_k, d_v = rng.sample((5, 6, 7, 8), 2)
+    return [blocks(rng, (), queries, keys, block, d_v, d_k=d_k) for block in (keys, keys + 5)]
+
+
+@check(BLOCKWISE, sees="blocks share one sum, where the first holds the largest scores")
+def blockwise_falling(rng):
+    return sloped(rng, (2.0, 0.5, -1.0), rng.integer(3, 5))
+
+
+@check(BLOCKWISE, sees="sum and output are right where each block brings larger scores")
+def blockwise_rising(rng):
+    return sloped(rng, (-2.0, 0.0, 1.5, 3.0), rng.integer(3, 5))
+
+
+@check(
+    BLOCKWISE, sees="no key is lost or counted twice: lengths that differ, a last block that is not full, blocks of 1"
+)
+def blockwise_lengths(rng):
+    return [
+        blocks(rng, (), 7, 11, 4, 3),
+        blocks(rng, (), 9, 5, 2, 3),
+        blocks(rng, (), 4, 6, 1, 3),
+        blocks(rng, (), 1, 7, 3, 2),
+    ]
+
+
+@check(BLOCKWISE, sees="scores of ten thousand overflow nowhere")
+def blockwise_large(rng):
+    return [sloped(rng, (2.0, 0.0, -2.0), 3, 5000.0), sloped(rng, (-2.0, 0.0, 2.0), 3, 5000.0)]
+
+
+@check(BLOCKWISE, sees="is_causal hides the future, in every block")
+def blockwise_causal(rng):
+    wide, d_v = rng.sizes(2, 2, 4)
+    return [
+        blocks(rng, (), 3 * wide, 3 * wide, 3 * wide, d_v, is_causal=True),
+        blocks(rng, (), 3 * wide, 3 * wide, wide, d_v, is_causal=True),
+        blocks(rng, (), 3 * wide + 1, 3 * wide + 1, wide, d_v, is_causal=True),
+    ]
+
+
+@check(BLOCKWISE, sees="with more keys than queries the last query sees every key")
+def blockwise_aligned(rng):
+    queries, extra, d_v = rng.sizes(3, 2, 6)
+    return [
+        blocks(rng, (), queries, queries + extra, 3, d_v, is_causal=True),
+        blocks(rng, (), 1, 5, 2, d_v, is_causal=True),
+    ]
+
+
+@check(BLOCKWISE, sees="a mask hides keys in every block")
+def blockwise_mask(rng):
+    queries, d_v = rng.sizes(2, 3, 6)
+    return [
+        blocks(rng, (), queries, 7, 9, d_v, attn_mask=tensor(spread(rng, 9, queries, 7))),
+        blocks(rng, (2,), queries, 6, 2, d_v, attn_mask=tensor(spread(rng, 2, 2, queries, 6))),
+    ]
+
+
+@check(BLOCKWISE, sees="a mask broadcasts over keys, queries, heads and batch")
+def blockwise_mask_broadcast(rng):
+    return broadcast_masks(rng)
+
+
+@check(BLOCKWISE, sees="under is_causal and a mask together both must allow")
+def blockwise_causal_mask(rng):
+    # Key 0 may be seen by all, so that no query is without a key in the first block.
+    mask = [[j == 0 or rng.random() < 0.5 for j in range(7)] for _ in range(7)]
+    return blocks(rng, (), 7, 7, 3, 2, is_causal=True, attn_mask=tensor(mask))
+
+
+@check(BLOCKWISE, sees="a query that sees nothing in the first block gets what it sees in later ones")
+def blockwise_first_hidden(rng):
+    return first_block_hidden(rng)
+
+
+@check(BLOCKWISE, sees="a query that may attend to nothing gets zeros")
+def blockwise_nothing(rng):
+    return nothing_seen(rng)
+
+
+@check(BLOCKWISE, sees="gradients stay finite where a query sees nothing, in a block or at all", compares="gradient")
+def blockwise_nothing_gradient(rng):
+    return [first_block_hidden(rng), *nothing_seen(rng)[:2]]
+
+
+@check(BLOCKWISE, sees="leading dimensions are kept, and broadcast")
+def blockwise_batch(rng):
+    return [
+        blocks(rng, (2, 3), 4, 5, 2, 2),
+        call(rng.tensor(3, 4, 1), rng.tensor(2, 1, 5, 1), rng.tensor(2, 1, 5, 2), block_size=2),
+        call(rng.tensor(4, 1), rng.tensor(5, 1), rng.tensor(2, 5, 3), block_size=2),
+    ]
+
+
+@check(BLOCKWISE, sees="gradients reach query, key and value", compares="gradient")
+def blockwise_gradient(rng):
+    return [blocks(rng, (), 4, 5, 2, 2), blocks(rng, (2,), 3, 3, 2, 2, is_causal=True)]
+
+
+@check(BLOCKWISE, sees="sums over many blocks stay exact in half precision", tolerance=6e-3)
+def blockwise_half(rng):
+    # 400 keys alike, and values of two sizes: in bfloat16 a sum of ones ends at 256, since 257 is no number there.
+    # The output is about 1, where bfloat16's numbers lie 0.008 apart: it may be off by rounding and by little more.
+    value = [[0.5 if place < 200 else 1.5 + 0.5 * rng.integer(0, 2)] for place in range(400)]
+    key = [[0.5]] * 400
+    return call(tensor([[1.0]], "bfloat16"), tensor(key, "bfloat16"), tensor(value, "bfloat16"), block_size=1)
+
+
+@check(BLOCKWISE, sees="the output has the dtype of the arguments", compares="dtype")
+def blockwise_dtype(rng):
+    return [blocks(rng, (), 3, 4, 2, 2, dtype) for dtype in DTYPES]
+
+
+@check(BLOCKWISE, sees="no tensor of L times S entries is made on the way, causal or not", compares="memory")
+def blockwise_memory(rng):
+    # The reference's largest is a tile of 2 · 16 · 16; all queries against one block, (160, 16), is within the limit.
+    return [blocks(rng, (), 160, 160, 16, 1), blocks(rng, (), 160, 160, 16, 1, is_causal=True)]
+
+
+@check(BLOCKWISE, sees="the arguments are left as they were", compares="unchanged")
+def blockwise_unchanged(rng):
+    return blocks(rng, (), 4, 5, 2, 3, d_k=2, attn_mask=tensor(mask_of(rng, 4, 5)))
+
+
+@check(BLOCKWISE, sees="arguments that do not fit are refused", compares="error")
+def blockwise_errors(rng):
+    return misfit_blocks(rng)
+
+
+# 9.3 grouped_query_attention
+
+
+@check(GROUPED, sees="with as many key heads as query heads it is attention, scaled by the root of the keys' width")
+def grouped_alike(rng):
+    d_k, d_v = rng.sample((5, 6, 7, 8), 2)
+    return grouped(rng, 2, 2, d_v, d_k=d_k, queries=3, keys=4)
+
+
+@check(GROUPED, sees="query heads that are neighbours share a key head", view=weights)
+def grouped_weights(rng):
+    return [grouped(rng, 6, groups, d_v=1, batch=1, queries=3) for groups in (2, 3)]
+
+
+@check(GROUPED, sees="query heads that are neighbours share a value head")
+def grouped_values(rng):
+    return grouped_alike_keys(rng)
+
+
+@check(GROUPED, sees="one key head can serve all query heads")
+def grouped_single(rng):
+    return grouped(rng, rng.integer(3, 6), 1)
+
+
+@check(GROUPED, sees="True in a mask means attend, and what is left sums to 1", view=weights)
+def grouped_mask(rng):
+    return grouped(rng, 4, 2, queries=3, keys=5, attn_mask=tensor(mask_of(rng, 3, 5)))
+
+
+@check(GROUPED, sees="a mask may differ between query heads, those of one group too", view=weights)
+def grouped_mask_heads(rng):
+    return [
+        grouped(rng, 4, 2, d_v=1, batch=3, queries=2, keys=3, attn_mask=tensor(mask_of(rng, 3, 4, 2, 3))),
+        grouped(rng, 6, 2, d_v=1, batch=1, queries=2, keys=3, attn_mask=tensor(mask_of(rng, 6, 1, 3))),
+    ]
+
+
+@check(GROUPED, sees="a mask broadcasts over keys, queries, heads and batch", view=weights)
+def grouped_mask_broadcast(rng):
+    shapes = [(3,), (3, 1, 1, 3), (1, 4, 1, 3)]
+    sizes = {"d_v": 1, "batch": 3, "queries": 2, "keys": 3}
+    return [grouped(rng, 4, 2, **sizes, attn_mask=tensor(mask_of(rng, *shape))) for shape in shapes]
+
+
+@check(GROUPED, sees="a query that may attend to nothing gets zero weights and a zero output")
+def grouped_nothing(rng):
+    return grouped_with_empty_rows(rng)
+
+
+@check(GROUPED, sees="gradients stay finite where a query may attend to nothing", compares="gradient")
+def grouped_nothing_gradient(rng):
+    return grouped_with_empty_rows(rng)
+
+
+@check(
+    GROUPED,
+    sees="the gradient of a key or value head is summed over the query heads that share it",
+    compares="gradient",
+)
+def grouped_gradient(rng):
+    return grouped(rng, 4, 2, batch=1, queries=2)
+
+
+@check(GROUPED, sees="output and weights have the dtype of the arguments", compares="dtype")
+def grouped_dtype(rng):
+    return [grouped(rng, 4, 2, dtype=dtype, batch=1, queries=2) for dtype in DTYPES]
+
+
+@check(GROUPED, sees="the arguments are left as they were", compares="unchanged")
+def grouped_unchanged(rng):
+    return grouped(rng, 4, 2, d_k=3, attn_mask=tensor(mask_of(rng, 4, 3)))
+
+
+@check(GROUPED, sees="arguments that do not fit are refused", compares="error")
+def grouped_errors(rng):
+    return misfit_groups(rng)
+
+
+# 9.4 KeyValueCache
+
+
+@check(CACHE, sees="each cache begins empty, whatever another one holds")
+def cache_apart(rng):
+    lead = (2,)
+    return [built(call(length), step(rng, lead, 2), step(rng, lead, 1)) for length in (ALONE, 8)]
+
+
+@check(CACHE, sees="the first append returns what it was given, keys first")
+def cache_first(rng):
+    return [built(call(4), step(rng, (2, 3), 1)), built(call(4), step(rng, (), 3))]
+
+
+@check(CACHE, sees="one position after the other is added at the end", view=last)
+def cache_grows(rng):
+    return built(call(6), *(step(rng, (1, 2), 1) for _ in range(4)))
+
+
+@check(CACHE, sees="an append may bring several positions, behind any leading axes", view=last)
+def cache_many(rng):
+    return [built(call(9), *(step(rng, lead, length, 2, 1) for length in (3, 1, 2))) for lead in ((), (2,), (2, 3))]
+
+
+@check(CACHE, sees="what was returned earlier does not change")
+def cache_earlier(rng):
+    return built(call(9), *(step(rng, (2,), length) for length in (2, 1, 3)))
+
+
+@check(CACHE, sees="the cache can be filled to its last position", view=last)
+def cache_full(rng):
+    return built(call(5), *(step(rng, (), length) for length in (2, 2, 1)))
+
+
+@check(CACHE, sees="more positions than max_length are refused, at once or over several appends", compares="error")
+def cache_overflow(rng):
+    return overflow(rng)
+
+
+@check(CACHE, sees="a refused append leaves the cache as it was, and it goes on", view=last)
+def cache_goes_on(rng):
+    return [
+        built(call(4), step(rng, (2,), 2), refused(step(rng, (2,), 3)), step(rng, (2,), 1)),
+        built(call(2), refused(step(rng, (2,), 3)), step(rng, (2,), 1)),
+    ]
+
+
+@check(CACHE, sees="keys and values of another shape than those held are refused", compares="error")
+def cache_misfit(rng):
+    return misfit_steps(rng)
+
+
+@check(CACHE, sees="gradients reach the keys and values of every append", compares="gradient")
+def cache_gradient(rng):
+    return built(call(6), *(step(rng, (2,), length) for length in (1, 2, 1)))
+
+
+@check(CACHE, sees="keys and values keep their dtype", compares="dtype")
+def cache_dtype(rng):
+    return [built(call(4), step(rng, (2,), 1, dtype=dtype), step(rng, (2,), 2, dtype=dtype)) for dtype in DTYPES]
+
+
+@check(CACHE, sees="the arguments are left as they were", compares="unchanged")
+def cache_unchanged(rng):
+    return built(call(6), *(step(rng, (2,), length) for length in (1, 2, 1)))
+
+
+@check(CACHE, sees="arguments that cannot be right are refused", compares="error")
+def cache_errors(rng):
+    return misfit_arguments(rng)

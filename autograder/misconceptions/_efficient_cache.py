@@ -1,0 +1,220 @@
+"""Wrong caches, each with the argument checks that the stub gives."""
+
+import importlib
+
+import torch
+
+from selfcheck.checks._efficient_inputs import ALONE
+
+from ..reference import NAME, reference
+from . import misconception
+
+CACHE = "efficient.KeyValueCache"
+reference(CACHE)  # which imports the package that the next line names
+arguments = importlib.import_module(f"{NAME}._arguments")
+wrong = misconception(CACHE)
+
+
+class Cache:
+    """The given lines, then the right answer in pieces that a subclass replaces."""
+
+    def __init__(self, max_length):
+        arguments.check_length("max_length", max_length, least=1)
+        self.max_length = max_length
+        self.held = None
+
+    def append(self, key, value):
+        arguments.check_floating(key=key, value=value)
+        arguments.check_sequence(key=key, value=value)
+        if key.shape[:-1] != value.shape[:-1]:
+            raise ValueError(
+                f"key and value must agree but for their last axis, got {tuple(key.shape)} and {tuple(value.shape)}"
+            )
+        return self.answer(key, value)
+
+    def answer(self, key, value):
+        self.refuse(key, value)
+        pair = (key, value)
+        self.held = pair if self.held is None else tuple(map(self.joined, self.held, pair))
+        return self.held
+
+    def refuse(self, key, value):
+        self.refuse_misfit(key, value)
+        if self.length() + key.shape[-2] > self.max_length:
+            raise ValueError("the cache is full")
+
+    def refuse_misfit(self, key, value):
+        for held, came in zip(self.held or (), (key, value), strict=False):
+            if (held.shape[:-2], held.shape[-1]) != (came.shape[:-2], came.shape[-1]):
+                raise ValueError("this does not fit what the cache holds")
+
+    def length(self):
+        return 0 if self.held is None else self.held[0].shape[-2]
+
+    def joined(self, old, new):
+        return torch.cat([old, new], dim=-2)
+
+
+@wrong
+class kept_by_the_class(Cache):
+    """What is held belongs to the class, as it does where it is assigned there or is a default argument.
+
+    Real ones go on from check to check. So that this one answers alike in whatever order checks are made, it shares
+    only between the two caches of the check that is about it.
+    """
+
+    shared = None
+    successor = False
+
+    def __init__(self, max_length):
+        super().__init__(max_length)
+        self.keeper = type(self)
+        self.held = self.keeper.shared if self.keeper.successor else None
+        self.keeper.shared, self.keeper.successor = None, max_length == ALONE
+
+    def answer(self, key, value):
+        found = super().answer(key, value)
+        self.keeper.shared = found
+        return found
+
+
+@wrong
+class joined_along_axis_one(Cache):
+    def joined(self, old, new):
+        return torch.cat([old, new], dim=1)
+
+
+@wrong
+class joined_along_the_first_axis(Cache):
+    def joined(self, old, new):
+        return torch.cat([old, new])
+
+
+@wrong
+class newest_first(Cache):
+    def joined(self, old, new):
+        return torch.cat([new, old], dim=-2)
+
+
+@wrong
+class newest_alone_returned(Cache):
+    def answer(self, key, value):
+        super().answer(key, value)
+        return key, value
+
+
+@wrong
+class newest_alone_kept(Cache):
+    def joined(self, old, new):
+        return new
+
+
+@wrong
+class results_exchanged(Cache):
+    def answer(self, key, value):
+        return super().answer(key, value)[::-1]
+
+
+@wrong
+class appends_counted(Cache):
+    calls = 0
+
+    def refuse(self, key, value):
+        self.refuse_misfit(key, value)
+        if self.calls == self.max_length:
+            raise ValueError("the cache is full")
+        self.calls += 1
+
+
+@wrong
+class full_one_early(Cache):
+    def refuse(self, key, value):
+        self.refuse_misfit(key, value)
+        if self.length() + key.shape[-2] >= self.max_length:
+            raise ValueError("the cache is full")
+
+
+@wrong
+class full_one_append_late(Cache):
+    def refuse(self, key, value):
+        self.refuse_misfit(key, value)
+        if self.length() >= self.max_length:
+            raise ValueError("the cache is full")
+
+
+@wrong
+class never_full(Cache):
+    def refuse(self, key, value):
+        self.refuse_misfit(key, value)
+
+
+@wrong
+class stored_before_refused(Cache):
+    def answer(self, key, value):
+        self.refuse_misfit(key, value)
+        pair = (key, value)
+        self.held = pair if self.held is None else tuple(map(self.joined, self.held, pair))
+        if self.length() > self.max_length:
+            raise ValueError("the cache is full")
+        return self.held
+
+
+@wrong
+class misfit_left_to_torch(Cache):
+    def refuse_misfit(self, key, value):
+        pass
+
+
+@wrong
+class detached(Cache):
+    def answer(self, key, value):
+        return super().answer(key.detach(), value.detach())
+
+
+class Buffer(Cache):
+    """Room for max_length positions from the first append on."""
+
+    def room(self, x):
+        return x.new_zeros(*x.shape[:-2], self.max_length, x.shape[-1])
+
+    def answer(self, key, value):
+        if self.held is None:
+            self.held, self.filled = (), 0
+        self.refuse(key, value)
+        self.held = self.held or (self.room(key), self.room(value))
+        return self.written((key, value), key.shape[-2])
+
+    def length(self):
+        return self.filled
+
+
+@wrong
+class whole_buffer_returned(Buffer):
+    def written(self, pair, more):
+        found = []
+        for held, new in zip(self.held, pair, strict=True):
+            held[..., self.filled : self.filled + more, :] = new
+            found.append(held.clone())
+        self.filled += more
+        return tuple(found)
+
+
+@wrong
+class buffer_shifted(Buffer):
+    def written(self, pair, more):
+        self.filled += more
+        for held, new in zip(self.held, pair, strict=True):
+            held.copy_(torch.cat([held[..., more:, :], new], dim=-2))
+        return tuple(held[..., -self.filled :, :] for held in self.held)
+
+
+@wrong
+class buffer_of_the_default_dtype(Buffer):
+    def room(self, x):
+        return torch.zeros(*x.shape[:-2], self.max_length, x.shape[-1])
+
+    def written(self, pair, more):
+        for held, new in zip(self.held, pair, strict=True):
+            held[..., self.filled : self.filled + more, :] = new
+        self.filled += more
+        return tuple(held[..., : self.filled, :].clone() for held in self.held)

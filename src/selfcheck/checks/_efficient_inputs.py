@@ -1,0 +1,215 @@
+"""What the checks of attention that scales hand over: chunks, blocks, groups of heads, steps of a cache."""
+
+import math
+
+from selfcheck.plan import built, call, iterator, method, tensor
+
+from .dot_product import mask_of
+
+HIDDEN = -math.inf
+ALONE = 64  # the first of two caches that a check makes one after the other has this max_length
+
+
+def scores_around(rng, rows, width, centre):
+    """Nested lists (rows, width) of numbers within 1 of a centre."""
+    return [[round(centre + rng.uniform(-1.0, 1.0), 2) for _ in range(width)] for _ in range(rows)]
+
+
+def around(rng, rows, width, centre, dtype="float64"):
+    """A chunk (rows, width) of scores within 1 of a centre."""
+    return tensor(scores_around(rng, rows, width, centre), dtype)
+
+
+def chunks(rng, rows, widths, dtype="float64"):
+    """An iterator over chunks (rows, width) of normal scores."""
+    return iterator(*(rng.tensor(rows, width, dtype=dtype) for width in widths))
+
+
+def with_hidden(rng, hidden):
+    """Chunks (3, 2) of scores, some of them -inf; hidden: for each row the numbers of the chunks that are all -inf."""
+    found = [rng.normal(3, 2) for _ in range(4)]
+    found[2][0][1] = HIDDEN
+    for row, numbers in enumerate(hidden):
+        for number in numbers:
+            found[number][row] = [HIDDEN] * 2
+    return call(iterator(*(tensor(one) for one in found)))
+
+
+def blocks(rng, lead, queries, keys, block_size, d_v, dtype="float64", d_k=1, **more):
+    """A call of blockwise attention on normal numbers."""
+    return call(
+        query=rng.tensor(*lead, queries, d_k, dtype=dtype),
+        key=rng.tensor(*lead, keys, d_k, dtype=dtype),
+        value=rng.tensor(*lead, keys, d_v, dtype=dtype),
+        block_size=block_size,
+        **more,
+    )
+
+
+def spread(rng, wide, *shape):
+    """A mask whose rows forbid one key at least, and allow one at least in every block of `wide` keys."""
+    if len(shape) > 1:
+        return [spread(rng, wide, *shape[1:]) for _ in range(shape[0])]
+    (keys,) = shape
+    row = [rng.random() < 0.5 for _ in range(keys)]
+    row[rng.integer(0, keys - 1)] = False
+    for start in range(0, keys, wide):
+        block = range(start, min(start + wide, keys))
+        if not any(row[place] for place in block):
+            row[block[-1]] = True
+    if all(row):
+        row[0] = False  # the first block is of two keys or more
+    return row
+
+
+def sloped(rng, levels, wide, factor=1.0):
+    """A call whose blocks of `wide` keys have scores around the levels, times the factor, for every query."""
+    key = [[round(level + rng.uniform(-0.4, 0.4), 2) * factor] for level in levels for _ in range(wide)]
+    query = [[round(rng.uniform(0.8, 1.2), 2)] for _ in range(3)]
+    return call(query=tensor(query), key=tensor(key), value=rng.tensor(len(key), 2), block_size=wide)
+
+
+def first_block_hidden(rng):
+    """A call in which some queries see nothing in the first blocks of two keys, and something later."""
+    hidden = [[0, 0, 1, 0, 1, 1], [1, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 1], [0, 1, 1, 1, 0, 0]]
+    return blocks(rng, (), 4, 6, 2, 3, attn_mask=tensor([[bool(entry) for entry in row] for row in hidden]))
+
+
+def nothing_seen(rng):
+    """Calls in which some queries may attend to nothing: by a mask, by is_causal, by both."""
+    row = [False] * 5
+    mask = [[True, False, True, True, False], row, [False, True, False, False, True]]
+    return [
+        blocks(rng, (), 3, 5, 2, 2, attn_mask=tensor(mask)),
+        blocks(rng, (), 6, 4, 2, 2, is_causal=True),
+        blocks(rng, (2,), 3, 5, 2, 2, attn_mask=tensor([[mask[0], mask[0], mask[2]], [row] * 3])),
+    ]
+
+
+def grouped(rng, heads, groups, d_v=2, dtype="float64", d_k=1, batch=2, queries=4, keys=3, **more):
+    """A call of attention whose query heads share `groups` heads of keys and values."""
+    return call(
+        query=rng.tensor(batch, heads, queries, d_k, dtype=dtype),
+        key=rng.tensor(batch, groups, keys, d_k, dtype=dtype),
+        value=rng.tensor(batch, groups, keys, d_v, dtype=dtype),
+        **more,
+    )
+
+
+def grouped_with_empty_rows(rng):
+    """A call in which one query of each head may attend to nothing."""
+    mask = mask_of(rng, 3, 4)
+    mask[rng.integer(0, 3)] = [False] * 4
+    return grouped(rng, 4, 2, batch=1, queries=3, keys=4, attn_mask=tensor(mask))
+
+
+def step(rng, lead, length, d_k=3, d_v=2, dtype="float64"):
+    """One append of so many positions."""
+    return method("append", rng.tensor(*lead, length, d_k, dtype=dtype), rng.tensor(*lead, length, d_v, dtype=dtype))
+
+
+def last(one, answer):
+    """What the last append returned."""
+    return answer[-1]
+
+
+def large_scores(rng):
+    """Chunks whose scores lie ten thousand apart: between chunks, and between slices."""
+    width = rng.integer(2, 4)
+
+    def levels(*centres):
+        rows = [scores_around(rng, 1, width, centre)[0] for centre in centres]
+        return tensor(rows)
+
+    return [
+        call(iterator(levels(10000.0), levels(-10000.0), levels(0.0))),
+        call(iterator(levels(-10000.0), levels(0.0), levels(9999.0), levels(10000.0))),
+        call(iterator(levels(-10000.0), levels(-10000.0))),
+        call(iterator(levels(10000.0, -10000.0, 0.0), levels(10000.0, -10000.0, 0.0))),
+    ]
+
+
+def misfit_chunks(rng):
+    """No chunk at all, and chunks that do not fit each other."""
+    return [
+        call(iterator()),
+        call(iterator(rng.tensor(3, 2), rng.tensor(4, 2))),
+        call(iterator(rng.tensor(3, 2), rng.tensor(3, 2, dtype="float32"))),
+        call(iterator(tensor(rng.integers(3, 2)))),
+    ]
+
+
+def misfit_blocks(rng):
+    """Arguments of blockwise attention that do not fit."""
+    query, key, value = rng.tensor(4, 2), rng.tensor(5, 2), rng.tensor(5, 3)
+    return [
+        call(query, rng.tensor(5, 3), value),
+        call(query, key, rng.tensor(6, 3)),
+        call(query, key, value, block_size=0),
+        call(query, key, rng.tensor(5, 3, dtype="float32")),
+        call(query, key, value, attn_mask=tensor(mask_of(rng, 5, 4))),
+        call(query, key, value, attn_mask=rng.tensor(4, 5)),
+    ]
+
+
+def misfit_groups(rng):
+    """Arguments of grouped attention that do not fit."""
+    query, key, value = rng.tensor(2, 6, 4, 3), rng.tensor(2, 4, 5, 3), rng.tensor(2, 4, 5, 2)
+    two = rng.tensor(2, 2, 5, 3)
+    return [
+        call(query, key, value),
+        call(query, two, value),
+        call(query, two, rng.tensor(2, 2, 6, 3)),
+        call(rng.tensor(6, 4, 3), two, two),
+        call(query, two, two, tensor(mask_of(rng, 2, 2, 4, 5))),
+        call(query, two, rng.tensor(2, 2, 5, 3, dtype="float32")),
+    ]
+
+
+def misfit_steps(rng):
+    """Appends of another shape than what the cache holds."""
+    return [
+        built(call(9), step(rng, (2,), 1), step(rng, (3,), 1)),
+        built(call(9), step(rng, (2,), 1), step(rng, (1,), 1)),
+        built(call(9), step(rng, (2,), 1), step(rng, (2,), 1, d_k=4)),
+        built(call(9), step(rng, (2,), 1), step(rng, (2,), 1, d_v=1)),
+    ]
+
+
+def misfit_arguments(rng):
+    """Caches and appends that cannot be right."""
+    keys = rng.tensor(2, 3, 4)
+    return [
+        built(call(0)),
+        built(call(4.0)),
+        built(call(4), method("append", keys, rng.tensor(2, 2, 4))),
+        built(call(4), method("append", keys, rng.tensor(2, 3, 4, dtype="float32"))),
+        built(call(4), method("append", rng.tensor(3), rng.tensor(3))),
+    ]
+
+
+def overflow(rng):
+    """Appends of more positions than there is room for, at once or in the end."""
+    return [
+        built(call(3), step(rng, (2,), 4)),
+        built(call(3), step(rng, (2,), 1), step(rng, (2,), 1), step(rng, (2,), 2)),
+        built(call(1), step(rng, (), 1), step(rng, (), 1)),
+        built(call(4), step(rng, (), 2), step(rng, (), 2), step(rng, (), 1)),
+    ]
+
+
+def broadcast_masks(rng):
+    """Calls whose mask has axes of length 1, or fewer axes."""
+    batch, heads, queries, keys = 2, 3, 4, 5
+    masks = [spread(rng, 2, *shape) for shape in ((keys,), (heads, 1, keys), (batch, 1, queries, keys))]
+    masks += [[[True]] * queries, [[[[True]]]] * batch]
+    return [blocks(rng, (batch, heads), queries, keys, 2, 2, attn_mask=tensor(mask)) for mask in masks]
+
+
+def grouped_alike_keys(rng):
+    """Calls in which all key heads are alike, so that the values alone can tell them apart."""
+    key = rng.normal(3, 1)
+    found = []
+    for heads, groups in ((6, 2), (6, 3)):
+        found.append(call(rng.tensor(1, heads, 2, 1), tensor([[key] * groups]), rng.tensor(1, groups, 3, 2)))
+    return found
