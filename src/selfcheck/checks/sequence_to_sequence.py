@@ -343,12 +343,12 @@ def decoder_logits(rng):
     view=inputs.logits_alone,
 )
 def decoder_zero_start(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 4), "dot", change=inputs.without_context)
+    return inputs.decoding(rng, 5, 3, (1, 1, 4), "dot", change=inputs.without_context)
 
 
 @check(DECODER, sees="with one source state, combine reads this state first, then the GRU's", view=inputs.logits_alone)
 def decoder_context(rng):
-    return inputs.decoding(rng, 5, 3, (3, 2, 1), "dot")
+    return inputs.decoding(rng, 5, 3, (1, 1, 1), "dot")
 
 
 @check(DECODER, sees="the weights are those of the GRU's present state as query, of every step", view=weights)
@@ -358,17 +358,17 @@ def decoder_query(rng):
 
 @check(DECODER, sees='score="scaled" divides by the root of d_model', view=weights)
 def decoder_scaled(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 5), "scaled")
+    return inputs.decoding(rng, 5, 3, (1, 1, 5), "scaled")
 
 
 @check(DECODER, sees='score="bilinear" is the query times score_weight times the key', view=weights)
 def decoder_bilinear(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 5), "bilinear")
+    return inputs.decoding(rng, 5, 3, (1, 1, 5), "bilinear")
 
 
 @check(DECODER, sees='score="additive", the default, joins query and key in this order, with a tanh', view=weights)
 def decoder_additive(rng):
-    return [inputs.decoding(rng, 5, 3, (2, 3, 5), named=False), inputs.decoding(rng, 5, 3, (2, 3, 5))]
+    return [inputs.decoding(rng, 5, 3, (1, 1, 5), named=False), inputs.decoding(rng, 5, 3, (1, 1, 5))]
 
 
 @check(DECODER, sees="all together: logits and weights of every step")
