@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -40,3 +41,16 @@ def time_in_turn(variants: Mapping[str, Callable[[], object]], rounds: int, warm
 def ratio(one: Timing, other: Timing) -> float:
     """How many times as long `one` takes as `other`: the median of the rounds' own ratios."""
     return statistics.median(a / b for a, b in zip(one.seconds, other.seconds, strict=True))
+
+
+def cuda_seconds(function: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds that the GPU takes for a call, with a cold L2 cache, and what the call returns."""
+    import torch
+
+    torch.empty(256 << 20, dtype=torch.int8, device="cuda").zero_()  # larger than any L2
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    answer = function()
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end) / 1000, answer
