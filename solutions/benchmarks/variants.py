@@ -39,9 +39,13 @@ class Variant:
 
 def naive(query: Tensor, key: Tensor, value: Tensor, causal: bool) -> Tensor:
     """softmax(QKᵀ/√d)V with the whole (L, L) matrix, a dense mask where causal."""
+    return _written_out(query, key, value, _mask(query.shape[-2], query.device) if causal else None)
+
+
+def _written_out(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
     scores = query @ key.mT / math.sqrt(query.shape[-1])
-    if causal:
-        scores = scores.masked_fill(~_mask(query.shape[-2], query.device), -torch.inf)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
     return scores.softmax(dim=-1) @ value
 
 
@@ -139,11 +143,11 @@ def _one_compiler() -> Iterator[None]:
 
 
 def _compiled_naive(causal: bool) -> Attend:
-    compiled = torch.compile(partial(naive, causal=causal), dynamic=False)
+    compiled = torch.compile(_written_out, dynamic=False)
 
     def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         with _one_compiler():
-            return compiled(query, key, value)
+            return compiled(query, key, value, _mask(query.shape[-2], query.device) if causal else None)
 
     return attend
 

@@ -1,7 +1,7 @@
 """Runs the Triton kernels through Triton's interpreter; started by test_triton_attention.py in a process of its own.
 
-Prints one line of JSON: for each case the largest relative errors against float64 of the output and the three gradients,
-those of the kernels and those of naive attention in the same dtype.
+Prints one line of JSON: for each case the largest relative errors against float64 of output and gradients, those of the
+kernels and those of naive attention in the same dtype.
 """
 
 import itertools

@@ -11,6 +11,7 @@ from torch import nn
 
 from attention.multi_head import MultiHeadAttention
 from autograder.places import ROOT
+from benchmarks import __main__ as command
 from benchmarks import gate, multi_head, timing
 from benchmarks.__main__ import as_text, main
 
@@ -75,9 +76,11 @@ def test_a_ratio_is_taken_round_by_round():
     assert timing.ratio(timing.Timing((1.0, 10.0, 3.0)), timing.Timing((2.0, 20.0, 3.0))) == 0.5
 
 
-def test_the_command_prints_the_ratio_and_writes_the_environment(tmp_path):
+def test_the_command_prints_the_ratio_and_writes_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "_rows", lambda *_: [])
+    monkeypatch.setattr(command, "run_apart", lambda *_: {})
     path = tmp_path / "figures.json"
-    done = CliRunner().invoke(main, ["--quick", "--out", str(path)])
+    done = CliRunner().invoke(main, ["--quick", "--device", "cpu", "--out", str(path)])
     assert done.exit_code == 0, done.output
     assert "ratio ours / torch's" in done.output
     found = json.loads(path.read_text())
@@ -89,7 +92,9 @@ def test_the_command_prints_the_ratio_and_writes_the_environment(tmp_path):
 def test_a_failed_gate_ends_the_command_with_one_line(monkeypatch):
     monkeypatch.setattr(multi_head, "MultiHeadAttention", lambda *sizes: nn.MultiheadAttention(*sizes))
     monkeypatch.setattr(multi_head, "load_torch_weights", lambda module, reference: None)
-    done = CliRunner().invoke(main, ["--quick"])
+    monkeypatch.setattr(command, "_rows", lambda *_: [])
+    monkeypatch.setattr(command, "run_apart", lambda *_: {})
+    done = CliRunner().invoke(main, ["--quick", "--device", "cpu"])
     assert done.exit_code == 1 and "not timed, for it is wrong" in done.output
 
 
