@@ -8,7 +8,10 @@ import torch
 from torch import Tensor
 
 FACTOR = 2.0  # how many times the baseline's error a variant may have
-ROUNDINGS = 16.0  # of float32, what a sum of 1000 terms errs by (√1000 / 2): however lucky the baseline is
+# An error below so many roundings of float32, in which sums are kept, is none, however lucky the baseline is. More for
+# gradients: at L 1024 to 8192 whoever divides by the sum after the product with V, torch's own SDPA included, was seen
+# to have up to four times naive's error there (2e-6).
+ROUNDINGS, OF_GRADIENTS = 8.0, 64.0
 
 
 class GateError(RuntimeError):
@@ -27,13 +30,14 @@ def pass_gate(
 ) -> dict[str, float]:
     """The errors of a variant's answers, by name; GateError where one exceeds twice the baseline's.
 
-    An error of one rounding of the answer's dtype, or of sixteen of float32, always passes.
+    An error of one rounding of the answer's dtype, or of a few of float32, always passes.
     answers, baseline: computed in the dtype that is timed; exact: the same in float64
     """
     errors = {}
     for part, right in exact.items():
         errors[part] = error(answers[part], right)
-        least = max(torch.finfo(answers[part].dtype).eps, ROUNDINGS * torch.finfo(torch.float32).eps)
+        roundings = OF_GRADIENTS if part.startswith("gradient") else ROUNDINGS
+        least = max(torch.finfo(answers[part].dtype).eps, roundings * torch.finfo(torch.float32).eps)
         allowed = max(FACTOR * error(baseline[part], right), least)
         if not errors[part] <= allowed:
             raise GateError(f"{name}: the error of {part} is {errors[part]:.2e}, more than {allowed:.2e} allowed")
