@@ -141,7 +141,9 @@ class _Blocks:
 
 
 class _Blockwise(torch.autograd.Function):
-    """Forward keeps one number per query, the logarithm of its sum; backward computes the weights again from it.
+    """Forward keeps two numbers per query, largest score and sum; backward computes the weights again from them.
+
+    (Many kernels keep one, largest + log2(sum). Its rounding, of a larger number, then is in every weight of the row.)
 
     Powers are taken of 2 and not of e, the scores times log2(e): torch's exp is slow on the CPU where its answer is
     0 or nearly so, as it is at every hidden entry; exp2 is not.
@@ -150,14 +152,14 @@ class _Blockwise(torch.autograd.Function):
     @staticmethod
     def forward(ctx, query: Tensor, key: Tensor, value: Tensor, blocks: _Blocks) -> Tensor:
         wide = torch.float64 if query.dtype == torch.float64 else torch.float32  # what sums are kept in
-        count, length = query.shape[:2]
+        count, length, scale = *query.shape[:2], 1.0 / math.sqrt(query.shape[-1])
         output = query.new_zeros(count, length, value.shape[-1], dtype=wide)
-        log_sum = query.new_full((count, length, 1), math.inf, dtype=wide)  # a query without keys: exp2(s - inf) = 0
+        maxima, sums = query.new_empty(2, count, length, 1, dtype=wide)
         room = query.new_empty(count * blocks.rows * blocks.columns, dtype=wide)
         for rows in blocks.of_queries():
-            scaled = query[:, rows].to(wide) * (math.log2(math.e) / math.sqrt(query.shape[-1]))
+            scaled = query[:, rows].to(wide) * (math.log2(math.e) * scale)
             summed = output[:, rows]  # (N, rows, d_v), filled in place
-            largest = torch.full_like(log_sum[:, rows], torch.finfo(wide).min)
+            largest = torch.full_like(maxima[:, rows], torch.finfo(wide).min)  # finite: hidden - largest stays -inf
             total = torch.zeros_like(largest)
             for columns, hidden in blocks.of_keys(rows):
                 weights = _scores(scaled, key[:, columns].to(wide), hidden, room)
@@ -167,33 +169,33 @@ class _Blockwise(torch.autograd.Function):
                 total.mul_(shrink).add_(weights.sum(dim=-1, keepdim=True))
                 summed.mul_(shrink).baddbmm_(weights, value[:, columns].to(wide))
                 largest = new
-            some = total > 0
-            summed.div_(total.where(some, 1.0))
-            log_sum[:, rows] = (largest + total.log2()).where(some, math.inf)
-        ctx.save_for_backward(query, key, value, output, log_sum)
+            maxima[:, rows], sums[:, rows] = largest, total.where(total > 0, 1.0)  # a query without keys: its sum is 0
+            summed.div_(sums[:, rows])
+        ctx.save_for_backward(query, key, value, output, maxima, sums)
         ctx.blocks = blocks
         return output.to(query.dtype)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        query, key, value, output, log_sum = ctx.saved_tensors
+        query, key, value, output, maxima, sums = ctx.saved_tensors
         blocks, wide = ctx.blocks, output.dtype
         of_query, of_key, of_value = (torch.zeros_like(x, dtype=wide) for x in (query, key, value))
-        upstream = upstream.to(wide)
+        upstream = upstream.to(wide) / sums  # every product with a weight would be divided by its query's sum
         row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs
         scale = 1.0 / math.sqrt(query.shape[-1])
         room, more_room = query.new_empty(2, len(query) * blocks.rows * blocks.columns, dtype=wide)
         for rows in blocks.of_queries():
-            scaled, above = query[:, rows].to(wide) * scale, upstream[:, rows]
+            queries, above = query[:, rows].to(wide), upstream[:, rows]
+            scaled = queries * (math.log2(math.e) * scale)  # as in forward, to the last digit
             for columns, hidden in blocks.of_keys(rows):
                 keys, values = key[:, columns].to(wide), value[:, columns].to(wide)
-                weights = _scores(scaled * math.log2(math.e), keys, hidden, room).sub_(log_sum[:, rows]).exp2_()
+                weights = _scores(scaled, keys, hidden, room).sub_(maxima[:, rows]).exp2_()  # not yet divided
                 of_value[:, columns].baddbmm_(weights.mT, above)
                 of_scores = torch.bmm(above, values.mT, out=_view(more_room, weights.shape))
                 of_scores.sub_(row_sums[:, rows]).mul_(weights)
                 of_query[:, rows].baddbmm_(of_scores, keys)
-                of_key[:, columns].baddbmm_(of_scores.mT, scaled)
+                of_key[:, columns].baddbmm_(of_scores.mT, queries, alpha=scale)
         return (of_query * scale).to(query.dtype), of_key.to(key.dtype), of_value.to(value.dtype), None
 
 
