@@ -24,10 +24,10 @@ from .confine import GraderFault, Request, ask
 from .places import REFERENCE
 from .reference import hidden_checks, hidden_keys
 from .sandbox import Sandbox
+from .stubs import given_files
 
 MOST_FILE_BYTES = 2**20
 MOST_FILES = 50
-GIVEN = ("__init__.py", "_arguments.py")  # the course's own text, whatever was submitted
 #: Added to a reference module that stands in for a learner's: what it lacks is looked for in the learner's own text.
 FALLBACK = """
 
@@ -111,7 +111,7 @@ def stage_files(submission: Submission, problem_set: str) -> dict[str, bytes]:
     sets = problem_sets()
     graded = modules_of(problem_set)
     earlier = {module for name in sets[: sets.index(problem_set)] for module in modules_of(name)} - set(graded)
-    files = submission.files | {name: (REFERENCE / name).read_bytes() for name in GIVEN}
+    files = submission.files | {name: (REFERENCE / name).read_bytes() for name in given_files()}
     for module in sorted(earlier):
         name = f"{module}.py"
         files[name] = (REFERENCE / name).read_bytes()

@@ -49,7 +49,7 @@ def bundle(problem_set: str, with_answers: Iterable[str] = ()) -> dict[str, str]
     solved = _solved_modules(problem_set, with_answers)
     modules = list(dict.fromkeys(module for name in seen for module in modules_of(name)))
     texts = stubs.all_stubs()
-    files = {f"attention/{name}": texts[name] for name in ("__init__.py", "_arguments.py")}
+    files = {f"attention/{name}": texts[name] for name in ("__init__.py", *_private_files(modules))}
     for module in modules:
         name = f"{module}.py"
         files[f"attention/{name}"] = (REFERENCE / name).read_text(encoding="utf-8") if module in solved else texts[name]
@@ -62,6 +62,15 @@ def bundle(problem_set: str, with_answers: Iterable[str] = ()) -> dict[str, str]
             files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
         files[f"selfcheck/recorded/{module}.json"] = _recorded(module, seen)
     return files
+
+
+def _private_files(modules: list[str]) -> list[str]:
+    """The private files of the package that these modules import: argument checks, the GPU kernel."""
+    sources = [(REFERENCE / f"{module}.py").read_text(encoding="utf-8") for module in modules]
+    named = {
+        name for name in stubs.given_files() for source in sources if f"from .{name.removesuffix('.py')} " in source
+    }
+    return sorted(named)
 
 
 def _helpers(module: str) -> list[str]:

@@ -77,6 +77,11 @@ def edited(text: str) -> bool:
     return not first.startswith(HEADER) or first.removeprefix(HEADER) != digest(body)
 
 
+def given_files() -> list[str]:
+    """The names of the package's files that hold no exercise and are the same for a learner as in the reference."""
+    return sorted(path.name for path in REFERENCE.glob("_*.py"))
+
+
 def all_stubs() -> dict[str, str]:
     """The text of every file of the stub package, by file name."""
     return {path.name: stub(path) for path in sorted(REFERENCE.glob("*.py"))}

@@ -7,10 +7,11 @@ import pytest
 from autograder import confine
 from autograder.places import REFERENCE, ROOT
 from autograder.sandbox import SandboxUnavailable, open_sandbox
+from autograder.stubs import given_files
 from selfcheck.arrays import unpack
 from selfcheck.plan import call, generator, iterator, tensor
 
-GIVEN = {name: (REFERENCE / name).read_bytes() for name in ("__init__.py", "_arguments.py")}
+GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
 PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
 
 
