@@ -94,7 +94,10 @@ class positions_missing(Classifier):
 
 @misconception(TEXT)
 class positions_by_batch(Classifier):
-    """The table of a tutorial that puts the length first: x + table[: len(x)]."""
+    """The table of a tutorial that puts the length first: x + table[: len(x)]. It is longer than any batch."""
+
+    def make_places(self, d_model, max_length, dropout):
+        return PositionalEncoding(d_model, 5000, dropout)
 
     def encode(self, token_ids):
         real = self.real(token_ids)

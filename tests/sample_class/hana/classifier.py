@@ -1,0 +1,3 @@
+from transformers import BertModel
+
+bert = BertModel.from_pretrained("bert-base-uncased")
