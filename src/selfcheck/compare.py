@@ -10,6 +10,7 @@ from typing import Any
 from .arrays import Array, array, unpack
 from .exceptions import explain
 from .plan import Check
+from .shapes import shape_advice
 from .steps import listed, missing_parameter, wrong_shape
 
 Answer = dict[str, Any]
@@ -37,7 +38,7 @@ class Difference:
     """Where an answer parts from the expected one.
 
     kind: "missing", "not started", "import", "raised", "stopped", "no error", "structure", "shape", "dtype", "nan",
-        "values", "gradient", "changed", "parameters", "state", "kept", "generator" or "memory"
+        "values", "facts", "gradient", "changed", "parameters", "state", "kept", "generator" or "memory"
     text: what a learner reads; open text may hold expected values, so it is made only for visible checks
     """
 
@@ -89,9 +90,27 @@ def _values(check: Check, one: dict[str, Any], expected: Answer, got: Answer, re
         # What the view makes of an answer of another form means nothing to a learner: name the answer's own form.
         plain = _compare_trees(unpack(expected["value"]), unpack(got["value"]), check.tolerance, reveal, "")
         difference = plain if plain and plain.kind in ("structure", "shape") else difference
+    if difference and difference.kind in ("values", "nan") and _are_facts(wanted, unpack(expected["value"])):
+        difference = Difference("facts", f"this does not hold{_how_often(wanted, came)}")
     if difference and came is None and got.get("printed"):
         return Difference(difference.kind, difference.text.partition(";")[0] + PRINTED)
     return difference
+
+
+def _are_facts(viewed: Any, answer: Any) -> bool:
+    """Whether a view has made statements of the answer, 1 where one holds: no numbers that a learner could compare."""
+    return _zeros_and_ones(viewed) and not _zeros_and_ones(answer)
+
+
+def _zeros_and_ones(value: Any) -> bool:
+    return isinstance(value, Array) and value.dtype in ("bool", "int64") and set(value.values()) <= {0, 1}
+
+
+def _how_often(wanted: Array, came: Any) -> str:
+    """In how many of several cases a statement does not hold."""
+    cases, found = wanted.values(), came.values() if isinstance(came, Array) else []
+    wrong = sum(a != b for a, b in zip(cases, found, strict=False))
+    return f" in {wrong} of {len(cases)} cases" if len(cases) > 1 else ""
 
 
 def _compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where: str) -> Difference | None:
@@ -124,7 +143,8 @@ def _compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where
 
 def _compare_arrays(want: Array, part: Array, tolerance: float, reveal: bool, where: str) -> Difference | None:
     if want.shape != part.shape:
-        return Difference("shape", f"expected shape {want.shape}{where}, got {part.shape}{_shape_advice(want, part)}")
+        advice = shape_advice(want.shape, part.shape)
+        return Difference("shape", f"expected shape {want.shape}{where}, got {part.shape}{advice}")
     pairs = list(zip(want.values(), part.values(), strict=True))
     wrong = [place for place, (a, b) in enumerate(pairs) if not close(a, b, tolerance)]
     if not wrong:
@@ -135,7 +155,8 @@ def _compare_arrays(want: Array, part: Array, tolerance: float, reveal: bool, wh
         return Difference("nan", f"NaN at {first}{where}; {len(wrong)} of {len(pairs)} entries are wrong")
     numbers = f": expected {_show(a)}, got {_show(b)}" if reveal else ""
     many = f"; {len(wrong)} of {len(pairs)} entries differ" if len(pairs) > 1 else ""
-    return Difference("values", f"the values differ{where}, first at {first}{numbers}{many}")
+    place = f", first at {first}" if want.shape else ""
+    return Difference("values", f"the values differ{where}{place}{numbers}{many}")
 
 
 def close(a: float, b: float, tolerance: float) -> bool:
@@ -163,7 +184,8 @@ def _dtype(check: Check, one: dict[str, Any], expected: Answer, got: Answer, rev
             )
             return Difference("dtype", f"expected dtype {want.dtype}, got {part.dtype}; {advice}")
     if len(wanted) != len(came):
-        return Difference("structure", f"expected {len(wanted)} results, got {len(came)}")
+        number = "one tensor" if len(wanted) == 1 else f"{len(wanted)} tensors"
+        return Difference("structure", f"expected {number}, got {len(came)}{_form_advice(None, unpack(got['value']))}")
     return None
 
 
@@ -316,33 +338,6 @@ def _as_array(value: Any) -> Array | None:
 
 def _is_tuple(value: Any) -> bool:
     return isinstance(value, tuple)
-
-
-def _shape_advice(want: Array, part: Array) -> str:
-    """A remark in brackets on a shape that is typical of a slip."""
-    long_axes = [[length for length in shape if length != 1] for shape in (want.shape, part.shape)]
-    if part.shape == want.shape[::-1] and len(want.shape) > 1:
-        return " (its transpose)"
-    if long_axes[0] == long_axes[1]:
-        return " (axes of length 1 differ: squeeze one, or unsqueeze)"
-    if part.shape == (math.prod(want.shape),):
-        return " (all entries in one row: each row wants a list of its own, or reshape)"
-    if part.shape[:-2] == want.shape[:-1] and math.prod(part.shape[-2:]) == want.shape[-1]:
-        return " (its last two axes are one: flatten(-2) joins them)"
-    if len(want.shape) > 2 and _joined_in_front(want.shape, part.shape):
-        return " (joined along the first axis: torch.cat takes dim=…)"
-    if len(want.shape) > 1 and part.shape == (1, *want.shape[1:]):
-        return " (the first row alone: does the return stand inside the loop?)"
-    return ""
-
-
-def _joined_in_front(want: tuple[int, ...], part: tuple[int, ...]) -> bool:
-    """Whether parts that belong beside each other along one axis stand below each other along the first."""
-    if len(want) != len(part) or not want[0] or part[0] % want[0]:
-        return False
-    times = part[0] // want[0]
-    apart = [axis for axis in range(1, len(want)) if want[axis] != part[axis]]
-    return times > 1 and len(apart) == 1 and want[apart[0]] == times * part[apart[0]]
 
 
 def _form_advice(wanted: Any, came: Any) -> str:

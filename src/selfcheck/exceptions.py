@@ -12,14 +12,15 @@ from .catalogue import exercises
 SLIPS = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "RecursionError", "SystemExit")
 
 LISTS = "The arguments may be plain nested lists: numpy.asarray(...) turns them into arrays"
-#: What a message contains, and what to tell whoever meets it for the first time.
 TRUTH = (
     "`and`, `or`, `not` and `if` want one truth value; for each entry use &, | and ~. "
     "Whether something was given at all asks `is not None`"
 )
+POWER = "A power is written **: ^ is another operator"
 WHOLE = "/ gives a float, even 4 / 2; // divides whole numbers"
 SUPER = "Begin __init__ with super().__init__(): it makes room for layers and parameters"
 DTYPE = "A new tensor is float32 unless you say dtype=…: give it that of the input"
+#: What a message contains, and what to tell whoever meets it for the first time.
 ADVICE = (
     ("Boolean value of Tensor", TRUTH),
     ("truth value of an array", TRUTH),
@@ -30,8 +31,28 @@ ADVICE = (
     ("must be int, not float", WHOLE),
     ("got (float, int)", WHOLE),
     ("got (int, float)", WHOLE),
+    ("got (float, dim=int)", WHOLE),
+    ("got (bool, float)", "A comparison with None is one plain True or False: ask first whether a mask `is not None`"),
+    ("return_types", "Along an axis max, min, median and sort return values *and* positions; amax and amin the values"),
+    ("'generator' object", "It can be walked with for, once: it has neither places nor a length"),
+    ("object of type 'generator'", "It can be walked with for, once: it has neither places nor a length"),
+    ("too many values to unpack", "More came than there are names: an asterisk before a name collects what is left"),
+    ("operand type(s) for ^", POWER),
+    ("bitwise_xor", POWER),
+    (
+        "has no attribute 'backward'",
+        "backward starts from the loss as a tensor: item() and float() make a plain number of it, so they come last",
+    ),
+    (
+        "does not have a grad_fn",
+        "backward finds no way to the parameters: no_grad, detach, argmax or a new tensor has cut it off",
+    ),
     ("must be Tensor, not float", "A plain number came: torch's functions want tensors, those of math want numbers"),
-    ("only one element tensors", "torch.stack(…) makes one tensor of a list of tensors"),
+    (
+        "only one element tensors",
+        "int(), float() and the functions of math take one number, torch's functions whole tensors; and torch.stack(…) "
+        "makes one tensor of a list of tensors",
+    ),
     ("not supported between instances of", "Have two arguments changed places? Pass them by name"),
     ("can't assign a list to", "torch.tensor(…) makes a tensor of a list, torch.stack(…) of a list of tensors"),
     (
@@ -107,6 +128,7 @@ def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = ""
     if kind == "SystemExit":
         return "raised", f"your code ends Python{_where(error)}: hand the answer back with return instead"
     before = "" if kind in SLIPS else before
+    text = text.partition(", but expected one of")[0]  # torch's list of signatures fills a screen
     if not reveal:  # a learner's own exception may quote the input
         return "raised", f"{before}your code raised {kind}{_where(error)}"
     advice = _advice(exercise, kind, text)
@@ -144,6 +166,10 @@ def _where(error: dict[str, Any]) -> str:
     return place + (f": `{error['source']}`" if error.get("source") else "")
 
 
+def _is_class(exercise: str) -> bool:
+    return exercise.rpartition(".")[2][:1].isupper()
+
+
 def _advice(exercise: str, kind: str, text: str) -> str:
     if kind in ("NameError", "UnboundLocalError"):
         found = re.match(r"name '(\w+)' is not defined", text)
@@ -153,6 +179,9 @@ def _advice(exercise: str, kind: str, text: str) -> str:
         lines |= {one.symbol: f"from .{one.module} import {one.symbol}" for one in exercises()}
         if found and found[1] in lines:
             return f"Write `{lines[found[1]]}` at the top of the file"
+        if kind == "UnboundLocalError":
+            whose = "What an object remembers between calls belongs to self. " if _is_class(exercise) else ""
+            return f"{whose}A name that a function assigns is its own: it needs a value before this line"
         return "Is it spelled as where it was made?" if kind == "NameError" and "Did you mean" not in text else ""
     if exercise.startswith("worked_example.") and kind in ("AttributeError", "TypeError") and "list" in text:
         return LISTS

@@ -83,15 +83,16 @@ def _score(name: str, weights: list[Any]) -> Callable[[Any, Any], Any]:
     """A score function of the course with its weights bound, made without the learner's own."""
     import torch
 
-    def additive(query: Any, key: Any) -> Any:
-        w1, w2 = weights
-        width = query.shape[-1]
-        hidden = (query @ w1[:, :width].T).unsqueeze(-2) + (key @ w1[:, width:].T).unsqueeze(-3)
-        return torch.tanh(hidden) @ w2
+    def score(query: Any, keys: Any) -> Any:
+        if name == "additive":
+            w1, w2 = weights
+            width = query.shape[-1]
+            hidden = (query @ w1[:, :width].T).unsqueeze(-2) + (keys @ w1[:, width:].T).unsqueeze(-3)
+            return torch.tanh(hidden) @ w2
+        if name == "bilinear":
+            return query @ weights[0] @ keys.transpose(-2, -1)
+        dots = query @ keys.transpose(-2, -1)
+        return dots / math.sqrt(keys.shape[-1]) if name == "scaled" else dots
 
-    return {
-        "dot": lambda query, key: query @ key.transpose(-2, -1),
-        "scaled": lambda query, key: query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1]),
-        "bilinear": lambda query, key: query @ weights[0] @ key.transpose(-2, -1),
-        "additive": additive,
-    }[name]
+    score.__qualname__ = "score"  # as an error names it that a learner's call meets
+    return score

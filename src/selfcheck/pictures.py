@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from typing import Any
 
 from .arrays import Array, array, unpack
@@ -133,7 +134,10 @@ def call_text(symbol: str, step: dict[str, Any]) -> str:
     uses = [_use_text(use) for use in step["uses"]]
     if len(uses) < 2:
         return f"in {made}{mode}{''.join(uses)}"
-    return f"in module = {made}{mode}; " + "; ".join(f"module{use}" for use in uses)
+    # A class whose objects are called is a module; another's are named by the last word of its name: KeyValueCache.
+    called = not all(use["method"] for use in step["uses"])
+    name = "module" if called else re.split("(?=[A-Z])", symbol)[-1].lower()
+    return f"in {name} = {made}{mode}; " + "; ".join(f"{name}{use}" for use in uses)
 
 
 def _use_text(use: dict[str, Any]) -> str:

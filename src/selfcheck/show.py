@@ -130,6 +130,8 @@ def _where_to_begin(result: ExerciseResult) -> str:
 
 def section_name(label: str) -> str:
     """A section label as words: "sec-causal-alignment" → "causal alignment"."""
+    if label.endswith("-find-the-mistake"):
+        return "the section “Find the mistake”"
     return "the section on " + label.removeprefix("sec-").replace("-", " ")
 
 
@@ -171,7 +173,8 @@ def _check_html(symbol: str, one: CheckResult, told: str = "") -> str:
             body += f"<br><em>Reread {html.escape(section_name(one.section))}.</em>"
         body += "</div>"
     if one.verdict == FAILED and one.shown:
-        body += pictures(call_text(symbol, one.shown[0]), *one.shown[1:])
+        answers = ({}, {}) if one.kind == "facts" else one.shown[1:]  # numbers there need not agree
+        body += pictures(call_text(symbol, one.shown[0]), *answers)
     return body + "</li>"
 
 

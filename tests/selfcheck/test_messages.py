@@ -86,11 +86,38 @@ def body(*lines, name="causal_mask"):
         (body("return device.index or None.chunk(3)").replace("device.index or ", ""), "Something is None here"),
         (body("return torch.ones(2).half().masked_fill(torch.ones(2) > 0, -1e9)"), "float16 ends at 65504"),
         (body("if torch.ones(2): return 1"), "Whether something was given at all asks `is not None`"),
+        (body("return torch.ones(1).masked_fill(None != None, 0.0)"), "ask first whether a mask `is not None`"),
+        (body("return torch.ones(2, 2).max(dim=-1) - 1"), "values *and* positions; amax and amin the values"),
+        (body("return (i for i in range(2))[0]"), "it has neither places nor a length"),
+        (body("return len(i for i in range(2))"), "it has neither places nor a length"),
+        (body("a, b = [1, 2, 3]", "return a"), "an asterisk before a name collects what is left"),
+        (body("return torch.ones(2) ^ 2"), "A power is written **"),
+        (body("return 2.0 ^ query_length"), "A power is written **"),
+        (body("torch.ones(2).sum().item().backward()"), "item() and float() make a plain number of it"),
+        (body("torch.ones(2).sum().backward()"), "no_grad, detach, argmax or a new tensor has cut it off"),
+        (
+            body("return math.exp(torch.ones(2))", name="causal_mask").replace(
+                "import torch", "import math\nimport torch"
+            ),
+            "take one number, torch's functions whole tensors",
+        ),
+        (body("total = total + 1", "return total"), "it needs a value before this line"),
     ],
 )
 def test_a_slip_is_named_with_its_remedy(attempt, text, says):
     said = attempt(text)
     assert says in said and "not started" not in said and "Traceback" not in said
+
+
+def test_what_an_object_remembers_belongs_to_self():
+    met = {"type": "UnboundLocalError", "text": "cannot access local variable 'length' where it is not associated"}
+    assert "belongs to self" in explain("efficient.KeyValueCache", met, True)[1]
+    assert "belongs to self" not in explain("efficient.online_softmax", met, True)[1]
+
+
+def test_torchs_list_of_signatures_is_left_out(attempt):
+    said = attempt(body("return torch.ones(2).view(query_length, [2], 'x')"))
+    assert "but expected one of" not in said and "your code raised TypeError" in said
 
 
 def test_the_kind_of_array_is_corrected(attempt):

@@ -1,10 +1,12 @@
 """A class is built, given its state and used by steps that hold no code; what comes back are plain trees."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
 
-from selfcheck.arrays import unpack
+from selfcheck.arrays import array, unpack
 from selfcheck.compare import compare
 from selfcheck.pictures import call_text
 from selfcheck.plan import Check, built, call, linears, method, refused, tensor, torch_attention
@@ -22,6 +24,25 @@ def difference(compares, right, wrong, step):
     one = Check("masks.causal_mask", "a_check", "it is right", lambda rng: step, (compares,))
     gradient = compares == "gradient"
     return compare(one, step.packed(), carried(right, step, gradient), carried(wrong, step, gradient))
+
+
+def test_statements_that_a_view_makes_are_told_as_such_and_numbers_as_numbers():
+    one = Check(
+        "masks.causal_mask",
+        "a_check",
+        "no entry is negative",
+        lambda rng: None,
+        view=lambda call, value: array([entry >= 0 for entry in value.values()]),
+    )
+    step = call(3)
+
+    def told(check, right, wrong):
+        return compare(check, step.packed(), carried(lambda n: right, step), carried(lambda n: wrong, step))
+
+    found = told(one, torch.tensor([0.5, 2.0, 3.0]), torch.tensor([0.5, -2.0, -3.0]))
+    assert (found.kind, found.text) == ("facts", "this does not hold in 2 of 3 cases")
+    flags = told(replace(one, view=None), torch.tensor([True, True]), torch.tensor([True, False]))
+    assert flags.kind == "values" and "first at [1]: expected True, got False" in flags.text
 
 
 def test_the_state_is_set_and_its_dtype_becomes_the_modules():
@@ -67,7 +88,7 @@ def test_a_use_that_should_be_refused_adds_nothing_and_the_next_uses_follow():
     assert found.text == "call 2 cannot be answered and should raise ValueError, but an answer came back"
     assert "KeyError" in difference("values", Short, Odd, step).text
     assert call_text("Short", step.packed()) == (
-        "in module = Short(); module.append(1.0); module.append(2.0) (to be refused); module.copy()"
+        "in short = Short(); short.append(1.0); short.append(2.0) (to be refused); short.copy()"
     )
 
 

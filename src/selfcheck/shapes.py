@@ -1,0 +1,32 @@
+"""Says what an answer of a wrong shape is a sign of."""
+
+from __future__ import annotations
+
+import math
+
+
+def shape_advice(want: tuple[int, ...], part: tuple[int, ...]) -> str:
+    """A remark in brackets on a shape that is typical of a slip."""
+    long_axes = [[length for length in shape if length != 1] for shape in (want, part)]
+    if part == want[::-1] and len(want) > 1:
+        return " (its transpose)"
+    if long_axes[0] == long_axes[1]:
+        return " (axes of length 1 differ: squeeze one, or unsqueeze)"
+    if part == (math.prod(want),):
+        return " (all entries in one row: each row wants a list of its own, or reshape)"
+    if want and part[:-2] == want[:-1] and math.prod(part[-2:]) == want[-1]:
+        return " (its last two axes are one: flatten(-2) joins them)"
+    if len(want) > 2 and _joined_in_front(want, part):
+        return " (joined along the first axis: torch.cat takes dim=…)"
+    if len(want) > 1 and part == (1, *want[1:]):
+        return " (the first row alone: does the return stand inside the loop?)"
+    return ""
+
+
+def _joined_in_front(want: tuple[int, ...], part: tuple[int, ...]) -> bool:
+    """Whether parts that belong beside each other along one axis stand below each other along the first."""
+    if len(want) != len(part) or not want[0] or part[0] % want[0]:
+        return False
+    times = part[0] // want[0]
+    apart = [axis for axis in range(1, len(want)) if want[axis] != part[axis]]
+    return times > 1 and len(apart) == 1 and want[apart[0]] == times * part[apart[0]]
