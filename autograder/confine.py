@@ -22,9 +22,10 @@ from selfcheck.compare import Answer
 from .places import SELFCHECK
 from .sandbox import INSIDE, Sandbox
 
-SECONDS = 10.0  # for one exercise
-BUDGET = 40.0  # for one submission to one problem set: after it no further exercise is tried
-LIMIT = BUDGET + 2 * SECONDS + 60.0  # for the sandbox as a whole, start included
+SECONDS = 10.0  # of the processor, for one exercise
+BUDGET = 40.0  # likewise, for one submission to one problem set: after it no further exercise is tried
+PATIENCE = 3.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point
+LIMIT = PATIENCE * (BUDGET + 2 * SECONDS) + 60.0  # by the clock, for the whole sandbox, start included
 MEMORY = 6 * 2**30  # address space, of which torch takes about 2 GiB without touching it
 MOST_OUTPUT = 64 * 2**20
 REASONS = {
@@ -104,6 +105,7 @@ def _run(stage: Path, requests: list[Request], torch: bool, sandbox: Sandbox) ->
             "torch": torch,
             "seconds": SECONDS,
             "budget": BUDGET,
+            "patience": PATIENCE,
             "memory": MEMORY,
             "exercises": [{"id": request.id, "plans": request.plans} for request in requests],
         }

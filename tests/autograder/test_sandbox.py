@@ -83,6 +83,29 @@ def test_an_endless_loop_costs_its_own_exercise(sandbox, monkeypatch):
     assert value_of(answers[1]) == "3"
 
 
+def test_code_that_ignores_the_signal_of_the_limit_ends_a_second_later(sandbox, monkeypatch):
+    monkeypatch.setattr(confine, "SECONDS", 1.0)
+    ignoring = function("import signal", "signal.signal(signal.SIGXCPU, signal.SIG_IGN)", "while True: pass")
+    answers = ask(sandbox, ignoring + "def other(n):\n    return n\n", ("masks.causal_mask", "masks.other"))
+    assert "a loop that never ends" in answers[0]["error"]["text"]
+    assert value_of(answers[1]) == "3"
+
+
+def test_waiting_ends_too_but_a_busy_machine_costs_no_point(sandbox, monkeypatch):
+    monkeypatch.setattr(confine, "SECONDS", 1.0)
+    answer = ask(sandbox, function("import time", "time.sleep(1.5)", "return n"))[0]
+    assert value_of(answer) == "3"
+    answer = ask(sandbox, function("import time", "time.sleep(60)"))[0]
+    assert "longer than" in answer["error"]["text"]
+
+
+def test_a_submission_has_a_budget(sandbox, monkeypatch):
+    monkeypatch.setattr(confine, "BUDGET", 0.5)
+    body = function("import time", "while time.process_time() < 1:", "    pass", "return n")
+    answers = ask(sandbox, body + "def other(n):\n    return n\n", ("masks.causal_mask", "masks.other"))
+    assert value_of(answers[0]) == "3" and "not tried" in answers[1]["error"]["text"]
+
+
 def test_memory_has_a_limit(sandbox):
     answer = ask(sandbox, function("return len(bytearray(20 * 2**30))"))[0]
     assert answer["error"]["type"] == "MemoryError"
