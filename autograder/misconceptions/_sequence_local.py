@@ -50,6 +50,8 @@ _falling_off(
     "density_of_the_normal",
     lambda distance, window: gaussian(distance, window) / (window / 2 * math.sqrt(2 * math.pi)),
 )
+_falling_off("multiplied_by_the_variance", lambda distance, window: torch.exp(-(distance**2) / 2 * (window / 2) ** 2))
+_falling_off("sign_of_the_exponent", lambda distance, window: torch.exp(2 * (distance / window) ** 2))
 _falling_off("gaussian_left_out", lambda distance, window: torch.ones_like(distance))
 
 
@@ -63,6 +65,12 @@ def gaussian_times_scores(scores, center, window):
 def window_as_full_width(scores, center, window):
     distance = distances(scores, center)
     return inside(scores, distance, window / 2) * gaussian(distance, window)
+
+
+@behind_given_checks(LOCAL)
+def window_without_a_left_end(scores, center, window):
+    distance = distances(scores, center)
+    return masked_softmax(scores, distance <= window) * gaussian(distance, window)
 
 
 @behind_given_checks(LOCAL)

@@ -208,7 +208,7 @@ class AttentionDecoder(nn.Module):
                 f"{tuple(token_ids.shape)} and {tuple(encoder_states.shape)}"
             )
         if mask is not None:
-            check_key_mask(mask, encoder_states.shape[:2])
+            check_key_mask(mask, encoder_states.shape[:2], name="mask")
         # solution: begin
         states, _ = self.gru(self.embedding(token_ids))  # (B, T, d_model)
         allowed = None if mask is None else mask.unsqueeze(1)  # (B, 1, S): for all T alike

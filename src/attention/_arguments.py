@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 93d61118535b
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 08f934f1de4c
 """Argument checks that the torch modules share: given to learners, no part of any exercise."""
 
 import torch
@@ -107,11 +107,11 @@ def check_probability(name: str, value: float) -> None:
         raise ValueError(f"{name} must be a probability between 0 and 1, got {value}")
 
 
-def check_key_mask(key_mask: Tensor, shape: tuple[int, ...]) -> None:
+def check_key_mask(key_mask: Tensor, shape: tuple[int, ...], name: str = "key_mask") -> None:
     """TypeError unless key_mask is boolean; ValueError unless its shape is (B, S), nothing broadcast."""
-    check_mask("key_mask", key_mask, tuple(shape))
+    check_mask(name, key_mask, tuple(shape))
     if tuple(key_mask.shape) != tuple(shape):
-        raise ValueError(f"key_mask must be (B, S) = {tuple(shape)}, got {tuple(key_mask.shape)}")
+        raise ValueError(f"{name} must be (B, S) = {tuple(shape)}, got {tuple(key_mask.shape)}")
 
 
 def check_width(module: nn.Module, width: int, **tensors: Tensor) -> None:

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. b180d79f0b01
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. bfe904089659
 """Attention before Transformers: a decoder that looks back, local, hard and hierarchical attention."""
 
 from collections.abc import Callable
@@ -156,5 +156,5 @@ class AttentionDecoder(nn.Module):
                 f"{tuple(token_ids.shape)} and {tuple(encoder_states.shape)}"
             )
         if mask is not None:
-            check_key_mask(mask, encoder_states.shape[:2])
+            check_key_mask(mask, encoder_states.shape[:2], name="mask")
         raise NotImplementedError("exercise 10.5: A decoder that looks back")

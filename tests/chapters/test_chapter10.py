@@ -215,6 +215,41 @@ def test_the_target_stands_in_the_source_where_the_alignment_says(task):
 # The decoder
 
 
+def forced(page: dict[str, Any], model: nn.Module, batch: translation.Batch) -> float:
+    """Right symbols under teacher forcing."""
+    with torch.no_grad():
+        logits, _ = model(batch, page["shifted"](batch.target))
+    return (logits.argmax(-1) == batch.target).float().mean().item()
+
+
+@pytest.mark.parametrize("score", ["additive", "bilinear", "dot", "scaled"])
+def test_a_decoder_learns_to_exchange_neighbours_with_each_score(page, score):
+    torch.manual_seed(0)
+    model, rng = page["Translator"](score), generator(0)
+    page["train"](model, lambda: translation.swaps(64, 4, rng), 200)
+    assert forced(page, model, translation.swaps(300, 4, generator(9))) > 0.8
+
+
+def test_a_look_back_beats_one_vector_twice_as_wide(page):
+    right = {}
+    for name, make in (("one vector", lambda: page["OneVector"](64)), ("look back", lambda: page["Translator"]("dot"))):
+        torch.manual_seed(0)
+        model, rng = make(), generator(0)
+        page["train"](model, lambda rng=rng: translation.swaps(64, 8, rng), 150)
+        right[name] = forced(page, model, translation.swaps(300, 8, generator(9)))
+    assert right["look back"] > right["one vector"] + 0.15
+
+
+def test_on_one_budget_the_recurrent_reader_of_dates_is_ahead_of_attention_alone(page):
+    right = {}
+    for name, make in (("recurrent", lambda: page["Translator"]("additive")), ("alone", page["AttentionAlone"])):
+        torch.manual_seed(0)
+        model = make()
+        page["train"](model, page["date_batches"](0), 150)
+        right[name] = page["whole_dates"](model)
+    assert right["recurrent"] > right["alone"] + 0.05
+
+
 def test_without_the_shift_the_decoder_copies_and_needs_no_source(page):
     torch.manual_seed(1)
     copier = page["Translator"]("additive")
@@ -294,7 +329,8 @@ def test_both_models_of_the_comparison_have_the_same_budget(page):
     assert count(page["OneVector"](64)) > 3 * count(page["Translator"]("bilinear"))
 
 
-def test_the_page_checks_what_it_says_about_its_long_runs():
+def test_the_page_says_which_of_its_statements_hold_and_fails_for_none():
     cells = re.findall(r"```\{code-cell\} ipython3\n(.*?)```", PAGE.read_text("utf-8"), re.S)
-    (claims,) = (cell for cell in cells if "every statement that was tested holds" in cell)
-    assert claims.count("\nassert ") >= 15
+    (claims,) = (cell for cell in cells if "holds = {" in cell)
+    assert len(re.findall(r'^    "[^"]+": ', claims, re.M)) >= 25
+    assert not any(re.search(r"^ *(assert|raise) ", cell, re.M) for cell in cells)  # other machines round otherwise

@@ -175,7 +175,7 @@ def how_often(one, answer):
 
 @of_draws
 def rows_differ(one, answer):
-    """1 where equal rows did not all draw the same. (By chance they do with probability 2⁻⁵⁹ at most.)"""
+    """1 where equal rows did not all draw the same. (By chance 34 rows do with a probability below 6e-11.)"""
     return array(int(len(set(_drawn(answer))) > 1))
 
 
@@ -183,7 +183,7 @@ def rows_differ(one, answer):
 def log_probabilities(one, answer):
     """What is returned beside the choice of probability 1/2, and beside the others: one number each, or NaN.
 
-    With 60 rows, both kinds are drawn but for a probability of 2·2⁻⁶⁰; for a kind that is not drawn its right number is
+    With 34 rows, both kinds are drawn but for a probability of 2·2⁻³⁴; for a kind that is not drawn its right number is
     put in.
     """
     row, top = _scores_of(one)
