@@ -15,6 +15,7 @@ from .course import Course
 from .judging import keys_of
 from .nbgrader_plugin import api
 from .records import Record, record_of, record_on_file
+from .reference import ONE_AT_A_TIME
 from .sandbox import Sandbox
 from .workers import count
 
@@ -54,7 +55,8 @@ def grade(
         line = _enter(course, student, problem_set, outcome)
         lines.append(line)
         score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
-        say(f"{number}/{len(students)} {student}: {score}")
+        with ONE_AT_A_TIME:
+            say(f"{number}/{len(students)} {student}: {score}")
     return sorted(lines, key=lambda line: line.student)
 
 

@@ -26,7 +26,9 @@ NAME = "_reference_attention"  # beside a learner's package, which is named atte
 RECORDED_SEED = 20170612
 DRAWS = 3  # hidden draws of each check
 
-_ONE_AT_A_TIME = threading.RLock()  # the runner redirects standard output and seeds torch, for the whole process
+#: Held while the runner redirects standard output and seeds torch, for the whole process; whoever prints beside a
+#: thread that grades holds it too, or the line may vanish.
+ONE_AT_A_TIME = threading.RLock()
 
 
 def reference(exercise: str) -> Callable:
@@ -81,7 +83,7 @@ class _WrongAnswers(Mapping):
     @functools.cached_property
     def _found(self) -> dict[str, list[Answer]]:
         key, found = self._key, {}
-        with _ONE_AT_A_TIME:
+        with ONE_AT_A_TIME:
             for name, symbol in misconceptions_of(key.check.exercise).items():
                 wrong = runner.answer(symbol, key.calls, "gradient" in key.check.compares)
                 if first_difference(key, key.expected, wrong):
@@ -104,7 +106,7 @@ def live_key(check: Check, seed: int, reveal: bool = False, names: bool = True) 
     names: whether the draw may name misconceptions at all
     """
     calls = check.calls(seed)
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         expected = runner.answer(reference(check.exercise), calls, "gradient" in check.compares)
     key = Key(check, calls, expected, {}, reveal)
     return replace(key, misconceptions=_WrongAnswers(key)) if names else key

@@ -1,12 +1,17 @@
 """The sample class, through a real nbgrader course."""
 
+import contextlib
 import html
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,7 +23,7 @@ from autograder.course import Course
 from autograder.gradebook import harmless, scores
 from autograder.nbgrader_plugin import api
 from autograder.places import REFERENCE, ROOT
-from autograder.reference import hidden_checks
+from autograder.reference import ONE_AT_A_TIME, hidden_checks
 from autograder.sandbox import open_sandbox
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
 
@@ -241,7 +246,15 @@ def test_a_bundle_holds_the_helpers_of_its_checks_and_no_others():
     here = {path.name for path in (ROOT / "src" / "selfcheck" / "checks").glob("_*.py")}
     assert found["ps3"] == {"__init__.py"}
     assert found["ps4"] == found["ps3"] | {"_multi_head.py"}
-    assert "_encoder_inputs.py" not in found["ps5"] and found["ps6"] == here
+    assert "_encoder_inputs.py" not in found["ps5"] and "_encoder_inputs.py" in found["ps6"]
+    assert "_efficient_inputs.py" not in found["ps7"] and "_efficient_inputs.py" in found["ps8"]
+    assert found[SETS[-1]] == here
+
+
+def test_a_bundle_holds_the_private_files_of_its_package_and_no_others():
+    found = {name: {Path(path).name for path in releasing.bundle(name) if "attention/_" in path} for name in SETS}
+    assert found["ps7"] == {"__init__.py", "_arguments.py"}
+    assert found["ps8"] == found["ps9"] == found["ps7"] | {"_triton_attention.py"}
 
 
 @pytest.mark.parametrize("problem_set", SETS)
@@ -289,6 +302,25 @@ def test_export_writes_quoted_csv(graded, tmp_path):
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1"])
 def test_no_cell_is_a_formula(text):
     assert harmless(text) == f"'{text}"
+
+
+def test_no_line_is_lost_while_another_submission_is_compared(tmp_path, monkeypatch, capsys):
+    redirected = threading.Event()
+
+    def compare():
+        with ONE_AT_A_TIME, contextlib.redirect_stdout(io.StringIO()):
+            redirected.set()
+            time.sleep(0.2)
+
+    def judged(*_):
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(compare)
+            redirected.wait()
+            yield "ada", RuntimeError("of this test")
+
+    monkeypatch.setattr(grading, "_judged", judged)
+    grading.grade(Course.open(tmp_path / "course"), "ps1", open_sandbox(), print)
+    assert "ada: not graded" in capsys.readouterr().out
 
 
 def test_mistakes_in_a_commands_use_are_one_line(tmp_path):
