@@ -132,6 +132,25 @@ class output_not_rescaled(Blockwise):
 
 
 @wrong
+class new_block_rescaled(Blockwise):
+    def step(self, largest, total, summed, scores, values):
+        new = self.largest(largest, scores)
+        weights, shrink = torch.exp(scores - finite(new)), torch.exp(largest - finite(new))
+        return new, (total + weights.sum(dim=-1, keepdim=True)) * shrink, (summed + weights @ values) * shrink
+
+
+@wrong
+class largest_of_the_block_alone(Blockwise):
+    def largest(self, largest, scores):
+        return scores.amax(dim=-1, keepdim=True).detach()
+
+
+@wrong
+class largest_of_the_block_not_rescaled(largest_of_the_block_alone, nothing_rescaled):
+    pass
+
+
+@wrong
 class first_largest_kept(Blockwise):
     def largest(self, largest, scores):
         first = scores.amax(dim=-1, keepdim=True).detach()
@@ -186,6 +205,19 @@ class last_block_dropped(Blockwise):
 
 
 @wrong
+class last_key_lost(Blockwise):
+    def answer(self, query, key, value, block_size, is_causal, attn_mask):
+        self.stop = key.shape[-2] - 1
+        return super().answer(query, key, value, block_size, is_causal, attn_mask)
+
+    def step(self, largest, total, summed, scores, values):
+        rest, self.stop = max(self.stop, 0), self.stop - scores.shape[-1]
+        if not rest:
+            return largest, total, summed
+        return super().step(largest, total, summed, scores[..., :rest], values[..., :rest, :])
+
+
+@wrong
 class is_causal_ignored(Blockwise):
     def causal(self, start, stop, mask):
         return torch.tensor(True)
@@ -195,6 +227,18 @@ class is_causal_ignored(Blockwise):
 class causal_within_each_block(Blockwise):
     def causal(self, start, stop, mask):
         return seen(self.length, stop - start, self.keys - self.length)
+
+
+@wrong
+class diagonal_moved_backwards(Blockwise):
+    def causal(self, start, stop, mask):
+        return seen(self.length, stop - start, self.keys - self.length + start)
+
+
+@wrong
+class offset_of_the_other_sign(Blockwise):
+    def causal(self, start, stop, mask):
+        return seen(self.length, stop - start, self.length - self.keys - start)
 
 
 @wrong

@@ -85,6 +85,12 @@ class joined_along_axis_one(Cache):
 
 
 @wrong
+class joined_along_axis_two(Cache):
+    def joined(self, old, new):
+        return torch.cat([old, new], dim=2)
+
+
+@wrong
 class joined_along_the_first_axis(Cache):
     def joined(self, old, new):
         return torch.cat([old, new])
@@ -116,6 +122,12 @@ class results_exchanged(Cache):
 
 
 @wrong
+class never_full(Cache):
+    def refuse(self, key, value):
+        self.refuse_misfit(key, value)
+
+
+@wrong
 class appends_counted(Cache):
     calls = 0
 
@@ -124,6 +136,24 @@ class appends_counted(Cache):
         if self.calls == self.max_length:
             raise ValueError("the cache is full")
         self.calls += 1
+
+
+@wrong
+class appends_held_counted(Cache):
+    calls = 0
+
+    def refuse(self, key, value):
+        self.refuse_misfit(key, value)
+        if self.calls + key.shape[-2] > self.max_length:
+            raise ValueError("the cache is full")
+        self.calls += 1
+
+
+@wrong
+class first_append_not_measured(Cache):
+    def refuse(self, key, value):
+        if self.held is not None:
+            super().refuse(key, value)
 
 
 @wrong
@@ -140,12 +170,6 @@ class full_one_append_late(Cache):
         self.refuse_misfit(key, value)
         if self.length() >= self.max_length:
             raise ValueError("the cache is full")
-
-
-@wrong
-class never_full(Cache):
-    def refuse(self, key, value):
-        self.refuse_misfit(key, value)
 
 
 @wrong
@@ -197,6 +221,26 @@ class whole_buffer_returned(Buffer):
             found.append(held.clone())
         self.filled += more
         return tuple(found)
+
+
+@wrong
+class one_position_per_append(Buffer):
+    def written(self, pair, more):
+        self.held = tuple(held.clone() for held in self.held)
+        for held, new in zip(self.held, pair, strict=True):
+            held[..., self.filled : self.filled + more, :] = new
+        self.filled += 1
+        return tuple(held[..., : self.filled, :] for held in self.held)
+
+
+@wrong
+class written_at_the_start(Buffer):
+    def written(self, pair, more):
+        self.held = tuple(held.clone() for held in self.held)
+        for held, new in zip(self.held, pair, strict=True):
+            held[..., :more, :] = new
+        self.filled += more
+        return tuple(held[..., : self.filled, :] for held in self.held)
 
 
 @wrong

@@ -106,6 +106,28 @@ class no_scale(Grouped):
 
 
 @wrong
+class divided_by_width(Grouped):
+    def scale(self, key):
+        return 1 / key.shape[-1]
+
+
+@wrong
+class root_of_value_width(Grouped):
+    def answer(self, query, key, value, attn_mask):
+        self.width = value.shape[-1]
+        return super().answer(query, key, value, attn_mask)
+
+    def scale(self, key):
+        return 1 / math.sqrt(self.width)
+
+
+@wrong
+class softmax_over_queries(Grouped):
+    def weights(self, scores):
+        return scores.softmax(dim=-2)
+
+
+@wrong
 class mask_ignored(Grouped):
     def masked(self, scores, mask, groups):
         return scores

@@ -119,6 +119,47 @@ class largest_of_all_slices(Online):
         return chunk.max().expand(*chunk.shape[:-1], 1)
 
 
+@wrong
+class largest_of_all_slices_alone(largest_of_all_slices):
+    def joined(self, parts, total, last):
+        return torch.cat([part * torch.exp(shift - last) / total for part, shift in parts], dim=-1)
+
+
+@wrong
+class largest_of_the_chunk_alone(Online):
+    def shift(self, largest, chunk):
+        return self.highest(chunk).detach()
+
+
+@wrong
+class largest_of_the_chunk_not_rescaled(largest_of_the_chunk_alone, nothing_rescaled):
+    pass
+
+
+@wrong
+class one_chunk_rescaled(Online):
+    def joined(self, parts, total, last):
+        shifts = [shift for _, shift in parts]
+        total = total.where(total != 0, 1.0)
+        moved = [part * torch.exp(old - new) for (part, old), new in zip(parts, [*shifts[1:], last], strict=True)]
+        return torch.cat(moved, dim=-1) / total
+
+
+@wrong
+class divided_on_the_way(Online):
+    def answer(self, chunks):
+        shift = total = None
+        parts = []
+        for chunk in chunks:
+            new = self.shift(shift, chunk)
+            part = torch.exp(chunk - finite(new))
+            added = part.sum(dim=-1, keepdim=True)
+            total = added if total is None else self.carried(total, finite(shift), finite(new)) + added
+            shift = new
+            parts.append(part / total.where(total != 0, 1.0))
+        return torch.cat(parts, dim=-1)
+
+
 def by_hand(scores):
     powers = torch.exp(scores - finite(scores.amax(dim=-1, keepdim=True)))
     total = powers.sum(dim=-1, keepdim=True)

@@ -7,7 +7,7 @@ from selfcheck.plan import built, call, iterator, method, tensor
 from .dot_product import mask_of
 
 HIDDEN = -math.inf
-ALONE = 64  # the first of two caches that a check makes one after the other has this max_length
+ALONE = 17  # the first of two caches that a check makes one after the other has this max_length
 
 
 def scores_around(rng, rows, width, centre):
@@ -72,7 +72,7 @@ def sloped(rng, levels, wide, factor=1.0):
 def first_block_hidden(rng):
     """A call in which some queries see nothing in the first blocks of two keys, and something later."""
     hidden = [[0, 0, 1, 0, 1, 1], [1, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 1], [0, 1, 1, 1, 0, 0]]
-    return blocks(rng, (), 4, 6, 2, 3, attn_mask=tensor([[bool(entry) for entry in row] for row in hidden]))
+    return blocks(rng, (), 4, 6, 2, 1, attn_mask=tensor([[bool(entry) for entry in row] for row in hidden]))
 
 
 def nothing_seen(rng):
@@ -80,9 +80,9 @@ def nothing_seen(rng):
     row = [False] * 5
     mask = [[True, False, True, True, False], row, [False, True, False, False, True]]
     return [
-        blocks(rng, (), 3, 5, 2, 2, attn_mask=tensor(mask)),
-        blocks(rng, (), 6, 4, 2, 2, is_causal=True),
-        blocks(rng, (2,), 3, 5, 2, 2, attn_mask=tensor([[mask[0], mask[0], mask[2]], [row] * 3])),
+        blocks(rng, (), 3, 5, 2, 1, attn_mask=tensor(mask)),
+        blocks(rng, (), 6, 4, 2, 1, is_causal=True),
+        blocks(rng, (2,), 3, 5, 2, 1, attn_mask=tensor([[mask[0], mask[0], mask[2]], [row] * 3])),
     ]
 
 
@@ -203,7 +203,7 @@ def broadcast_masks(rng):
     batch, heads, queries, keys = 2, 3, 4, 5
     masks = [spread(rng, 2, *shape) for shape in ((keys,), (heads, 1, keys), (batch, 1, queries, keys))]
     masks += [[[True]] * queries, [[[[True]]]] * batch]
-    return [blocks(rng, (batch, heads), queries, keys, 2, 2, attn_mask=tensor(mask)) for mask in masks]
+    return [blocks(rng, (batch, heads), queries, keys, 2, 1, attn_mask=tensor(mask)) for mask in masks]
 
 
 def grouped_alike_keys(rng):

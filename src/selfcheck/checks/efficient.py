@@ -59,7 +59,7 @@ def online_rising(rng):
 
 @check(SOFTMAX, sees="the weights stand in the order of the chunks, whatever their widths and leading axes")
 def online_widths(rng):
-    widths = [1, *rng.sizes(3, 2, 6)]
+    widths = [1, *rng.sizes(3, 2, 5)]
     rng.shuffle(widths)
     batch, heads, rows = rng.sizes(3, 2, 5)
     return [
@@ -211,7 +211,7 @@ def blockwise_batch(rng):
 
 @check(BLOCKWISE, sees="gradients reach query, key and value", compares="gradient")
 def blockwise_gradient(rng):
-    return [blocks(rng, (), 4, 5, 2, 2), blocks(rng, (2,), 3, 3, 2, 2, is_causal=True)]
+    return [blocks(rng, (), 4, 5, 2, 2), blocks(rng, (2,), 4, 4, 2, 1, is_causal=True)]
 
 
 @check(BLOCKWISE, sees="sums over many blocks stay exact in half precision", tolerance=6e-3)
@@ -283,8 +283,8 @@ def grouped_mask_heads(rng):
 
 @check(GROUPED, sees="a mask broadcasts over keys, queries, heads and batch", view=weights)
 def grouped_mask_broadcast(rng):
-    shapes = [(3,), (3, 1, 1, 3), (1, 4, 1, 3)]
-    sizes = {"d_v": 1, "batch": 3, "queries": 2, "keys": 3}
+    shapes = [(3,), (2, 1, 1, 3), (1, 4, 1, 3)]
+    sizes = {"d_v": 1, "batch": 2, "queries": 1, "keys": 3}
     return [grouped(rng, 4, 2, **sizes, attn_mask=tensor(mask_of(rng, *shape))) for shape in shapes]
 
 
@@ -343,7 +343,7 @@ def cache_grows(rng):
 
 @check(CACHE, sees="an append may bring several positions, behind any leading axes", view=last)
 def cache_many(rng):
-    return [built(call(9), *(step(rng, lead, length, 2, 1) for length in (3, 1, 2))) for lead in ((), (2,), (2, 3))]
+    return [built(call(9), *(step(rng, lead, length, 2, 1) for length in (3, 1, 2))) for lead in ((), (2,), (1, 3))]
 
 
 @check(CACHE, sees="what was returned earlier does not change")
