@@ -26,7 +26,7 @@ class Decoder(Right):
         if len(token_ids) != len(encoder_states):
             raise ValueError("two batch sizes")
         if mask is not None:
-            arguments.check_key_mask(mask, encoder_states.shape[:2])
+            arguments.check_key_mask(mask, encoder_states.shape[:2], name="mask")
         return self.answer(self.embedding(token_ids), encoder_states, mask)
 
     def answer(self, embedded, source, mask):
@@ -78,6 +78,12 @@ class shifted_inside(Decoder):
 class starts_from_the_source(Decoder):
     def states(self, embedded, source):
         return self.gru(embedded, source[:, -1].unsqueeze(0).contiguous())[0]
+
+
+@misconception(DECODER)
+class each_step_from_zero(Decoder):
+    def states(self, embedded, source):
+        return torch.cat([self.gru(embedded[:, t : t + 1])[0] for t in range(embedded.shape[1])], dim=1)
 
 
 @misconception(DECODER)

@@ -71,6 +71,12 @@ def drawn_uniformly(scores, values, generator):
 
 
 @wrong
+def drawn_with_the_scores(scores, values, generator):
+    choice = torch.multinomial(scores.detach().float(), 1, generator=generator)
+    return answered(values, choice, at(torch.log_softmax(scores, dim=-1), choice), parts(scores)[1])
+
+
+@wrong
 def gumbel_without_its_minus(scores, values, generator):
     log_weights, some = parts(scores)
     noise = torch.rand(scores.shape, generator=generator).clamp(min=1e-30).log().neg().log()
@@ -120,6 +126,22 @@ _log_probability(
     lambda scores, log_weights, choice: at(log_weights, choice) * 0.0 - math.log(scores.shape[-1]),
 )
 _log_probability("log_probability_detached", lambda scores, log_weights, choice: at(log_weights, choice).detach())
+
+
+@wrong
+def log_probability_of_another_row(scores, values, generator):
+    log_weights, some = parts(scores)
+    choice = drawn(log_weights, generator)
+    first = log_weights.reshape(-1, scores.shape[-1])[0]
+    return answered(values, choice, first[choice.squeeze(-1)], some)
+
+
+@wrong
+def log_of_a_softmax(scores, values, generator):
+    some = parts(scores)[1]
+    weights = torch.softmax(scores.where(some, 0.0), dim=-1)
+    choice = drawn(weights.detach().log(), generator)
+    return answered(values, choice, at(weights.log(), choice), some)
 
 
 @wrong

@@ -85,6 +85,18 @@ class sentences_need_every_word(Levels):
 
 
 @misconception(HIERARCHICAL)
+class first_word_makes_the_sentence(Levels):
+    def sentences(self, x, mask):
+        return self.pooled(x, self.sentence_proj, self.sentence_query, mask[..., 0])
+
+
+@misconception(HIERARCHICAL)
+class tanh_around_the_score(Levels):
+    def pooled(self, x, proj, query, mask):
+        return self.summed(self.weights(torch.tanh(proj(x) @ query), mask), x)
+
+
+@misconception(HIERARCHICAL)
 class tanh_left_out(Levels):
     def pooled(self, x, proj, query, mask):
         return self.summed(self.weights(proj(x) @ query, mask), x)

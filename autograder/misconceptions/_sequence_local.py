@@ -74,6 +74,18 @@ def window_without_a_left_end(scores, center, window):
 
 
 @behind_given_checks(LOCAL)
+def window_inverted(scores, center, window):
+    distance = distances(scores, center)
+    return masked_softmax(scores, distance.abs() > window) * gaussian(distance, window)
+
+
+@behind_given_checks(LOCAL)
+def softmax_over_the_rows(scores, center, window):
+    distance = distances(scores, center)
+    return masked_softmax(scores, distance.abs() <= window, dim=0) * gaussian(distance, window)
+
+
+@behind_given_checks(LOCAL)
 def center_rounded(scores, center, window):
     distance = distances(scores, center.round())
     return inside(scores, distance, window) * gaussian(distance, window)
@@ -120,17 +132,19 @@ def far_scores_set_to_zero(scores, center, window):
 
 
 def _filling(name, number):
-    """A misconception that fills scores outside the window with a number and leaves the rest to torch's softmax."""
+    """A misconception that fills scores outside the window with a number, None being the lowest there is."""
 
     def wrong(scores, center, window):
         distance = distances(scores, center)
-        weights = torch.softmax(scores.masked_fill(distance.abs() > window, number), dim=-1)
+        low = torch.finfo(scores.dtype).min if number is None else number
+        weights = torch.softmax(scores.masked_fill(distance.abs() > window, low), dim=-1)
         return weights * gaussian(distance, window)
 
     behind_given_checks(LOCAL, name)(wrong)
 
 
 _filling("filled_with_minus_1e9", -1e9)
+_filling("filled_with_the_lowest_number", None)
 _filling("nan_where_nothing_is_near", -torch.inf)
 
 

@@ -115,6 +115,13 @@ def filled_with_minus_1e9(query, keys, values, score, mask=None):
 
 
 @behind_given_checks(ATTEND)
+def filled_with_the_lowest_number(query, keys, values, score, mask=None):
+    scores = score(query, keys)
+    weights = torch.softmax(filled(scores, mask, torch.finfo(scores.dtype).min), dim=-1)
+    return weights @ values, weights
+
+
+@behind_given_checks(ATTEND)
 def nan_on_empty_row(query, keys, values, score, mask=None):
     weights = torch.softmax(filled(score(query, keys), mask, -torch.inf), dim=-1)
     return weights @ values, weights

@@ -140,8 +140,10 @@ def of_draws(view):
     @functools.wraps(view)
     def seen(one, answer):
         value, log_probability = answer
-        if not all(isinstance(part, Array) for part in answer) or value.shape != (*log_probability.shape, 1):
-            return array([-1.0])
+        if not all(isinstance(part, Array) for part in answer):
+            return array([[-1.0]])
+        if value.shape != (*log_probability.shape, 1):
+            return array([[float(len(value.shape)), *map(float, (*value.shape, *log_probability.shape))]])
         return view(one, answer)
 
     return of_both(seen)
@@ -181,7 +183,7 @@ def rows_differ(one, answer):
 
 @of_draws
 def log_probabilities(one, answer):
-    """What is returned beside the choice of probability 1/2, and beside the others: one number each, or NaN.
+    """What is returned beside the choice of probability 1/2, and beside the others: the number farthest from the right.
 
     With 34 rows, both kinds are drawn but for a probability of 2·2⁻³⁴; for a kind that is not drawn its right number is
     put in.
@@ -191,8 +193,9 @@ def log_probabilities(one, answer):
     pairs = list(zip(_drawn(answer), answer[1].values(), strict=True))
     found = []
     for place, is_top in ((top, True), (top - 1, False)):
-        came = [log for value, log in pairs if (value == top) == is_top] or [row[place] - total]
-        found.append(came[0] if max(came) - min(came) < 1e-3 else math.nan)
+        right = row[place] - total
+        came = [log for value, log in pairs if (value == top) == is_top] or [right]
+        found.append(max(came, key=lambda log: math.inf if math.isnan(log) else abs(log - right)))
     return array(found)
 
 
