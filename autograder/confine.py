@@ -22,9 +22,9 @@ from selfcheck.compare import Answer
 from .places import SELFCHECK
 from .sandbox import INSIDE, Sandbox
 
-SECONDS = 10.0  # of the processor, for one exercise
-BUDGET = 40.0  # likewise, for one submission to one problem set: after it no further exercise is tried
-PATIENCE = 3.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point
+SECONDS = 15.0  # of the processor, for one exercise; the longest, which trains a model, needs 5 on a busy machine
+BUDGET = 45.0  # likewise, for one submission to one problem set: after it no further exercise is tried
+PATIENCE = 4.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point
 LIMIT = PATIENCE * (BUDGET + 2 * SECONDS) + 60.0  # by the clock, for the whole sandbox, start included
 MEMORY = 6 * 2**30  # address space, of which torch takes about 2 GiB without touching it
 MOST_OUTPUT = 64 * 2**20
