@@ -186,17 +186,20 @@ def log_probabilities(one, answer):
     """What is returned beside the choice of probability 1/2, and beside the others: the number farthest from the right.
 
     With 34 rows, both kinds are drawn but for a probability of 2·2⁻³⁴; for a kind that is not drawn its right number is
-    put in.
+    put in. Beside a value that is none of those given, either number is right: its mistake is another check's.
     """
     row, top = _scores_of(one)
     total = math.log(sum(math.exp(entry) for entry in row))
-    pairs = list(zip(_drawn(answer), answer[1].values(), strict=True))
-    found = []
-    for place, is_top in ((top, True), (top - 1, False)):
-        right = row[place] - total
-        came = [log for value, log in pairs if (value == top) == is_top] or [right]
-        found.append(max(came, key=lambda log: math.inf if math.isnan(log) else abs(log - right)))
-    return array(found)
+    right = {True: row[top] - total, False: row[top - 1] - total}
+    came = {is_top: [number] for is_top, number in right.items()}
+    for value, log in zip(_drawn(answer), answer[1].values(), strict=True):
+        is_top = value == top if value >= 0 else abs(log - right[True]) < abs(log - right[False])
+        came[is_top].append(log)
+    return array([max(came[kind], key=lambda log: _distance(log, right[kind])) for kind in (True, False)])
+
+
+def _distance(one, other):
+    return math.inf if math.isnan(one) else abs(one - other)
 
 
 def three(rng, **more):
