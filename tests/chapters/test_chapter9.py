@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attention.efficient import blockwise_attention, online_softmax
 from attention.worked_example import EXAMPLE
+from benchmarks.gate import error
 from tests.chapters.chapter9 import EXACT, PRINTED, page_names, random
 
 
@@ -88,6 +89,22 @@ def test_gradcheck_passes_with_the_row_sum_and_fails_without(page):
     assert torch.autograd.gradcheck(lambda *x: page["Tiles"].apply(*x, 2), inputs)
     with pytest.raises(RuntimeError, match="Jacobian mismatch"):
         torch.autograd.gradcheck(lambda *x: page["Forgetful"].apply(*x, 2), inputs)
+
+
+def test_two_numbers_per_query_keep_the_gradients_as_exact_as_naives_and_their_logarithm_does_not(page):
+    def gradients(form, inputs: Tensor, upstream: Tensor) -> list[Tensor]:
+        leaves = [x.clone().requires_grad_() for x in inputs]
+        return list(torch.autograd.grad(form(*leaves), leaves, upstream))
+
+    def off(form, inputs: Tensor, upstream: Tensor) -> float:
+        exact = gradients(page["naive_attention"], inputs.double(), upstream.double())
+        return sum(error(a, e) for a, e in zip(gradients(form, inputs, upstream), exact, strict=True))
+
+    for length, least, most in ((1024, 1.07, 1.2), (2048, 1.17, 1.37)):  # an eighth, a quarter
+        inputs, upstream = random(3, length, 64).float(), random(length, 64, seed=1).float()
+        naive = off(page["naive_attention"], inputs, upstream)
+        assert off(lambda *x: blockwise_attention(*x, 256), inputs, upstream) < 1.05 * naive
+        assert least * naive < off(lambda *x: page["Tiles"].apply(*x, 256), inputs, upstream) < most * naive
 
 
 # Work and memory
