@@ -171,7 +171,8 @@ def _prose(text: str) -> list[str]:
 
 def words_of(sentence: str) -> tuple[str, ...]:
     """A sentence in lower-case words: code becomes "code", a library's name "library", punctuation goes."""
-    plain = re.sub(r"[*|]", " ", CODE.sub(" \0 ", sentence))
+    coded = CODE.sub(lambda found: found[0] if found[0].lower() in MASKED else " \0 ", sentence)  # NumPy is a name
+    plain = re.sub(r"[*|]", " ", coded)
     found = re.findall(r"\0|[A-Za-z]+(?:'[a-z]+)?", plain)
     words = [MASKED.get(word.lower(), word.lower()) if word != "\0" else "code" for word in found]
     return tuple(word for at, word in enumerate(words) if word != "code" or at == 0 or words[at - 1] != "code")

@@ -44,7 +44,9 @@ def text_sizes(rng):
 @check(TEXT, sees="an empty text among the others does no harm while it learns", view=learnt, points=1)
 def text_learns_with_empty(rng):
     padding = rng.integer(2, VOCAB)
-    return taught(presence(rng, True, padding), call(VOCAB, 3, 8, 4, 16, 2, 9, 0.0, padding), steps=30, backwards=False)
+    return taught(
+        presence(rng, True, padding), call(VOCAB, 3, 8, 4, 16, 2, 9, 0.0, padding), steps=60, rate=0.01, backwards=False
+    )
 
 
 @check(TEXT, sees="more padding changes no logit, with several layers and up to max_length", view=uses_agree, points=1)

@@ -87,6 +87,15 @@ class mask_inverted(Classifier):
 
 
 @misconception(TEXT)
+class key_mask_by_position(Classifier):
+    """The encoder's second argument is attn_mask."""
+
+    def encode(self, token_ids):
+        real = self.real(token_ids)
+        return self.encoder(self.places(self.words(token_ids)), real), real
+
+
+@misconception(TEXT)
 class positions_missing(Classifier):
     def make_places(self, d_model, max_length, dropout):
         return nn.Dropout(dropout)
@@ -124,6 +133,12 @@ class softmax_in_forward(Classifier):
 class sigmoid_in_forward(Classifier):
     def answer(self, token_ids):
         return torch.sigmoid(super().answer(token_ids))
+
+
+@misconception(TEXT)
+class argmax_in_forward(Classifier):
+    def answer(self, token_ids):
+        return super().answer(token_ids).argmax(dim=-1)
 
 
 @misconception(TEXT)

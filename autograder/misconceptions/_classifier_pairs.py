@@ -68,6 +68,14 @@ class axis_kept(Matcher):
 
 
 @misconception(PAIR)
+class squeezed_too_far(Matcher):
+    """squeeze() without an axis: of a single pair no axis is left."""
+
+    def compared(self, left, right):
+        return super().compared(left, right).squeeze()
+
+
+@misconception(PAIR)
 class two_logits(Matcher):
     def make_more(self, d_model):
         self.two = nn.Linear(2 * d_model, 2)

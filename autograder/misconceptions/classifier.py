@@ -1,5 +1,7 @@
 """Runnable wrong answers of the classifier, each as somebody would really write it."""
 
+import warnings
+
 import torch
 
 from ..reference import reference
@@ -51,6 +53,23 @@ def sum_not_mean(x, key_mask=None):
 @wrong_mean
 def mask_inverted(x, key_mask=None):
     return right_mean(x, None if key_mask is None else ~key_mask)
+
+
+@wrong_mean
+def fill_inverted(x, key_mask=None):
+    """masked_fill with the mask of the real tokens; the count is right."""
+    if key_mask is None:
+        return right_mean(x)
+    real = key_mask.unsqueeze(-1)
+    return (wide(x.masked_fill(real, 0.0)).sum(dim=1) / real.sum(dim=1).clamp(min=1)).to(x.dtype)
+
+
+@wrong_mean
+def first_tokens_taken(x, key_mask=None):
+    """x[:, :count], row by row."""
+    if key_mask is None:
+        return right_mean(x)
+    return right_mean(x, torch.arange(x.shape[1]) < key_mask.sum(dim=1, keepdim=True))
 
 
 @wrong_mean
@@ -111,6 +130,11 @@ def over_the_batch(x, key_mask=None):
 
 
 @wrong_mean
+def over_the_features(x, key_mask=None):
+    return cleaned(x, key_mask).mean(dim=-1)
+
+
+@wrong_mean
 def axis_kept(x, key_mask=None):
     return right_mean(x, key_mask).unsqueeze(1)
 
@@ -165,6 +189,11 @@ def nothing_returned(*args):
 def loss_after_the_step(model, batch, optimizer, loss_fn):
     stepped(model, batch, optimizer, loss_fn)
     return loss_of(model, batch, loss_fn).item()
+
+
+@wrong_step
+def loss_times_rows(model, batch, optimizer, loss_fn):
+    return stepped(model, batch, optimizer, loss_fn).item() * len(batch[-1])
 
 
 @wrong_step
@@ -226,6 +255,13 @@ def evaluation_at_the_end(model, batch, optimizer, loss_fn):
 @wrong_step
 def loss_arguments_exchanged(model, batch, optimizer, loss_fn):
     return stepped(model, batch, optimizer, lambda output, target: loss_fn(target, output)).item()
+
+
+@wrong_step
+def answer_squeezed(model, batch, optimizer, loss_fn):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch warns of the two shapes
+        return stepped(model, batch, optimizer, lambda output, target: loss_fn(output.squeeze(), target)).item()
 
 
 @wrong_step

@@ -27,7 +27,7 @@ CELLS = {
     "def bootstrap": "modules = ",
     "def without(": "poorer = ",
     "def before_or_after": "order_test = ",
-    "class Convolutions": "reach = ",
+    "class Convolutions": "far_tests = ",
     "def shared": "all_docstrings = ",
     "def choose": "pair_train_data, pair_test_data",
     "class QueryTower": "brief = ",
@@ -139,6 +139,29 @@ def test_pooling_weights_of_the_recurrent_model_leave_padding_out(page):
     model = page["RecurrentAttention"](9, 3).eval()
     _, weights = model(torch.tensor([[2, 3, 4, 0, 0]]), return_weights=True)
     assert weights[0, 3:].tolist() == [0, 0] and weights.sum().item() == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["BagOfWords", "MeanPooling", "RecurrentAttention", "encoder"])
+def test_padding_moves_no_logit_of_any_model_compared(page, name):
+    torch.manual_seed(0)
+    model = page[name](50, 4).eval()
+    ids = torch.tensor([[7, 21, 33, 9, 40], [7, 21, 0, 0, 0], [0, 0, 0, 0, 0]])
+    with torch.no_grad():
+        assert (model(F.pad(ids, (0, 25))) - model(ids)).abs().max() < ROUNDING
+
+
+def test_batches_hold_each_text_once_and_texts_of_like_length_together(page):
+    lengths = torch.randint(1, 31, (200,), generator=torch.Generator().manual_seed(0))
+    ids = (torch.arange(30) < lengths[:, None]).long()
+    rng = page["generator"](0)
+    first, second = page["batches"](ids, rng, 20), page["batches"](ids, rng, 20)
+    assert (
+        sorted(torch.cat(first).tolist()) == list(range(200))
+        and torch.cat(first).tolist() != torch.cat(second).tolist()
+    )
+    # the noise is below 4 tokens; a tenth of lengths spread over 30 spans 3 more
+    assert max((lengths[batch].max() - lengths[batch].min()).item() for batch in first) <= 8
+    assert page["shorter"](ids[:3]).shape == (3, lengths[:3].max()) and page["shorter"](ids[:2] * 0).shape == (2, 1)
 
 
 # Docstrings
@@ -270,9 +293,11 @@ def test_the_query_tower_is_the_keras_model_and_mask_zero_does_not_mend_the_sum(
     assert sum("norm" in name for name in names) == 2 and not any("value" in name for name in names)
     ids = torch.randint(1, 50, (5, 6), generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
-        assert torch.allclose(plain(ids), tower(ids), rtol=0, atol=1e-4)  # sums of order 1 to 10 in float32
-        for model in (plain, with_mask):
-            assert (model(F.pad(ids, (0, 58))) - model(ids)).abs().max() > 1
+        assert torch.allclose(plain(ids)[1], tower(ids), rtol=0, atol=1e-4)  # sums of order 1 to 10 in float32
+        for model, steady in ((plain, False), (with_mask, True)):
+            (rows, pooled), (padded_rows, padded_sum) = model(ids), model(F.pad(ids, (0, 58)))
+            assert ((padded_rows[:, :6] - rows).abs().max() < ROUNDING) == steady
+            assert (padded_sum - pooled).abs().max() > 1
 
 
 # Pairs

@@ -187,7 +187,7 @@ def matcher(layers=1, padding=0, dropout=0.0, max_length=12):
     return call(VOCAB, 8, 2, 16, layers, max_length=max_length, dropout=dropout, padding_id=padding)
 
 
-def pair_warm_up(rng, padding=0, steps=3):
+def pair_warm_up(rng, padding=0, steps=8):
     """A few steps on arbitrary pairs."""
     sides = [padded(some_texts(rng, [4] * 6, padding), 4, padding) for _ in range(2)]
     target = tensor([0.0, 1.0, 1.0, 0.0, 1.0, 0.0], "float32")
