@@ -42,6 +42,9 @@ def main(folder: Path) -> None:
         report.write_html(report.class_report(course, problem_set), _report_file(course, problem_set))
     done.write_text(version)
     console.print(_summary(lines))
+    console.print("To look at:")
+    for text in _to_look_at(lines):
+        console.print(plain(text))
     for problem_set in problem_sets():
         console.print(plain(f"report    {_report_file(course, problem_set)}"))
     console.print(plain(f"course    {course.root} (nbgrader's own; formgrader: cd there and run jupyter lab)"))
@@ -90,22 +93,31 @@ def _report_file(course: Course, problem_set: str) -> Path:
 
 
 def _summary(lines: dict[str, dict[str, Line]]) -> Table:
+    """Points by student and problem set: narrow, so that nine problem sets fit a terminal of 80 columns."""
     shown = Table(title="The sample class")
     shown.add_column("student")
-    for problem_set in lines:
-        shown.add_column(problem_set, justify="right")
-    shown.add_column("to look at", overflow="fold")
+    for problem_set, graded in lines.items():
+        most = max((line.max_points for line in graded.values()), default=0)
+        shown.add_column(f"{problem_set}\n/{most:g}", justify="right")
     for student in sorted({student for graded in lines.values() for student in graded}):
-        found = [graded.get(student) for graded in lines.values()]
-        remarks = [remark for line in found if line for remark in line.remarks]
-        shown.add_row(plain(student), *map(_score, found), plain("\n".join(dict.fromkeys(remarks))))
+        shown.add_row(plain(student), *(_score(graded.get(student)) for graded in lines.values()))
     return shown
+
+
+def _to_look_at(lines: dict[str, dict[str, Line]]) -> list[str]:
+    """Who needs a look, and why: a line for each submission with a remark."""
+    return [
+        f"  {problem_set} {student}: {'; '.join(line.remarks)}"
+        for problem_set, graded in lines.items()
+        for student, line in sorted(graded.items())
+        if line.remarks
+    ]
 
 
 def _score(line: Line | None) -> str:
     if line is None:
         return ""
-    return "not graded" if line.points is None else f"{line.points:g}/{line.max_points:g}"
+    return "not graded" if line.points is None else f"{line.points:g}"
 
 
 if __name__ == "__main__":

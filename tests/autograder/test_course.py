@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
-from autograder import grading, intake, records, releasing, report, sample_class
+from autograder import demonstration, grading, intake, records, releasing, report, sample_class
 from autograder.__main__ import main
 from autograder.course import Course
 from autograder.gradebook import harmless, scores
@@ -321,6 +322,15 @@ def test_no_line_is_lost_while_another_submission_is_compared(tmp_path, monkeypa
     monkeypatch.setattr(grading, "_judged", judged)
     grading.grade(Course.open(tmp_path / "course"), "ps1", open_sandbox(), print)
     assert "ada: not graded" in capsys.readouterr().out
+
+
+def test_the_table_of_the_sample_class_fits_a_terminal_of_80_columns():
+    lines = {name: {"quinn": grading.Line("quinn", 77.5, 82, ("a long remark " * 9,), True)} for name in SETS}
+    terminal = Console(width=80, file=io.StringIO())
+    terminal.print(demonstration._summary(lines))
+    shown = terminal.file.getvalue()
+    assert shown.count("77.5") == len(SETS) and "…" not in shown
+    assert len(demonstration._to_look_at(lines)) == len(SETS)
 
 
 def test_mistakes_in_a_commands_use_are_one_line(tmp_path):
