@@ -81,6 +81,15 @@ def rows_of(answer):
     return answer.nested() if isinstance(answer, Array) and len(answer.shape) == 2 and answer.floating else None
 
 
+def unlike(answer):
+    """An answer of a form that no view expects, with zeros for its numbers: those go with the learner's parameters."""
+    if isinstance(answer, (tuple, list)):
+        return type(answer)(unlike(part) for part in answer)
+    if isinstance(answer, Array):
+        return Array(answer.kind, answer.dtype, answer.shape, bytes(len(answer.data)))
+    return answer
+
+
 def several(answer, form):
     """What `form` makes of each of several answers, None where one is of another form."""
     if not isinstance(answer, (tuple, list)):
@@ -102,7 +111,7 @@ def learnt(one, answer):
     """1 for each text whose right class leads by SURE."""
     rows = rows_of(answer)
     if rows is None:
-        return answer
+        return unlike(answer)
     wanted = _wanted(one)
     asked = unpack(one["uses"][0]["args"][0]).nested()
     return array([int(_lead(row, wanted[tuple(text)]) > SURE) for text, row in zip(asked, rows, strict=True)])
@@ -122,7 +131,7 @@ def logits(one, answer):
     """0 where a row is made of probabilities that sum to 1, and 0 where no entry lies outside of 0 … 1."""
     rows = rows_of(answer)
     if rows is None:
-        return answer
+        return unlike(answer)
     shares = [min(row) >= 0 and abs(sum(row) - 1) < 1e-3 for row in rows]
     between = all(0 <= value <= 1 for row in rows for value in row)
     return array([int(not any(shares)), int(not between)])
@@ -131,8 +140,8 @@ def logits(one, answer):
 def form(one, answer):
     """The answer's shape, as zeros where it is finite."""
     if not isinstance(answer, Array) or not answer.floating:
-        return answer
-    return array([[_finite(value) for value in row] for row in rows_of(answer)]) if rows_of(answer) else answer
+        return unlike(answer)
+    return array([[_finite(value) for value in row] for row in rows_of(answer)]) if rows_of(answer) else unlike(answer)
 
 
 def _finite(value):
@@ -147,7 +156,7 @@ def padding_effect(one, answer):
     """
     uses = several(answer, rows_of)
     if uses is None or len(uses) != 3:
-        return answer
+        return unlike(answer)
     lengths = [unpack(use["args"][0]).shape[1] for use in one["uses"]]
     first, second = (1 / lengths[place] - 1 / lengths[place + 1] for place in (0, 1))
     steps = [[a - b for row, other in zip(*pair, strict=True) for a, b in zip(row, other, strict=True)] for pair in
@@ -162,21 +171,21 @@ def padding_effect(one, answer):
 def uses_agree(one, answer):
     """1 for each further use whose rows agree with those of the first."""
     uses = several(answer, rows_of)
-    return answer if uses is None else array([int(all_agree(uses[0], other)) for other in uses[1:]])
+    return unlike(answer) if uses is None else array([int(all_agree(uses[0], other)) for other in uses[1:]])
 
 
 def rows_apart(one, answer):
     """A batch, its first row alone, and its last two rows alone: 1 where these agree with the batch."""
     uses = several(answer, rows_of)
     if uses is None or len(uses) != 3:
-        return answer
+        return unlike(answer)
     return array([int(all_agree(uses[0][:1], uses[1])), int(all_agree(uses[0][-2:], uses[2]))])
 
 
 def finite_rows(one, answer):
     """1 for each row that is finite."""
     rows = rows_of(answer)
-    return answer if rows is None else array([int(all(abs(value) < 1e30 for value in row)) for row in rows])
+    return unlike(answer) if rows is None else array([int(all(abs(value) < 1e30 for value in row)) for row in rows])
 
 
 # Two texts
@@ -244,7 +253,7 @@ def pairs_learnt(one, answer):
     """
     found = numbers_of(answer)
     if found is None:
-        return answer
+        return unlike(answer)
     target = unpack(one["lessons"]["target"]).values()[::-1]
     signed = [value if right else -value for value, right in zip(found, target, strict=True)]
     return array([int(sum(signed[start : start + 4]) > SURE) for start in range(0, len(signed), 4)])
@@ -253,30 +262,30 @@ def pairs_learnt(one, answer):
 def pair_form(one, answer):
     """The answer's shape, as zeros where it is finite."""
     found = numbers_of(answer)
-    return answer if found is None else array([_finite(value) for value in found])
+    return unlike(answer) if found is None else array([_finite(value) for value in found])
 
 
 def pair_uses_agree(one, answer):
     """1 for each further use whose logits agree with those of the first."""
     uses = several(answer, numbers_of)
-    return answer if uses is None else array([int(agree(uses[0], other)) for other in uses[1:]])
+    return unlike(answer) if uses is None else array([int(agree(uses[0], other)) for other in uses[1:]])
 
 
 def pair_rows_apart(one, answer):
     """A batch, its first pair alone, and its last two alone: 1 where these agree with the batch."""
     uses = several(answer, numbers_of)
     if uses is None or len(uses) != 3:
-        return answer
+        return unlike(answer)
     return array([int(agree(uses[0][:1], uses[1])), int(agree(uses[0][-2:], uses[2]))])
 
 
 def below_zero(one, answer):
     """1 where some logit is negative and some positive."""
     found = numbers_of(answer)
-    return answer if found is None else array([int(min(found) < 0), int(max(found) > 0)])
+    return unlike(answer) if found is None else array([int(min(found) < 0), int(max(found) > 0)])
 
 
 def pair_finite(one, answer):
     """1 for each logit that is finite."""
     found = numbers_of(answer)
-    return answer if found is None else array([int(abs(value) < 1e30) for value in found])
+    return unlike(answer) if found is None else array([int(abs(value) < 1e30) for value in found])
