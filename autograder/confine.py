@@ -22,7 +22,7 @@ from selfcheck.compare import Answer
 from .places import SELFCHECK
 from .sandbox import INSIDE, Sandbox
 
-SECONDS = 15.0  # of the processor, for one exercise; the longest, which trains a model, needs 5 on a busy machine
+SECONDS = 15.0  # of the processor, for one exercise; the longest, which trains a model, needs 6 on a busy machine
 BUDGET = 45.0  # likewise, for one submission to one problem set: after it no further exercise is tried
 PATIENCE = 4.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point
 LIMIT = PATIENCE * (BUDGET + 2 * SECONDS) + 60.0  # by the clock, for the whole sandbox, start included
