@@ -126,6 +126,11 @@ class largest_of_all_slices_alone(largest_of_all_slices):
 
 
 @wrong
+class no_largest_alone(no_largest, largest_of_all_slices_alone):
+    pass
+
+
+@wrong
 class largest_of_the_chunk_alone(Online):
     def shift(self, largest, chunk):
         return self.highest(chunk).detach()
