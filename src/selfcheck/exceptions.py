@@ -128,7 +128,7 @@ def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = ""
     if kind == "SystemExit":
         return "raised", f"your code ends Python{_where(error)}: hand the answer back with return instead"
     before = "" if kind in SLIPS else before
-    text = text.partition(", but expected one of")[0]  # torch's list of signatures fills a screen
+    text = " ".join(text.partition(", but expected one of")[0].split())  # torch's list of signatures fills a screen
     if not reveal:  # a learner's own exception may quote the input
         return "raised", f"{before}your code raised {kind}{_where(error)}"
     advice = _advice(exercise, kind, text)

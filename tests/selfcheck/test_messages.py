@@ -120,6 +120,11 @@ def test_torchs_list_of_signatures_is_left_out(attempt):
     assert "but expected one of" not in said and "your code raised TypeError" in said
 
 
+def test_what_an_exception_says_in_several_lines_is_told_in_one(attempt):
+    said = attempt(body("raise ValueError('found:\\n  tensor(1)')"))
+    assert "your code raised ValueError: found: tensor(1), in line" in said
+
+
 def test_the_kind_of_array_is_corrected(attempt):
     said = attempt(body("return [[j <= i for j in range(key_length or 1)] for i in range(query_length)]"))
     assert "got nested lists of shape (5, 2); use torch's functions from the arguments to the result" in said
