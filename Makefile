@@ -96,7 +96,7 @@ test: test-programs setup .venv/test-requirements.stamp node_modules/katex.stamp
 	$(SAY) 'Checking that what is generated is fresh'
 	$(PY) -m autograder build --check
 	$(SAY) 'Running the tests'
-	$(PY) -m pytest -n 2 --dist loadgroup
+	$(PY) -m pytest -n 2 --dist loadscope
 
 clean:
 	rm -rf book/_build course .pytest_cache .ruff_cache .hypothesis

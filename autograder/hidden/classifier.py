@@ -1,6 +1,7 @@
 """Hidden checks of the classifier."""
 
 from selfcheck.checks._classifier_texts import (
+    TRIES,
     VOCAB,
     form,
     learnt,
@@ -45,7 +46,12 @@ def text_sizes(rng):
 def text_learns_with_empty(rng):
     padding = rng.integer(2, VOCAB)
     return taught(
-        presence(rng, True, padding), call(VOCAB, 3, 8, 4, 16, 2, 9, 0.0, padding), steps=60, rate=0.01, backwards=False
+        presence(rng, True, padding),
+        call(VOCAB, 3, 8, 4, 16, 2, 9, 0.0, padding),
+        steps=80,
+        rate=0.01,
+        tries=TRIES,
+        backwards=False,
     )
 
 

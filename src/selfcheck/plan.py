@@ -228,11 +228,16 @@ def built(
     return Built(construct, uses, state or {}, training, lessons or {})
 
 
-def lessons(*inputs: Array, target: Array, loss: str, steps: int, rate: float) -> dict[str, Any]:
-    """Training of a built module: that many steps of Adam with learning rate `rate` on one batch (*inputs, target)."""
+def lessons(*inputs: Array, target: Array, loss: str, steps: int, rate: float, tries: int = 1) -> dict[str, Any]:
+    """Training of a built module: that many steps of Adam with learning rate `rate` on one batch (*inputs, target).
+
+    tries: how often it is built anew and trained, until it has learnt every row: parameters are drawn at random, and a
+        few draws are stuck for long
+    """
     _known("loss", loss, LOSSES)
     packed = [pack(one) for one in inputs]
-    return {"inputs": packed, "target": pack(target), "loss": loss, "steps": steps, "rate": rate}
+    found = {"inputs": packed, "target": pack(target), "loss": loss, "steps": steps, "rate": rate}
+    return found | ({"tries": tries} if tries > 1 else {})
 
 
 def method(name: str, *args: Any, **kwargs: Any) -> Call:

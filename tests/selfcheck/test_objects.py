@@ -222,3 +222,24 @@ def test_steps_with_objects_are_shown_as_somebody_would_write_them():
     shown = call_text("f", call(chunks=plan.iterator(LEFT), score=plan.score("dot"), g=plan.generator(1)).packed())
     assert shown == "in f(chunks=an iterator over 1 tensors, score=dot scores, g=a generator)"
     assert call_text("Word", built(call(), lessons=COURSE).packed()) == "in Word() trained for 40 steps"
+
+
+def test_a_model_that_is_stuck_is_built_anew():
+    class Unsure(nn.Module):
+        built = 0
+
+        def __init__(self):
+            super().__init__()
+            Unsure.built += 1
+            self.weight = nn.Parameter(torch.zeros(1))
+            self.able = Unsure.built == 2
+
+        def forward(self, x):
+            return x * self.weight * (1.0 if self.able else 0.0) + 0 * self.weight
+
+    apart = plan.tensor([[2.0, -2.0], [-2.0, 2.0]])
+    course = plan.lessons(apart, target=plan.tensor([0, 1], "int64"), loss="cross_entropy", steps=40, rate=0.1, tries=3)
+    carry_out(Unsure, built(call(), call(apart), lessons=course).packed(), False)
+    assert Unsure.built == 2
+    carry_out(Unsure, built(call(), call(apart), lessons=course).packed(), False)
+    assert Unsure.built == 5  # three tries, none of which learns

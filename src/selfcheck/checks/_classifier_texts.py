@@ -9,6 +9,7 @@ from selfcheck.plan import built, call, lessons, tensor
 
 VOCAB = 12  # ids; 0 is padding unless a check says otherwise
 SAME = 1e-4  # two logits agree to SAME · (1 + |logit|): float32 sums in another order, never a word more or less
+TRIES = 3  # models that a check on learning trains at most, each drawn anew
 SURE = 0.5  # by how much the right class must lead, at 0 without knowledge and above 3 for a model that has learnt
 
 
@@ -68,11 +69,11 @@ def order(rng):
     return padded(texts, 3), [0, 1] * 3
 
 
-def taught(task, construct, steps, backwards=True, rate=0.03):
+def taught(task, construct, steps, backwards=True, rate=0.03, tries=1):
     """A model that learns a task and is then asked for the same texts, in the opposite order of rows."""
     texts, target = task
     asked = tensor(texts.nested()[::-1], "int64") if backwards else texts
-    teach = lessons(texts, target=tensor(target, "int64"), loss="cross_entropy", steps=steps, rate=rate)
+    teach = lessons(texts, target=tensor(target, "int64"), loss="cross_entropy", steps=steps, rate=rate, tries=tries)
     return built(construct, call(asked), lessons=teach)
 
 
@@ -233,11 +234,11 @@ def left_word(rng):
     return padded(left, 2), padded(right, 1), [float(place % 2) for place in range(6)]
 
 
-def taught_pairs(task, construct, steps, rate=0.03):
+def taught_pairs(task, construct, steps, rate=0.03, tries=1):
     """A model that learns which pairs belong together and is then asked for them, in the opposite order of rows."""
     *sides, target = task
     loss = "binary_cross_entropy_with_logits"
-    teach = lessons(*sides, target=tensor(target, "float32"), loss=loss, steps=steps, rate=rate)
+    teach = lessons(*sides, target=tensor(target, "float32"), loss=loss, steps=steps, rate=rate, tries=tries)
     return built(construct, call(*(tensor(side.nested()[::-1], "int64") for side in sides)), lessons=teach)
 
 

@@ -7,6 +7,7 @@ facts about their logits are compared.
 from selfcheck.plan import built, call, check, loss, network, optimizer, tensor
 
 from ._classifier_texts import (
+    TRIES,
     VOCAB,
     below_zero,
     classifier,
@@ -121,12 +122,12 @@ def text_shape(rng):
 
 @check(TEXT, sees="from texts of different lengths it learns which word decides", view=learnt)
 def text_learns(rng):
-    return taught(presence(rng), classifier(), steps=60, rate=0.01, backwards=False)
+    return taught(presence(rng), classifier(), steps=60, rate=0.01, tries=TRIES, backwards=False)
 
 
 @check(TEXT, sees="it learns which of two words comes first, with one layer", view=learnt)
 def text_order(rng):
-    return taught(order(rng), classifier(classes=2), steps=80, rate=0.01)
+    return taught(order(rng), classifier(classes=2), steps=80, rate=0.01, tries=TRIES)
 
 
 @check(TEXT, sees="the answers are logits, no probabilities", view=logits)
@@ -277,7 +278,7 @@ def pair_shape(rng):
 
 @check(PAIR, sees="it learns which pairs share their rare word, which no side tells alone", view=pairs_learnt)
 def pair_learns(rng):
-    return taught_pairs(shared_word(rng), matcher(), steps=70, rate=0.01)
+    return taught_pairs(shared_word(rng), matcher(), steps=70, rate=0.01, tries=TRIES)
 
 
 @check(PAIR, sees="the answers are logits of both signs, no probabilities", view=below_zero)
