@@ -18,7 +18,7 @@ def attend_everything(rng):
     ]
 
 
-@check(ATTEND, sees="the arguments are left as they were", compares="unchanged", points=1)
+@check(ATTEND, sees="nothing that was given has changed", compares="unchanged", points=1)
 def attend_unchanged(rng):
     queries, keys, d_v = rng.sizes(3, 2, 6)
     return inputs.attending(rng, "bilinear", queries, keys, d_v, mask=mask_of(rng, queries, keys))
@@ -32,7 +32,7 @@ def local_sizes(rng):
     return [whole, *(call(rng.tensor(3, length), inputs.rows(centers), reach) for reach in (0.65, 2.35, 20.0))]
 
 
-@check(LOCAL, sees="the arguments are left as they were", compares="unchanged", points=1)
+@check(LOCAL, sees="nothing that was given has changed", compares="unchanged", points=1)
 def local_unchanged(rng):
     return inputs.local(rng, 9, 2.15)
 
@@ -47,7 +47,7 @@ def hard_hidden(rng):
     return inputs.with_hidden_choice(rng)
 
 
-@check(HARD, sees="the arguments are left as they were", compares="unchanged", points=1)
+@check(HARD, sees="nothing that was given has changed", compares="unchanged", points=1)
 def hard_unchanged(rng):
     return inputs.lottery(rng, 3, 4)
 
@@ -69,7 +69,7 @@ def hierarchical_gradient(rng):
 
 @check(
     HIERARCHICAL,
-    sees="every dtype is kept, and the arguments are left as they were",
+    sees="every dtype is kept, and nothing that was given has changed",
     compares=("dtype", "unchanged"),
     points=1,
 )
@@ -92,7 +92,7 @@ def decoder_gradient(rng):
 
 @check(
     DECODER,
-    sees="every dtype is kept, and the arguments are left as they were",
+    sees="every dtype is kept, and nothing that was given has changed",
     compares=("dtype", "unchanged"),
     points=1,
 )
