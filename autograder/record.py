@@ -14,6 +14,7 @@ from .reference import recorded_key, visible_checks
 
 #: How far two machines' answers may lie apart, whose libraries add in another order: a few roundings of each dtype.
 ROUNDING = {"float64": 1e-12, "float32": 2e-6, "float16": 4e-3, "bfloat16": 3e-2}
+DEPTH = 3  # of a file's tree that is broken into lines: check, part of it, call or answer
 
 
 def recordings() -> dict[str, str]:
@@ -30,7 +31,18 @@ def recordings() -> dict[str, str]:
                     name: [_plain(answer, check) for answer in answers] for name, answers in key.misconceptions.items()
                 },
             }
-    return {f"{module}.json": json.dumps(table, indent=1) + "\n" for module, table in tables.items()}
+    return {f"{module}.json": _lines(table) + "\n" for module, table in tables.items()}
+
+
+def _lines(value: Any, depth: int = 0) -> str:
+    """JSON with a line for each call and each answer: a change shows where it is, and the file stays small."""
+    if depth == DEPTH or not value or not isinstance(value, (dict, list)):
+        return json.dumps(value, separators=(",", ":"))
+    pairs = value.items() if isinstance(value, dict) else ((None, one) for one in value)
+    inner = [("" if name is None else f"{json.dumps(name)}: ") + _lines(one, depth + 1) for name, one in pairs]
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    pad = " " * depth
+    return f"{begin}\n" + ",\n".join(f"{pad} {one}" for one in inner) + f"\n{pad}{end}"
 
 
 #: What is known of modules, and the aspect of a check that looks at it.

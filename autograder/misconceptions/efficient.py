@@ -34,7 +34,7 @@ class Online:
             added = part.sum(dim=-1, keepdim=True)
             total = added if total is None else self.carried(total, finite(shift), finite(new)) + added
             shift = new
-            parts.append((part, finite(new)))
+            parts.append(self.kept(part, finite(new), total))
         return self.joined(parts, total, finite(shift))
 
     def shift(self, largest, chunk):
@@ -46,6 +46,9 @@ class Online:
 
     def carried(self, total, old, new):
         return total * torch.exp(old - new)
+
+    def kept(self, part, shift, total):
+        return part, shift
 
     def joined(self, parts, total, last):
         total = total.where(total != 0, 1.0)
@@ -152,16 +155,10 @@ class one_chunk_rescaled(Online):
 
 @wrong
 class divided_on_the_way(Online):
-    def answer(self, chunks):
-        shift = total = None
-        parts = []
-        for chunk in chunks:
-            new = self.shift(shift, chunk)
-            part = torch.exp(chunk - finite(new))
-            added = part.sum(dim=-1, keepdim=True)
-            total = added if total is None else self.carried(total, finite(shift), finite(new)) + added
-            shift = new
-            parts.append(part / total.where(total != 0, 1.0))
+    def kept(self, part, shift, total):
+        return part / total.where(total != 0, 1.0)
+
+    def joined(self, parts, total, last):
         return torch.cat(parts, dim=-1)
 
 

@@ -16,6 +16,7 @@ TRUTH = (
     "`and`, `or`, `not` and `if` want one truth value; for each entry use &, | and ~. "
     "Whether something was given at all asks `is not None`"
 )
+WALKED = "It can be walked with for, once: it has neither places nor a length"
 POWER = "A power is written **: ^ is another operator"
 WHOLE = "/ gives a float, even 4 / 2; // divides whole numbers"
 SUPER = "Begin __init__ with super().__init__(): it makes room for layers and parameters"
@@ -34,8 +35,8 @@ ADVICE = (
     ("got (float, dim=int)", WHOLE),
     ("got (bool, float)", "A comparison with None is one plain True or False: ask first whether a mask `is not None`"),
     ("return_types", "Along an axis max, min, median and sort return values *and* positions; amax and amin the values"),
-    ("'generator' object", "It can be walked with for, once: it has neither places nor a length"),
-    ("object of type 'generator'", "It can be walked with for, once: it has neither places nor a length"),
+    ("'generator' object", WALKED),
+    ("object of type 'generator'", WALKED),
     ("too many values to unpack", "More came than there are names: an asterisk before a name collects what is left"),
     ("operand type(s) for ^", POWER),
     ("bitwise_xor", POWER),

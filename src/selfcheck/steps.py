@@ -161,7 +161,7 @@ def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, 
             break
     if hasattr(built, "state_dict"):
         built.train(step["training"])
-    elif step["state"] or step.get("lessons"):
+    elif step["state"] or lessons:
         raise StateMismatch("what was built is no nn.Module, so it has no parameters")
     uses = []
     for position, use in enumerate(step["uses"]):
