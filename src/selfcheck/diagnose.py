@@ -42,8 +42,8 @@ def diagnose(keys: Sequence[Key], answers: Sequence[list[Answer]]) -> list[str |
     mistake, or one of several. Of the candidates that answer as the learner does, the one that explains most wins.
     """
     failed = [first_difference(key, key.expected, got) is not None for key, got in zip(keys, answers, strict=True)]
-    if not any(failed):  # what the misconceptions answer need not even be known
-        return [None] * len(keys)
+    if not any(bad and _says_something(got) for bad, got in zip(failed, answers, strict=True)):
+        return [None] * len(keys)  # what the misconceptions answer, which takes long to learn, need not be known
     names = list(dict.fromkeys(name for key in keys for name in key.misconceptions))
     explained: dict[str, list[int]] = {}
     for name in names:
@@ -59,6 +59,12 @@ def diagnose(keys: Sequence[Key], answers: Sequence[list[Answer]]) -> list[str |
         candidates = [name for name in explained if place in explained[name]]
         found.append(max(candidates, key=lambda name: len(explained[name])) if candidates else None)
     return found
+
+
+def _says_something(got: list[Answer]) -> bool:
+    """Whether a draw's answers could be a misconception's: not where one is not written yet, or cannot be imported."""
+    errors = [answer["error"] for answer in got if "error" in answer]
+    return not any(error.get("type") == "NotImplementedError" or error.get("importing") for error in errors)
 
 
 def _tells(key: Key) -> bool:
