@@ -94,8 +94,9 @@ def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
     fresh = Course.open(tmp_path / "course")
     fresh.secret_file.write_text(course.secret_file.read_text())
     releasing.release(fresh, "ps2")
+    chosen = ("dmitri", "kofi", "lena", "omar")  # a mistake, a missing module, a stray torch.py, a doubled grade cell
     for one in TABLE:
-        if one.problem_set == "ps2":  # handed in as a student's files, with nobody to clean them
+        if one.problem_set == "ps2" and one.student in chosen:  # a student's own files, with nobody to clean them
             folder = fresh.submitted(one.student, "ps2")
             folder.mkdir(parents=True)
             sample_class.write_submission(one, fresh, folder)
@@ -103,7 +104,7 @@ def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
     done = subprocess.run(command, cwd=fresh.root, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, "\n".join(line for line in done.stderr.splitlines() if "] Copying" not in line)
     book = {score.student: score.points for score in scores(fresh, "ps2")}
-    assert book == {student: line.points for student, line in lines["ps2"].items()}
+    assert book == {student: lines["ps2"][student].points for student in chosen}
 
 
 def test_grading_again_grades_nobody_again(graded):
@@ -363,6 +364,7 @@ def test_judge_grades_as_grade_does(graded, tmp_path):
     for number, one in enumerate(chosen):
         sample_class.write_submission(one, course, tmp_path / str(number))
         folders.append(tmp_path / str(number))
+        (tmp_path / str(number) / "attention" / "classifier.py").unlink()  # its models would be trained for a minute
     (folders[1] / "attention" / "stray.so").touch()
     folders[0] = f"{folders[0]}/"  # a folder is called in the answer what it was called in the question
     done = command("judge", *folders, "--json", tmp_path / "out.json")
