@@ -94,7 +94,7 @@ def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
     fresh = Course.open(tmp_path / "course")
     fresh.secret_file.write_text(course.secret_file.read_text())
     releasing.release(fresh, "ps2")
-    chosen = ("dmitri", "kofi", "lena", "omar")  # a mistake, a missing module, a stray torch.py, a doubled grade cell
+    chosen = ("dmitri", "lena", "omar")  # a mistake, a stray torch.py, a doubled grade cell
     for one in TABLE:
         if one.problem_set == "ps2" and one.student in chosen:  # a student's own files, with nobody to clean them
             folder = fresh.submitted(one.student, "ps2")
@@ -364,7 +364,9 @@ def test_judge_grades_as_grade_does(graded, tmp_path):
     for number, one in enumerate(chosen):
         sample_class.write_submission(one, course, tmp_path / str(number))
         folders.append(tmp_path / str(number))
-        (tmp_path / str(number) / "attention" / "classifier.py").unlink()  # its models would be trained for a minute
+        for module in (tmp_path / str(number) / "attention").glob("*.py"):
+            if module.stem not in ("__init__", "worked_example", "scores"):
+                module.unlink()  # what is judged as zero takes no minute
     (folders[1] / "attention" / "stray.so").touch()
     folders[0] = f"{folders[0]}/"  # a folder is called in the answer what it was called in the question
     done = command("judge", *folders, "--json", tmp_path / "out.json")

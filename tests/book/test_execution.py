@@ -1,6 +1,6 @@
 """The generated notebooks run on a machine that has the packages but not the course, which they fetch.
 
-Here: every problem set, the page that runs the benchmarks, one chapter, and every notebook's first cell.
+Here: every problem set, one chapter, and every notebook's first cell.
 `make notebooks` runs all of every notebook.
 """
 
@@ -20,7 +20,7 @@ from autograder.repository import repository
 from selfcheck.catalogue import problem_sets
 
 TEXTS = {path.stem: text for path, text in texts().items()}
-WHOLE = ["benchmarks", "02-worked-example", *problem_sets()]  # the longest first
+WHOLE = ["02-worked-example", *problem_sets()]
 #: Runs first cells one after the other, as if each were a session of its own but for what Python has imported.
 EACH = """
 import io, contextlib, json, os, sys
