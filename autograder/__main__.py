@@ -9,6 +9,7 @@ import click
 from .course_commands import COMMANDS
 from .judge_command import judge
 from .places import COMMAND
+from .prove_command import prove
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,7 +37,7 @@ def build(only_compare: bool) -> None:
     click.echo("built: stubs, recorded answers, notebooks")
 
 
-for command in (judge, *COMMANDS):
+for command in (judge, prove, *COMMANDS):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -4,37 +4,42 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import selectors
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from selfcheck.arrays import unpack
 from selfcheck.compare import Answer
 
 from .places import SELFCHECK
+from .printable import printable, printable_line
 from .sandbox import INSIDE, Sandbox
 
 SECONDS = 15.0  # of the processor, for one exercise; the longest, which trains a model, needs 6 on a busy machine
 BUDGET = 45.0  # likewise, for one submission to one problem set: after it no further exercise is tried
 PATIENCE = 4.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point
-LIMIT = PATIENCE * (BUDGET + 2 * SECONDS) + 60.0  # by the clock, for the whole sandbox, start included
+START = 60.0  # by the clock, for the sandbox to begin
 MEMORY = 6 * 2**30  # address space, of which torch takes about 2 GiB without touching it
+MEMORY_IN_ALL = 4 * 2**30  # taken at once by all of a submission's processes
+PROCESSES = 64  # and threads
+COUNTS_PER_NAMESPACE = (5, 14)  # the first Linux that counts processes per namespace, not over the machine
 MOST_OUTPUT = 64 * 2**20
-REASONS = {
-    "time": f"your code took longer than {SECONDS:.0f} seconds: is there a loop that never ends?",
-    "output": "the answer is too large",
-    "ended": "your code ended the process instead of returning an answer",
-    "killed": "your code was stopped: did it use too much memory, or end its own process?",
-    "budget": f"not tried: the submission had used its {BUDGET:.0f} seconds",
-}
+LOOK = 0.2  # seconds between two looks at the memory taken
+LARGEST = 2**48  # no length or count in an answer is larger
+STOPPED = "Stopped"  # the type of what the grader says where there is no answer
+ATTEMPTS = 2  # at an exercise whose process something killed: was it the learner's code or the machine?
 
 
 class GraderFault(RuntimeError):
@@ -43,10 +48,14 @@ class GraderFault(RuntimeError):
 
 @dataclass(frozen=True)
 class Request:
-    """One exercise's plans: {key: {"calls": [...], "gradient": bool}}."""
+    """One exercise's plans: {key: {"calls": [...], "gradient": bool}}.
+
+    later: to be answered when all others are: what these say cannot tell of its inputs, which had not come by then
+    """
 
     id: str
     plans: dict[str, dict[str, Any]]
+    later: bool = False
 
 
 @contextmanager
@@ -76,84 +85,125 @@ def ask(
     """The answers to every request, in order; whatever the learner's code does becomes an answer with an error.
 
     files: the text of every file of the package `attention`; torch: whether to import it beforehand
-    Raises GraderFault where the sandbox fails twice before any of the learner's code has run.
+    What was killed is tried once more: another process may have taken the machine's memory.
+    Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
     found: list[dict[str, list[Answer]] | None] = [None] * len(requests)
+    killed: Counter[int] = Counter()
     faults = 0
     with staged(files) as stage:
         while None in found:
             waiting = [place for place, answers in enumerate(found) if answers is None]
-            started, lines = _run(stage, [requests[place] for place in waiting], torch, sandbox)
-            for line in lines:
-                place = waiting[line["place"]]
-                found[place] = _sound(requests[place], line)
-            if not started:
+            waiting.sort(key=lambda place: requests[place].later)
+            started, stopped, lines = _run(stage, [requests[place] for place in waiting], torch, sandbox)
+            said = {waiting[line["place"]]: line for line in lines}
+            if not started or (len(said) < len(waiting) and not stopped and sandbox.level != "none"):
+                # Behind walls no code of a learner's can end the process that relays its answers.
                 faults += 1
-                if faults == 2:
-                    raise GraderFault("the sandbox ended before the learner's code began")
-            elif len(lines) < len(waiting):
-                # The learner's code took the whole sandbox down: that exercise is lost, the others get a new one.
-                culprit = next(place for place in waiting if found[place] is None)
-                found[culprit] = _all_failed(requests[culprit], "killed")
+                if faults == ATTEMPTS:
+                    raise GraderFault(f"the sandbox ended {'while' if started else 'before'} the learner's code ran")
+            elif len(said) < len(waiting):  # the whole sandbox ended at the first that has no line
+                said[next(place for place in waiting if place not in said)] = {"died": "killed"}
+            for place, line in said.items():
+                if line.get("died") == "killed":
+                    killed[place] += 1
+                if killed[place] in (0, ATTEMPTS):
+                    found[place] = _sound(requests[place], line)
     return [answers for answers in found if answers is not None]
 
 
-def _run(stage: Path, requests: list[Request], torch: bool, sandbox: Sandbox) -> tuple[bool, list[dict]]:
-    """One sandbox: whether it began on the learner's code, and the sound lines it said, each place once."""
-    text = json.dumps(
-        {
-            "torch": torch,
-            "seconds": SECONDS,
-            "budget": BUDGET,
-            "patience": PATIENCE,
-            "memory": MEMORY,
-            "exercises": [{"id": request.id, "plans": request.plans} for request in requests],
-        }
-    )
+def _run(stage: Path, requests: list[Request], torch: bool, sandbox: Sandbox) -> tuple[bool, bool, list[dict]]:
+    """One sandbox: whether it began on the learner's code, whether it was stopped at one of its limits, and the sound
+    lines it said, each place once.
+    """
+    exercises = [{"place": place, "id": one.id, "plans": one.plans} for place, one in enumerate(requests)]
+    first = sum(not one.later for one in requests)
+    settings = {
+        "torch": torch,
+        "seconds": SECONDS,
+        "budget": BUDGET,
+        "patience": PATIENCE,
+        "memory": MEMORY,
+        "processes": PROCESSES if sandbox.level != "none" and _kernel() >= COUNTS_PER_NAMESPACE else 0,
+        "alone": sandbox.level != "none",
+        "exercises": exercises[:first],
+    }
+    texts = [(0, _line(settings)), (1 + first, _line(exercises[first:]))]
     reading, writing = os.pipe()
     program = [sys.executable, "-I", "-B", f"{INSIDE}/code/room.py", str(writing), f"{INSIDE}/work"]
-    process = subprocess.Popen(
-        sandbox.command(stage, program),
-        stdin=subprocess.PIPE,
-        bufsize=0,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=[writing],
-        start_new_session=True,
-        env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},
-    )
+    with sandbox.command(stage, program) as (command, descriptors):
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            bufsize=0,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[writing, *descriptors],
+            start_new_session=True,
+            env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},
+        )
     os.close(writing)
     try:
-        data = _exchange(process, text.encode(), reading)
+        data, stopped = _exchange(process, texts, reading)
     finally:
         os.close(reading)
         process.stdin.close()
         process.kill()
         process.wait()
-    return _lines(data, len(requests))
+    started, lines = _lines(data, len(requests))
+    return started, stopped, lines
 
 
-def _exchange(process: subprocess.Popen, text: bytes, reading: int) -> bytes:
-    """Send the request and read what is said until the end, the time limit or the size limit."""
-    deadline = time.monotonic() + LIMIT
-    said = bytearray()
+def _kernel() -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
+
+
+def _takes_too_much(process: subprocess.Popen) -> bool:
+    """Whether the memory of all processes of a sandbox, what they share left out, exceeds what they may have."""
+    taken = 0
+    try:
+        for one in psutil.Process(process.pid).children(recursive=True):
+            with suppress(psutil.Error):
+                memory = one.memory_info()
+                taken += memory.rss - getattr(memory, "shared", 0)
+    except psutil.Error:
+        return False
+    return taken > MEMORY_IN_ALL
+
+
+def _line(tree: Any) -> bytes:
+    return json.dumps(tree).encode() + b"\n"
+
+
+def _exchange(process: subprocess.Popen, texts: list[tuple[int, bytes]], reading: int) -> tuple[bytes, bool]:
+    """Send each text once so many lines were said; what was said until the end or a limit of time, size or memory, and
+    whether it was a limit.
+    """
+    deadline = time.monotonic() + PATIENCE * (BUDGET + 2 * SECONDS) + START
+    said, lines, text, look = bytearray(), 0, b"", time.monotonic() + LOOK
     os.set_blocking(process.stdin.fileno(), False)
     with selectors.DefaultSelector() as selector:
         selector.register(reading, selectors.EVENT_READ)
-        selector.register(process.stdin, selectors.EVENT_WRITE)
         while (left := deadline - time.monotonic()) > 0 and len(said) <= MOST_OUTPUT:
-            for ready, _ in selector.select(left):
+            if time.monotonic() > look:
+                if _takes_too_much(process):
+                    break
+                look = time.monotonic() + LOOK
+            if texts and not text and lines >= texts[0][0]:
+                text = texts.pop(0)[1]
+                selector.register(process.stdin, selectors.EVENT_WRITE)
+            for ready, _ in selector.select(min(left, LOOK)):
                 if ready.fileobj is process.stdin:
                     text = _send(process, text)
                     if not text:
                         selector.unregister(process.stdin)
-                        process.stdin.close()
                     continue
                 data = os.read(reading, 1 << 16)
                 if not data:
-                    return bytes(said)
+                    return bytes(said), False
                 said += data
-    return bytes(said)
+                lines += data.count(b"\n")
+    return bytes(said), True
 
 
 def _send(process: subprocess.Popen, text: bytes) -> bytes:
@@ -204,42 +254,91 @@ def _sound_answer(answer: Any) -> Answer:
     if error is not None:
         if not isinstance(error, dict):
             return _failure("ended")
-        kinds = error.get("kinds")
-        return {
-            "error": {
-                "type": str(error.get("type"))[:100],
-                "kinds": [str(kind)[:100] for kind in kinds[:20]] if isinstance(kinds, list) else [],
-                "text": str(error.get("text"))[:500],
-                "line": error["line"] if type(error.get("line")) is int else None,
-                "source": str(error.get("source", ""))[:200],
-                "importing": bool(error.get("importing")),
-            }
-        }
+        return {"error": _sound_error(error)}
     try:
-        unpack(answer["value"])
-        gradients = answer.get("gradients", {})
-        states = answer.get("states", {})
-        for tree in (*gradients.values(), *(tree for state in states.values() for tree in state.values())):
-            unpack(tree)
-        lost = {str(one)[:100]: dict(names.items()) for one, names in answer.get("lost", {}).items()}
-        parameters = {str(name)[:100]: list(map(int, shape)) for name, shape in answer.get("parameters", {}).items()}
-        drawn = {str(name)[:100]: bool(came) for name, came in answer.get("drawn", {}).items()}
-        largest = int(answer.get("largest", 0))
-    except (KeyError, ValueError, AttributeError, TypeError, OverflowError):
+        value = _sound_tree(answer["value"])
+        gradients = _sound_trees(answer.get("gradients", {}))
+        states = {_name(one): _sound_trees(state) for one, state in answer.get("states", {}).items()}
+        lost = {
+            _name(one): {_name(name): _name(came) for name, came in names.items()}
+            for one, names in answer.get("lost", {}).items()
+        }
+        parameters = {
+            _name(name): [_count(length) for length in shape] for name, shape in answer.get("parameters", {}).items()
+        }
+        drawn = {_name(name): bool(came) for name, came in answer.get("drawn", {}).items()}
+        largest = _count(answer.get("largest", 0))
+    except (KeyError, ValueError, AttributeError, TypeError, OverflowError, RecursionError):
         return _failure("ended")
     changed = answer.get("changed")
-    sound = {
-        "value": answer["value"],
-        "changed": [str(name)[:50] for name in changed] if isinstance(changed, list) else [],
-    }
+    sound = {"value": value, "changed": [_name(name) for name in changed] if isinstance(changed, list) else []}
     more = {"gradients": gradients, "states": states, "parameters": parameters, "lost": lost}
     more |= {"drawn": drawn, "largest": largest}
     return sound | {name: found for name, found in more.items() if found or name in answer}
 
 
+def _sound_error(error: dict[str, Any]) -> dict[str, Any]:
+    kinds, line = error.get("kinds"), error.get("line")
+    kind = _name(error.get("type"))
+    text = error.get("text")
+    return {
+        "type": "Exception" if kind == STOPPED else kind,  # that one is the grader's own word
+        "kinds": [_name(kind) for kind in kinds[:20]] if isinstance(kinds, list) else [],
+        "text": printable(text[:500], keep="\n\t") if isinstance(text, str) else "",
+        "line": line if type(line) is int and 0 <= line < LARGEST else None,
+        "source": printable_line(error.get("source"), 200),
+        "importing": bool(error.get("importing")),
+    }
+
+
+def _name(value: Any) -> str:
+    return printable_line(value, 100)
+
+
+def _sound_trees(trees: dict[str, Any]) -> dict[str, Any]:
+    return {_name(name): _sound_tree(tree) for name, tree in trees.items()}
+
+
+def _sound_tree(tree: dict[str, Any]) -> dict[str, Any]:
+    """A packed value with nothing in it that `pack` would not have put there; ValueError where that cannot be."""
+    unpack(tree)
+    return _rebuilt(tree)
+
+
+def _rebuilt(tree: dict[str, Any]) -> dict[str, Any]:
+    kind = tree["kind"]
+    if kind in ("tensor", "ndarray", "list"):
+        return {"kind": kind, "dtype": tree["dtype"], "shape": tree["shape"], "data": tree["data"]}
+    if kind == "none":
+        return {"kind": kind}
+    if kind == "number":
+        if len(tree["value"]) > 100:
+            raise ValueError("no number")
+        return {"kind": kind, "type": tree["type"], "value": tree["value"]}
+    if kind in ("tuple", "items"):
+        return {"kind": kind, "items": [_rebuilt(item) for item in tree["items"]]}
+    return {"kind": _name(kind), "type": _name(tree.get("type")), "value": printable_line(tree.get("value"), 1000)}
+
+
+def _count(number: Any) -> int:
+    if type(number) is not int or not 0 <= number < LARGEST:
+        raise ValueError("no length")
+    return number
+
+
 def _failure(reason: str) -> Answer:
-    text = REASONS.get(reason, REASONS["ended"])
-    return {"error": {"type": "Stopped", "kinds": [], "text": text}}
+    return {"error": {"type": STOPPED, "kinds": [], "text": _reasons().get(reason, _reasons()["ended"])}}
+
+
+def _reasons() -> dict[str, str]:
+    """What a learner reads, by what `room` says of an exercise that gave no answer."""
+    return {
+        "time": f"your code took longer than {SECONDS:.0f} seconds: is there a loop that never ends?",
+        "output": "the answer is too large",
+        "ended": "your code ended the process instead of returning an answer",
+        "killed": "your code was stopped: did it use too much memory, or end its own process?",
+        "budget": f"not tried: the submission had used its {BUDGET:.0f} seconds",
+    }
 
 
 def _all_failed(request: Request, reason: str) -> dict[str, list[Answer]]:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
 import secrets
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-STUDENT_ID = re.compile(r"\w[\w.@-]*")  # letters and digits of any script; "+" separates fields in nbgrader's exchange
+# Letters and digits of any script; "+" separates fields in nbgrader's exchange, and Windows drops a dot at the end.
+STUDENT_ID = re.compile(r"\w(?:[\w.@-]*[\w@-])?")
+MOST_ID_BYTES = 128  # so that every file named after somebody can be made
+WINDOWS_NAMES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+#: Letters of other scripts that look like Latin ones.
+LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u043a\u043c\u0442\u043d\u0432"
+    "\u03b1\u03b5\u03bf\u03c1\u03c4\u03b9\u03ba\u03bd\u03c5\u03c7\u0131",
+    "aeopcyxijshdqwkmthbaeoptikvuxi",
+)
 CONFIG = '''"""The course's nbgrader settings: grading goes through the course's own grader."""
 
 from pathlib import Path
@@ -69,7 +80,7 @@ class Course:
 
     def intake_file(self, student: str, problem_set: str) -> Path:
         """Outside what a student can write: the digest of the cleaned submission, and the remarks on it."""
-        return self.root / "results" / problem_set / f"{student}.intake.json"
+        return self.root / "intake" / problem_set / f"{student}.json"
 
     def result_file(self, student: str, problem_set: str) -> Path:
         return self.root / "results" / problem_set / f"{student}.json"
@@ -84,10 +95,23 @@ class Course:
 
 def check_student_id(student: str) -> str:
     """The id as given; ValueError for one that could be taken for a path, an option or another id."""
-    import unicodedata
-
-    if unicodedata.normalize("NFC", student) != student or not STUDENT_ID.fullmatch(student):
+    sound = unicodedata.normalize("NFKC", student) == student and STUDENT_ID.fullmatch(student)
+    if not sound or len(student.encode()) > MOST_ID_BYTES or WINDOWS_NAMES.fullmatch(student):
         raise ValueError(
-            f"a student id is letters, digits, '.', '_', '-' and '@', beginning with a letter or digit; got {student!a}"
+            "a student id is letters, digits, '.', '_', '-' and '@', beginning and ending with a letter or digit, at "
+            f"most {MOST_ID_BYTES} bytes, and no name that Windows keeps for itself; got {student[:MOST_ID_BYTES]!a}"
         )
     return student
+
+
+def twins_of(course: Course, student: str) -> list[str]:
+    """Others who have handed in, and whose ids differ from this one in case or in letters that look alike."""
+    folder = course.root / "submitted"
+    known = os.listdir(folder) if folder.is_dir() else []
+    return sorted(one for one in known if one != student and _looks(one) == _looks(student))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _looks(student: str) -> str:
+    """What ids that a reader could mistake for each other have in common."""
+    return unicodedata.normalize("NFKC", student).casefold().translate(LOOKALIKES)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from .course import Course, check_student_id
-from .tables import console, plain
+from .course import Course, check_student_id, twins_of
+from .printable import printable_line
+from .tables import console, plain, remarks_line, show
 
 ISOLATION = click.Choice(["bubblewrap", "auto", "none"])
 
@@ -31,7 +32,7 @@ def course_command(function: Callable) -> Callable:
             function(Course.open(folder), problem_set, **options)
         except (KeyError, ValueError, FileNotFoundError, RuntimeError) as error:
             text = error.args[0] if isinstance(error, KeyError) and error.args else error
-            console.print(plain(f"{function.__name__} {problem_set}: {text}"), style="red")
+            show(f"{function.__name__} {problem_set}: {text}", style="red")
             sys.exit(1)
 
     run = click.option("--course", "folder", default="course", type=click.Path(path_type=Path), show_default=True)(run)
@@ -53,18 +54,20 @@ def release(course: Course, problem_set: str, with_answers: str) -> None:
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
     """Take in a submission to PS: a folder, or the zip that pack() makes."""
-    from . import intake
+    from . import arrivals, intake
 
     check_student_id(student)
+    for other in twins_of(course, student):
+        raise ValueError(f"the id {student} looks like {other}, who has handed in already: which of them is meant?")
     if not course.release(problem_set).is_dir():
         raise FileNotFoundError(f"{problem_set} is not released in {course.root}: run release {problem_set} first")
-    read = intake.read_folder if path.is_dir() else intake.read_zip
+    read = arrivals.read_folder if path.is_dir() else arrivals.read_zip
     received = read(path, problem_set)
-    intake.keep(course, student, problem_set, path)
+    arrivals.keep(course, student, problem_set, path)
     remarks = intake.store(course, student, problem_set, received)
     console.print(plain(f"{student}: {problem_set} taken in, {len(received.files)} modules"))
     for remark in remarks:
-        console.print(plain(f"  {remark}"))
+        show(f"  {remark}")
 
 
 @course_command
@@ -78,6 +81,7 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool) -> No
     sandbox = open_sandbox(isolation)
     if sandbox.level == "none":
         console.print("[bold red]No isolation: submitted code runs with your rights, and every grade records it.[/]")
+    console.print(plain(f"isolation: {sandbox.told}"))
     lines = grade(course, problem_set, sandbox, lambda text: console.print(plain(text)), regrade)
     if not lines:
         raise FileNotFoundError(f"nobody has handed in {problem_set} in {course.root}: run submit {problem_set} first")
@@ -85,7 +89,7 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool) -> No
     if troubled:
         console.print("To look at:")
         for line in troubled:
-            console.print(plain(f"  {line.student}: {'; '.join(line.remarks)}"))
+            show(f"  {printable_line(line.student, 100)}: {remarks_line(line.remarks)}")
     if any(line.points is None for line in lines):
         raise RuntimeError("some submissions could not be graded: see above, and run grade again")
 
@@ -98,11 +102,17 @@ def feedback(course: Course, problem_set: str) -> None:
     graded = [one for one in course.students(problem_set) if (course.root / "autograded" / one / problem_set).is_dir()]
     if not graded:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
-    for student in graded:
+    without = []
+    for student in graded:  # one page that cannot be written keeps nobody else's back
         done = api(course).generate_feedback(problem_set, student, force=True)
-        if not done["success"]:
-            raise RuntimeError(f"nbgrader wrote no feedback for {student}: {done.get('error') or done.get('log')}")
-        console.print(plain(str(course.feedback(student, problem_set) / f"{problem_set}.html")))
+        if done["success"]:
+            console.print(plain(str(course.feedback(student, problem_set) / f"{problem_set}.html")))
+        else:
+            without.append(student)
+            reason = (done.get("error") or done.get("log") or "no reason given").strip().splitlines()[-1]
+            show(f"no page for {printable_line(student, 100)}: {printable_line(reason, 500)}")
+    if without:
+        raise RuntimeError(f"{len(without)} of {len(graded)} pages could not be written: see above")
 
 
 @course_command
@@ -113,7 +123,7 @@ def report(course: Course, problem_set: str) -> None:
     found = reporting.class_report(course, problem_set)
     target = course.root / "reports" / f"{problem_set}.html"
     reporting.write_html(found, target)
-    console.print(plain(reporting.as_text(found)))
+    show(reporting.as_text(found))
     console.print(plain(f"written: {target}"))
 
 

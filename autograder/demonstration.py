@@ -10,14 +10,14 @@ from rich.table import Table
 
 from selfcheck.catalogue import problem_sets
 
-from . import intake, report
+from . import arrivals, intake, report
 from .course import Course
 from .grading import Line, grade
 from .places import ROOT
 from .records import grader_version
 from .sample_class import table, write_submission
 from .sandbox import open_sandbox
-from .tables import console, plain
+from .tables import console, plain, remarks_line, show
 
 
 @click.command()
@@ -44,7 +44,7 @@ def main(folder: Path) -> None:
     console.print(_summary(lines))
     console.print("To look at:")
     for text in _to_look_at(lines):
-        console.print(plain(text))
+        show(text)
     for problem_set in problem_sets():
         console.print(plain(f"report    {_report_file(course, problem_set)}"))
     console.print(plain(f"course    {course.root} (nbgrader's own; formgrader: cd there and run jupyter lab)"))
@@ -59,7 +59,7 @@ def _prepare(course: Course, problem_set: str) -> None:
         if one.problem_set == problem_set:
             with tempfile.TemporaryDirectory() as place:
                 write_submission(one, course, Path(place))
-                intake.store(course, one.student, problem_set, intake.read_folder(Path(place), problem_set))
+                intake.store(course, one.student, problem_set, arrivals.read_folder(Path(place), problem_set))
     console.print(plain(f"  released {course.release(problem_set)}"))
 
 
@@ -107,7 +107,7 @@ def _summary(lines: dict[str, dict[str, Line]]) -> Table:
 def _to_look_at(lines: dict[str, dict[str, Line]]) -> list[str]:
     """Who needs a look, and why: a line for each submission with a remark."""
     return [
-        f"  {problem_set} {student}: {'; '.join(line.remarks)}"
+        f"  {problem_set} {student}: {remarks_line(line.remarks)}"
         for problem_set, graded in lines.items()
         for student, line in sorted(graded.items())
         if line.remarks

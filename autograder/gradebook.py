@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from .course import Course
+from .printable import printable
 
 COLUMNS = ("student", "problem_set", "points", "max_points", "needs_manual_grade", "submitted", "seconds_late")
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a cell that begins so
+FORMULA_STARTS = "=+-@|%"  # a spreadsheet would run a cell that begins so
 
 
 @dataclass(frozen=True)
@@ -52,24 +55,36 @@ def scores(course: Course, problem_set: str) -> list[Score]:
 def write_csv(course: Course, problem_set: str, target: Path) -> int:
     """Write the scores as quoted CSV that no spreadsheet takes for formulas; returns the number of students."""
     found = scores(course, problem_set)
-    with target.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-        writer.writerow(COLUMNS)
-        for one in found:
-            writer.writerow(
-                [
-                    harmless(one.student),
-                    problem_set,
-                    one.points,
-                    one.max_points,
-                    "yes" if one.needs_manual_grade else "no",
-                    one.submitted,
-                    one.seconds_late,
-                ]
-            )
+    rows = (
+        (
+            one.student,
+            problem_set,
+            one.points,
+            one.max_points,
+            "yes" if one.needs_manual_grade else "no",
+            one.submitted,
+            one.seconds_late,
+        )
+        for one in found
+    )
+    write_rows(target, COLUMNS, rows)
     return len(found)
 
 
+def write_rows(target: Path, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """Write rows under the names of their columns: every text quoted, none of them a formula."""
+    with target.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+        writer.writerow(columns)
+        for row in rows:
+            writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
+
+
 def harmless(text: str) -> str:
-    """A text with an apostrophe before it where a spreadsheet would take it for a formula."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    """A text in one line, with an apostrophe before it where a spreadsheet would take it for a formula.
+
+    Some spreadsheets trim blanks and quotes, and take a full-width sign for its narrow form.
+    """
+    seen = "".join(one for one in unicodedata.normalize("NFKC", text) if unicodedata.category(one)[0] not in "CZ")
+    text = printable(text, keep="")
+    return f"'{text}" if seen.lstrip("'\"`").startswith(tuple(FORMULA_STARTS)) else text

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from selfcheck.catalogue import in_problem_set
 
-from . import intake
+from . import arrivals
 from .course import Course
 from .judging import keys_of
 from .nbgrader_plugin import api
@@ -98,7 +98,7 @@ def _enter(course: Course, student: str, problem_set: str, outcome: Record | Exc
 def _entered(course: Course, student: str, problem_set: str) -> bool:
     """Whether the gradebook holds this hand-in: a later one may differ in its written answers alone."""
     entered = course.root / "autograded" / student / problem_set
-    stamps = [folder / intake.STAMP for folder in (entered, course.submitted(student, problem_set))]
+    stamps = [folder / arrivals.STAMP for folder in (entered, course.submitted(student, problem_set))]
     return (entered / f"{problem_set}.ipynb").exists() and len({_text(stamp) for stamp in stamps}) == 1
 
 

@@ -8,99 +8,36 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import io
 import json
+import os
 import re
 import secrets
-import shutil
-import zipfile
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+import threading
+from contextlib import suppress
+from datetime import UTC, datetime, tzinfo
+from itertools import islice
+from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
-from .course import Course
-from .judging import MOST_FILE_BYTES, MOST_FILES, Submission
+from .arrivals import MOST_NOTEBOOK_BYTES, STAMP, TICKET, TICKET_BYTES, Received, keep, read_folder
+from .course import Course, check_student_id, twins_of
+from .folders import NotTaken, reader, remove, walk
+from .judging import MOST_FILES, Submission
+from .printable import printable
 
-MOST_NOTEBOOK_BYTES = 20 * 2**20
 MOST_ANSWER_CHARACTERS = 100_000
-STAMP = "timestamp.txt"
-TICKET = "submission_secret.txt"  # by it nbgrader's exchange hands the feedback back to whoever submitted
-TICKET_BYTES = 64
-
-
-@dataclass(frozen=True)
-class Received:
-    """The parts of a submission that are taken: module texts, the notebook's bytes, and remarks on the rest.
-
-    ticket: nbgrader's submission secret, "" for a submission that did not come through its exchange
-    """
-
-    files: dict[str, bytes]
-    notebook: bytes | None
-    remarks: tuple[str, ...]
-    ticket: str = ""
-
-
-def read_folder(folder: Path, problem_set: str) -> Received:
-    """A submission in a folder; symbolic links are not followed."""
-    entries = []
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_symlink():
-            entries.append((name, None))
-        elif path.is_file() and name != STAMP:
-            size = path.stat().st_size
-            entries.append((name, path.read_bytes() if size <= MOST_NOTEBOOK_BYTES else None))
-        if len(entries) > 2000:
-            break
-    return _take(entries, problem_set)
-
-
-def read_zip(path: Path, problem_set: str) -> Received:
-    """A submission in a zip, read in memory within limits and never unpacked; ValueError where it is no zip."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = []
-            for info in archive.infolist()[:2000]:
-                if info.is_dir():
-                    continue
-                with archive.open(info) as file:
-                    data = file.read(MOST_NOTEBOOK_BYTES + 1)
-                entries.append((info.filename, data if len(data) <= MOST_NOTEBOOK_BYTES else None))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
-        raise ValueError(f"{path.name} is no readable zip: {error}") from None
-    return _take(entries, problem_set)
-
-
-def _take(entries: list[tuple[str, bytes | None]], problem_set: str) -> Received:
-    files: dict[str, bytes] = {}
-    notebook, remarks, ticket = None, [], ""
-    for name, data in entries:
-        parts = PurePosixPath(name).parts
-        inside = parts[1:] if len(parts) > 1 and parts[0] == problem_set else parts
-        if data is None:
-            remarks.append(f"{name} is a link or too large: left out")
-        elif len(inside) == 2 and inside[0] == "attention" and inside[1].endswith(".py"):
-            if len(data) > MOST_FILE_BYTES or len(files) >= MOST_FILES:
-                remarks.append(f"{name} is too large, or one file too many: left out")
-            elif inside[1] in files:
-                remarks.append(f"{name} is there twice: the first counts")
-            else:
-                files[inside[1]] = data
-        elif inside == (f"{problem_set}.ipynb",) and notebook is None:
-            notebook = data
-        elif inside == (TICKET,) and re.fullmatch(rb"[0-9a-f]{%d}" % (2 * TICKET_BYTES), data):
-            ticket = data.decode()
-        elif not _comes_with_release(inside):
-            remarks.append(f"{name} is no part of the problem set: left out")
-    return Received(files, notebook, tuple(remarks), ticket)
-
-
-def _comes_with_release(parts: tuple[str, ...]) -> bool:
-    return bool(parts) and (
-        parts[0] in ("selfcheck", "__MACOSX", ".selfcheck.json") or "__pycache__" in parts or parts[-1].startswith(".")
-    )
+MOST_CELLS = 5000
+MOST_STORED = 2 * MOST_FILES  # files; a cleaned submission has fewer
+#: Signs without a picture that languages are written with: spaces of several widths, joiners of letters and of emoji.
+KEPT_SIGNS = "\n\t\u00a0\u00ad\u2009\u200c\u200d\u202f\u3000"
+_ONE_AT_A_TIME = threading.Lock()  # graders clean a submission, and so does nbgrader's hook beside them
+#: As nbgrader writes it: 2026-01-31 12:00:00.123456 UTC.
+STAMP_FORM = re.compile(
+    r"(?P<time>2\d{3}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:\.\d{1,9})? ?"
+    r"(?P<zone>Z|[A-Z][A-Za-z]{1,15}(?:/[A-Z][A-Za-z_]{1,30})?)?(?P<shift>[+-]\d\d:?\d\d)?",
+    re.ASCII,
+)
 
 
 def store(
@@ -111,7 +48,7 @@ def store(
     notebook, remarks = rebuild(released, received.notebook)
     folder = course.submitted(student, problem_set)
     if folder.exists():
-        shutil.rmtree(folder)
+        remove(folder, course.root)
     (folder / "attention").mkdir(parents=True)
     for name, data in received.files.items():
         (folder / "attention" / name).write_bytes(data)
@@ -129,38 +66,38 @@ def store(
 def normalise(course: Course, student: str, problem_set: str) -> tuple[str, ...]:
     """Clean a submission that came another way (nbgrader's exchange, a copied folder); nothing to do where it is clean.
 
-    The original is moved to `received`. Returns the remarks on the submission.
+    The original is moved to `received`. Returns the remarks on the submission. Raises ValueError for a student's id
+    that could be taken for something else.
     """
+    check_student_id(student)
+    with _ONE_AT_A_TIME:
+        remarks = _cleaned(course, student, problem_set)
+    return remarks + tuple(f"the id looks like {one}'s, who has handed in too" for one in twins_of(course, student))
+
+
+def _cleaned(course: Course, student: str, problem_set: str) -> tuple[str, ...]:
     folder = course.submitted(student, problem_set)
-    mark = _read_mark(course.intake_file(student, problem_set))
-    if mark and mark["digest"] == digest(folder):
-        return tuple(mark["remarks"])
+    known = _read_mark(course.intake_file(student, problem_set))
+    if known and known[0] == digest(folder):
+        return known[1]
     received = read_folder(folder, problem_set)
     when = _read_stamp(folder)
     keep(course, student, problem_set, folder)
     return store(course, student, problem_set, received, when)
 
 
-def keep(course: Course, student: str, problem_set: str, path: Path) -> None:
-    """Copy what came in, links as links, to `received`, under the time of its arrival."""
-    now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    target = course.received(student, problem_set) / now
-    target.mkdir(parents=True)
-    if path.is_dir():
-        shutil.copytree(path, target / "submission", symlinks=True, ignore_dangling_symlinks=True)
-    else:
-        shutil.copyfile(path, target / path.name)
-
-
 def digest(folder: Path) -> str:
-    """A digest over every file of a cleaned submission but its time."""
+    """A digest over every file of a cleaned submission but its time; of what no cleaning leaves behind, only that it is
+    there.
+    """
     found = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
+    for name, path, plain in islice(walk(folder, folders=True), MOST_STORED):
         if path == folder / STAMP:
             continue
-        kind = b"link" if path.is_symlink() else b"file" if path.is_file() else b"folder"
-        content = path.read_bytes() if kind == b"file" else b""
-        for part in (path.relative_to(folder).as_posix().encode(), kind, content):
+        content = b""
+        with suppress(OSError, NotTaken):  # what cannot be read was not there when it was cleaned
+            content = reader(path)(MOST_NOTEBOOK_BYTES) if plain else b""
+        for part in (os.fsencode(name), b"file" if plain else b"other", content):
             found.update(len(part).to_bytes(8, "big") + part)
     return found.hexdigest()
 
@@ -173,11 +110,11 @@ def rebuild(released: dict[str, Any], submitted: bytes | None) -> tuple[dict[str
     cells, trouble = _cells(submitted)
     if trouble:
         return notebook, (f"{trouble}: the written questions count as unanswered, the modules are graded",)
-    by_id: dict[str, list[str]] = {}
+    by_id: dict[str, list[dict]] = {}
     for cell in cells:
         grade_id = _grade_id(cell)
         if grade_id:
-            by_id.setdefault(grade_id, []).append(_source(cell))
+            by_id.setdefault(grade_id, []).append(cell)
     remarks = []
     for cell in notebook["cells"]:
         settings = cell["metadata"].get("nbgrader", {})
@@ -189,18 +126,21 @@ def rebuild(released: dict[str, Any], submitted: bytes | None) -> tuple[dict[str
             remarks.append(f"the cell {grade_id} was deleted: put back")
         elif len(given) > 1:
             remarks.append(f"the cell {grade_id} is there {len(given)} times: the first counts")
+        if given and _edited(cell, given[0]):
+            remarks.append(f"the cell {grade_id} is not as it was released: put back")
         if given and settings.get("solution"):
-            cell["source"] = given[0][:MOST_ANSWER_CHARACTERS]
+            answer = _source(given[0])[:MOST_ANSWER_CHARACTERS].replace("\r\n", "\n")
+            cell["source"] = printable(answer, keep=KEPT_SIGNS)
     return notebook, tuple(remarks)
 
 
 def _cells(data: bytes) -> tuple[list[dict], str]:
     try:
-        tree = json.load(io.BytesIO(data))
+        tree = json.loads(data)
     except (ValueError, RecursionError):
         return [], "the notebook is no valid JSON"
     cells = tree.get("cells") if isinstance(tree, dict) else None
-    if not isinstance(cells, list) or len(cells) > 5000:
+    if not isinstance(cells, list) or len(cells) > MOST_CELLS:
         return [], "the notebook has no list of cells, or one too long"
     return [cell for cell in cells if isinstance(cell, dict)], ""
 
@@ -212,6 +152,16 @@ def _grade_id(cell: dict) -> str | None:
     return grade_id if isinstance(grade_id, str) else None
 
 
+def _edited(released: dict[str, Any], given: dict) -> bool:
+    """Whether a cell's kind, settings or, where no answer is written into it, text are others than the released."""
+    settings = released["metadata"]["nbgrader"]
+    if given.get("cell_type") != released["cell_type"] or settings != {
+        name: given["metadata"]["nbgrader"].get(name) for name in settings
+    }:
+        return True
+    return not settings.get("solution") and _source(given).strip() != _source(released).strip()
+
+
 def _source(cell: dict) -> str:
     source = cell.get("source", "")
     if isinstance(source, list):
@@ -219,20 +169,44 @@ def _source(cell: dict) -> str:
     return source if isinstance(source, str) else ""
 
 
-def _read_mark(path: Path) -> dict | None:
+def _read_mark(path: Path) -> tuple[str, tuple[str, ...]] | None:
+    """Digest and remarks; None where there are none, or the file is damaged."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        tree = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
         return None
+    digest, remarks = (tree.get("digest"), tree.get("remarks")) if isinstance(tree, dict) else (None, None)
+    sound = isinstance(digest, str) and isinstance(remarks, list) and all(isinstance(one, str) for one in remarks)
+    return (digest, tuple(remarks)) if sound else None
 
 
 def _read_stamp(folder: Path) -> datetime | None:
-    from nbgrader.utils import parse_utc
-
+    """When a submission arrived, as nbgrader wrote it beside it; None where that cannot be known."""
     try:
-        return parse_utc((folder / STAMP).read_text(encoding="utf-8").strip()[:100]).replace(tzinfo=UTC)
-    except (OSError, ValueError, AttributeError, OverflowError):
+        text = reader(folder / STAMP)(100).decode("ascii")
+    except (OSError, NotTaken, ValueError):
         return None
+    return stamp_time(text)
+
+
+def stamp_time(text: str) -> datetime | None:
+    """The time in a time stamp, in UTC; None where it is none. A zone that is not known counts as UTC."""
+    found = STAMP_FORM.fullmatch(text.strip())
+    if not found:
+        return None
+    try:
+        when = datetime.fromisoformat(found["time"]).replace(tzinfo=_zone(found["zone"], found["shift"]))
+        return when.astimezone(UTC)
+    except (ValueError, OverflowError):  # the 31st of February
+        return None
+
+
+def _zone(name: str | None, shift: str | None) -> tzinfo:
+    if shift:
+        return datetime.strptime(shift, "%z").tzinfo or UTC
+    with suppress(KeyError, ValueError, OSError):
+        return ZoneInfo(name) if name and name != "Z" else UTC
+    return UTC
 
 
 def submission_of(course: Course, student: str, problem_set: str) -> Submission:

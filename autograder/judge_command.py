@@ -35,7 +35,7 @@ def judge_folders(submissions: dict[str, Submission], sandbox: Sandbox) -> dict[
 @click.option("--isolation", default="bubblewrap", type=click.Choice(["bubblewrap", "auto", "none"]), show_default=True)
 def judge(folders: tuple[str, ...], target: Path | None, isolation: str) -> None:
     """Grade FOLDERS that hold an `attention` package, in the sandbox, as `grade` would but without a course."""
-    from .tables import console, plain, verdict_table
+    from .tables import console, show, verdict_table
 
     sandbox = open_sandbox(isolation)
     if sandbox.level == "none":
@@ -48,4 +48,4 @@ def judge(folders: tuple[str, ...], target: Path | None, isolation: str) -> None
     for name, found in results.items():
         console.print(verdict_table(name, found))
         for remark in submissions[name].remarks:
-            console.print(plain(f"  {remark}"))
+            show(f"  {remark}")

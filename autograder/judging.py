@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from selfcheck.catalogue import Exercise, exercises, in_problem_set, modules_of, problem_sets
 from selfcheck.diagnose import Key
+from selfcheck.reach import forbidden_call
 from selfcheck.recorded import plans_of, visible_keys
-from selfcheck.source import forbidden_call
+from selfcheck.source import text_of
 from selfcheck.verdict import (
     FAILED,
     GRADER_ERROR,
@@ -28,6 +30,7 @@ from .stubs import given_files
 
 MOST_FILE_BYTES = 2**20
 MOST_FILES = 50
+MOST_PACKAGE_BYTES = 2**21  # what is read of it takes the grader seconds per MiB
 #: Added to a reference module that stands in for a learner's: what it lacks is looked for in the learner's own text.
 FALLBACK = """
 
@@ -60,14 +63,19 @@ def read_package(folder: Path) -> Submission:
                 remarks.append(f"attention/{path.name} is no plain file: left out")
         elif path.suffix != ".py":
             remarks.append(f"attention/{path.name} is no Python file: left out")
-        elif path.stat().st_size > MOST_FILE_BYTES or len(files) >= MOST_FILES:
+        elif path.stat().st_size > _room_left(files) or len(files) >= MOST_FILES:
             remarks.append(f"attention/{path.name} is too large, or one file too many: left out")
         else:
             files[path.name] = path.read_bytes()
     return Submission(files, tuple(remarks))
 
 
-@functools.cache
+def _room_left(files: dict[str, bytes]) -> int:
+    """How many bytes a further file may have."""
+    return min(MOST_FILE_BYTES, MOST_PACKAGE_BYTES - sum(map(len, files.values())))
+
+
+@functools.lru_cache(maxsize=256)  # a course's, and more
 def keys_of(exercise: Exercise, secret: bytes) -> list[Key]:
     """Every draw an exercise is graded on: the recorded ones, and the hidden ones of a course's secret."""
     return visible_keys(exercise) + hidden_keys(exercise, secret)
@@ -84,23 +92,38 @@ def judge_problem_set(
     chosen = in_problem_set(problem_set)
     files = stage_files(submission, problem_set)
     keys = {exercise: keys_of(exercise, secret) for exercise in chosen}
-    requests = [Request(exercise.id, plans_of(keys[exercise])) for exercise in chosen]
+    requests = [request for later in (False, True) for request in _requests(chosen, keys, later)]
     try:
         answers = ask(files, requests, torch=_needs_torch(requests), sandbox=sandbox)
     except GraderFault as fault:
         return [_no_grade(exercise, str(fault)) for exercise in chosen]
 
     def source_of(module: str) -> str:
-        return files.get(f"{module}.py", b"").decode("utf-8", errors="replace")
+        return text_of(files.get(f"{module}.py", b""))
+
+    def written(module: str) -> str:
+        before = files.get(f"_submitted_{module}.py")  # what the reference that stands in for it defines comes later
+        return f"{text_of(before)}\n{source_of(module)}" if before else source_of(module)
 
     results = []
-    for exercise, given in zip(chosen, answers, strict=True):
+    for exercise, shown, hidden in zip(chosen, answers[: len(chosen)], answers[len(chosen) :], strict=True):
+        given = shown | hidden
         ordered = [given[str(place)] for place in range(len(keys[exercise]))]
-        forbidden = forbidden_call(source_of(exercise.module), exercise.symbol, exercise.forbidden)
+        forbidden = forbidden_call(source_of(exercise.module), exercise.symbol, exercise.forbidden, written)
         results.append(judge(exercise, keys[exercise], ordered, forbidden))
     failed = {result.exercise.id for result in results if not result.passed}
     results = [_name_missing_module(result, submission) for result in results]
     return skip_where_dependencies_fail(results, lambda name: name not in failed, source_of)
+
+
+def _requests(chosen: Iterable[Exercise], keys: dict[Exercise, list[Key]], later: bool) -> list[Request]:
+    """What every exercise is asked: the draws that feedback shows, or, later, those that it must not tell of."""
+    found = []
+    for exercise in chosen:
+        plans = plans_of(keys[exercise])
+        chosen_places = [place for place, key in zip(plans, keys[exercise], strict=True) if key.reveal != later]
+        found.append(Request(exercise.id, {place: plans[place] for place in chosen_places}, later))
+    return found
 
 
 def stage_files(submission: Submission, problem_set: str) -> dict[str, bytes]:

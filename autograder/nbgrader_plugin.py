@@ -33,6 +33,7 @@ from . import intake
 from .course import Course
 from .records import record_of, record_on_file
 from .sandbox import open_sandbox
+from .shown import source_text
 
 COLUMNS = 100
 _refused: dict[tuple[str, str], Exception] = {}  # (problem set, student) whose submission could not be cleaned
@@ -97,7 +98,7 @@ def _with_sources(cells: list[NotebookNode], files: dict[str, bytes]):
         module = exercise.partition(".")[0] if exercise else None
         if module and module not in shown:
             shown.add(module)
-            text = files.get(f"{module}.py", b"").decode("utf-8", errors="replace")
+            text = source_text(files.get(f"{module}.py", b""))
             source = (
                 f"# submitted: attention/{module}.py\n{text}" if text else f"# attention/{module}.py was not submitted"
             )
@@ -122,7 +123,13 @@ def configure(c: Config, root: Path) -> None:
         name: [f"attention/{module}.py" for other in problem_sets() for module in modules_of(other)]
         for name in problem_sets()
     }
+    c.ExportApp.plugin_class = "autograder.quoted_export.QuotedCsv"
     c.HTMLExporter.sanitize_html = True
+    # nbgrader's own templates do not clean Markdown: what a learner wrote would run as the instructor.
+    c.HTMLExporter.filters = {
+        "markdown2html": "autograder.shown.answer_html",
+        "strip_files_prefix": "autograder.shown.unchanged",
+    }
 
 
 def _take_in(root: Path, assignment: str, student: str, notebooks: list[str]) -> None:
@@ -131,7 +138,8 @@ def _take_in(root: Path, assignment: str, student: str, notebooks: list[str]) ->
     nbgrader goes on where a hook fails; what was not cleaned is remembered, and `TrustedResults` refuses it.
     """
     course = Course.open(root)
-    for one in course.students(assignment):
+    students = course.students(assignment)
+    for one in [student] if student in students else students:  # "*" stands for everybody
         _refused.pop((assignment, one), None)
         try:
             intake.normalise(course, one, assignment)

@@ -12,7 +12,7 @@ from typing import Any
 from selfcheck.show import exercise_text
 from selfcheck.verdict import GRADER_ERROR, ExerciseResult
 
-from . import intake
+from . import intake, oddities
 from .course import Course
 from .judging import judge_problem_set
 from .places import REFERENCE, SELFCHECK
@@ -38,8 +38,8 @@ def grader_version() -> str:
 def record_on_file(course: Course, student: str, problem_set: str) -> Record | None:
     """The verdicts of one submission if it was judged and nothing has changed since."""
     remarks = intake.normalise(course, student, problem_set)
-    known = _read(course.result_file(student, problem_set))
-    if not known or known["grader_error"]:
+    known = read_record(course.result_file(student, problem_set))
+    if not known or known["grader_error"] or known["student"] != student:
         return None
     files = intake.submission_of(course, student, problem_set).files
     if known["key"] != _key(course, files, problem_set):
@@ -59,12 +59,12 @@ def record_of(course: Course, student: str, problem_set: str, sandbox: Sandbox) 
     submission = intake.submission_of(course, student, problem_set)
     started = datetime.now(UTC)
     results = judge_problem_set(submission, problem_set, course.secret, sandbox)
-    troubles = _troubles(results)
+    troubles = _troubles(results) + oddities.of_package(submission.files)
     record = {
         "key": _key(course, submission.files, problem_set),
         "student": student,
         "problem_set": problem_set,
-        "isolation": sandbox.level,
+        "isolation": sandbox.told,
         "grader": grader_version(),
         "secret": course.fingerprint,
         "graded": started.isoformat(timespec="seconds"),
@@ -129,8 +129,19 @@ def _key(course: Course, files: dict[str, bytes], problem_set: str) -> str:
     return found.hexdigest()
 
 
-def _read(path: Path) -> Record | None:
+def read_record(path: Path) -> Record | None:
+    """A record; None where there is none, or the file is damaged."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        texts = [*(record[name] for name in ("key", "student", "problem_set", "isolation"))]
+        texts += [*record["remarks"], *record["troubles"]]
+        numbers = []
+        for exercise in record["exercises"]:
+            texts += [exercise["id"], exercise["text"]]
+            numbers += [exercise["points"], exercise["max_points"]]
+            for one in exercise["checks"]:
+                texts += [one["sees"], one["verdict"], one["misconception"] or ""]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
+    kinds = {type(text) for text in texts}, {type(number) for number in numbers}, type(record.get("grader_error"))
+    return record if kinds == ({str}, {int}, bool) else None

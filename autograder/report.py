@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,9 @@ from typing import Any
 from selfcheck.catalogue import in_problem_set
 
 from .course import Course
+from .printable import printable_line
+from .records import read_record
+from .tables import MOST_REMARK, remarks_line
 
 
 @dataclass
@@ -48,17 +50,15 @@ class ClassReport:
 
 def class_report(course: Course, problem_set: str) -> ClassReport:
     """The report, from the verdicts on file; FileNotFoundError where nothing was graded yet."""
-    records = [
-        json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted((course.root / "results" / problem_set).glob("*.json"))
-        if not path.name.endswith(".intake.json")
-    ]
+    found = {path.stem: read_record(path) for path in sorted((course.root / "results" / problem_set).glob("*.json"))}
+    records = [record for record in found.values() if record]
     if not records:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
     summaries = {
         one.id: ExerciseSummary(one.id, one.number, one.title, one.max_points) for one in in_problem_set(problem_set)
     }
-    totals, looks = {}, {}
+    totals = {}
+    looks = {student: ["the record is damaged: run grade again"] for student, record in found.items() if not record}
     for record in records:
         student = record["student"]
         for exercise in record["exercises"]:
@@ -94,7 +94,10 @@ def as_text(report: ClassReport) -> str:
         lines += [f"      {count} × {name}" for name, count in one.misconceptions.most_common()]
     if report.looks:
         lines.append("  to look at:")
-        lines += [f"      {student}: {'; '.join(reasons)}" for student, reasons in sorted(report.looks.items())]
+        lines += [
+            f"      {printable_line(student, MOST_REMARK)}: {remarks_line(reasons)}"
+            for student, reasons in sorted(report.looks.items())
+        ]
     return "\n".join(lines)
 
 
@@ -103,8 +106,8 @@ def write_html(report: ClassReport, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     rows = "".join(_exercise_row(one) for one in report.exercises)
     scores = "".join(
-        f"<tr><th scope='row'>{html.escape(student)}</th><td>{points}</td><td>{most}</td>"
-        f"<td>{html.escape('; '.join(report.looks.get(student, [])))}</td></tr>"
+        f"<tr><th scope='row'>{html.escape(printable_line(student, MOST_REMARK))}</th><td>{points}</td><td>{most}</td>"
+        f"<td>{html.escape(remarks_line(report.looks.get(student, [])))}</td></tr>"
         for student, (points, most) in sorted(report.totals.items())
     )
     isolation = html.escape(", ".join(sorted(report.isolation)))

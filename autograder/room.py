@@ -1,16 +1,20 @@
 """The program inside the sandbox: runs a learner's exercises, each in a process of its own, and relays their answers.
 
-It is staged beside what selfcheck's `runner` needs, and knows nothing else. The request comes as JSON
+It is staged beside what selfcheck's `runner` needs, and knows nothing else. The request comes as a line of JSON
 on standard input:
-    {"torch": bool, "seconds": float, "budget": float, "patience": float, "memory": bytes,
-     "exercises": [{"id", "plans"}]}
-Seconds and budget are the processor's; by the clock there are `patience` times as many.
+    {"torch": bool, "seconds": float, "budget": float, "patience": float, "memory": bytes, "processes": int,
+     "alone": bool, "exercises": [{"place", "id", "plans"}]}
+and, once all of these are answered, a second line with further exercises: until then nobody here knows their inputs.
+Seconds and budget are the processor's; by the clock there are `patience` times as many. `alone` says that no process
+but this program's is in sight, so that whatever an exercise leaves behind can be ended.
 Each answer leaves as one JSON line, {"place", "answers"} or {"place", "died"}, on the descriptor that the command line
 names.
 """
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import json
 import math
 import os
@@ -19,6 +23,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Iterator
 
 MOST_BYTES = 8 * 2**20  # one exercise's answers
 STARTED = {"started": True}  # said once, before any of the learner's code runs
@@ -26,17 +31,35 @@ STARTED = {"started": True}  # said once, before any of the learner's code runs
 
 def main(descriptor: int, package_parent: str) -> None:
     """Read the request, answer every exercise, say so on the descriptor."""
-    request = json.load(sys.stdin)
+    request = json.loads(sys.stdin.readline())
+    _set_dumpable(False)
     if request["torch"]:
         import torch
 
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
     _say(descriptor, STARTED)
     end = time.monotonic() + request["budget"] * request["patience"]
-    for place, exercise in enumerate(request["exercises"]):
+    died: dict[str, str] = {}  # who takes too long does so once
+    for exercise in _in_two_lines(request):
         late = time.monotonic() > end or _spent() > request["budget"]
-        said = {"died": "budget"} if late else _in_a_child(exercise, request, descriptor, package_parent)
-        _say(descriptor, {"place": place, **said})
+        if late or exercise["id"] in died:
+            said = {"died": died.get(exercise["id"], "budget")}
+        else:
+            said = _in_a_child(exercise, request, descriptor, package_parent)
+        if "died" in said:
+            died[exercise["id"]] = said["died"]
+        _say(descriptor, {"place": exercise["place"], **said})
+
+
+def _in_two_lines(request: dict) -> Iterator[dict]:
+    yield from request["exercises"]
+    yield from json.loads(sys.stdin.readline() or "[]")
+
+
+def _set_dumpable(yes: bool) -> None:
+    """Whether processes of the same user may look into this one's memory and take its descriptors."""
+    with contextlib.suppress(AttributeError, OSError):  # not on Linux
+        ctypes.CDLL(None).prctl(4, int(yes), 0, 0, 0)  # PR_SET_DUMPABLE
 
 
 def _spent() -> float:
@@ -59,6 +82,7 @@ def _in_a_child(exercise: dict, request: dict, descriptor: int, package_parent: 
             os.setsid()
             os.close(reading)
             os.close(descriptor)
+            _set_dumpable(True)
             _limit(request)
             _answer(exercise, writing, package_parent)
         finally:
@@ -66,9 +90,15 @@ def _in_a_child(exercise: dict, request: dict, descriptor: int, package_parent: 
     os.close(writing)
     collected, reason = _collect(reading, time.monotonic() + request["seconds"] * request["patience"])
     os.close(reading)
-    if reason:
-        os.kill(child, signal.SIGKILL)
+    # Whoever has closed the pipe has nothing more to say; what was started beside it ends with it.
+    os.kill(child, signal.SIGKILL)
+    if request["alone"]:
+        with contextlib.suppress(ProcessLookupError):  # there was nobody
+            os.kill(-1, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
+    with contextlib.suppress(ChildProcessError):  # the first process of a sandbox inherits every orphan
+        while request["alone"]:
+            os.waitpid(-1, 0)
     if reason:
         return {"died": reason}
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
@@ -86,6 +116,7 @@ def _limit(request: dict) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     for kind, most in (
         (resource.RLIMIT_AS, request["memory"]),
+        *(((resource.RLIMIT_NPROC, request["processes"]),) if request["processes"] else ()),
         (resource.RLIMIT_FSIZE, 16 * 2**20),
         (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_CORE, 0),

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from . import syscalls
 
 NOBODY = 65534
 LEVELS = ("bubblewrap", "none")
 INSIDE = "/room"  # where the staged folder appears
 EXCHANGE = "/usr/local/share/nbgrader"  # nbgrader's usual exchange
 TMP_BYTES = 64 * 2**20
+#: Walls of `probe` without which grading goes on, and says so with every grade.
+MAY_BE_MISSING = ("a filter of system calls", "no further namespaces")
 
 
 class SandboxUnavailable(RuntimeError):
@@ -25,15 +33,31 @@ class SandboxUnavailable(RuntimeError):
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A level of isolation that was tried and works."""
+    """A level of isolation that was tried and works.
 
-    level: str  # one of LEVELS
+    level: one of LEVELS
+    lacks: what the walls of this machine do not hold back, of what those of another would
+    """
 
-    def command(self, stage: Path, program: list[str]) -> list[str]:
-        """The command line that runs `program` with `stage` in sight, as INSIDE where there are walls."""
+    level: str
+    lacks: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """What is recorded with every grade."""
+        return self.level + (f" without {' and '.join(self.lacks)}" if self.lacks else "")
+
+    @contextmanager
+    def command(self, stage: Path, program: list[str]) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+        """The command line that runs `program` with `stage` in sight, as INSIDE where there are walls.
+
+        Beside it, the descriptors that it has to inherit: they are open within the `with` alone.
+        """
         if self.level == "none":
-            return [part.replace(INSIDE, str(stage), 1) if part.startswith(INSIDE) else part for part in program]
-        return _walled(stage, program)
+            yield [part.replace(INSIDE, str(stage), 1) if part.startswith(INSIDE) else part for part in program], ()
+        else:
+            with _walled(stage, program) as walled:
+                yield walled
 
 
 def open_sandbox(wanted: str = "bubblewrap") -> Sandbox:
@@ -45,9 +69,9 @@ def open_sandbox(wanted: str = "bubblewrap") -> Sandbox:
         return Sandbox("none")
     if wanted not in ("auto", *LEVELS):
         raise ValueError(f"isolation must be auto, {' or '.join(LEVELS)}, got {wanted!r}")
-    trouble = _trouble()
+    trouble, lacks = _probe()
     if not trouble:
-        return Sandbox("bubblewrap")
+        return Sandbox("bubblewrap", lacks)
     if wanted == "auto":
         return Sandbox("none")
     raise SandboxUnavailable(
@@ -59,32 +83,55 @@ def open_sandbox(wanted: str = "bubblewrap") -> Sandbox:
 
 
 @functools.cache
-def _trouble() -> str:
-    """Why bubblewrap cannot be used here, or ""."""
+def _probe() -> tuple[str, tuple[str, ...]]:
+    """Why bubblewrap cannot be used here, or "", and which of the walls that may be missing are."""
     if sys.platform != "linux":
-        return f"it needs Linux, this is {sys.platform}"
+        return f"it needs Linux, this is {sys.platform}", ()
     if not shutil.which("bwrap"):
-        return "the program bwrap is not installed"
+        return "the program bwrap is not installed", ()
+    with tempfile.TemporaryDirectory(prefix="attention-probe-") as folder:
+        stage = Path(folder)
+        stage.chmod(0o755)
+        shutil.copyfile(Path(__file__).with_name("probe.py"), stage / "probe.py")
+        (stage / "probe.py").chmod(0o644)
+        try:
+            with _walled(stage, [sys.executable, "-I", "-B", f"{INSIDE}/probe.py"]) as (command, descriptors):
+                done = subprocess.run(
+                    command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, pass_fds=descriptors
+                )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error), ()
     try:
-        done = subprocess.run(
-            _walled(Path("/usr"), [sys.executable, "-I", "-c", "print('inside')"]),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    return "" if done.stdout.strip() == "inside" else (done.stderr.strip() or "it printed nothing")[-500:]
+        walls = json.loads(done.stdout)
+    except ValueError:
+        return (done.stderr.strip() or "it printed nothing")[-500:], ()
+    fallen = [name for name, stands in walls.items() if not stands]
+    holes = [name for name in fallen if name not in MAY_BE_MISSING]
+    return (f"behind its walls there is not: {', '.join(holes)}" if holes else ""), tuple(fallen)
 
 
-def _walled(stage: Path, program: list[str]) -> list[str]:
+@contextmanager
+def _walled(stage: Path, program: list[str]) -> Iterator[tuple[list[str], tuple[int, ...]]]:
+    filtered = syscalls.program()
+    if filtered is None:
+        yield _wall(stage, program), ()
+        return
+    descriptor = syscalls.as_descriptor(filtered)
+    try:
+        yield _wall(stage, program, ["--seccomp", str(descriptor)]), (descriptor,)
+    finally:
+        os.close(descriptor)
+
+
+def _wall(stage: Path, program: list[str], more: Sequence[str] = ()) -> list[str]:
     python_folders = _python_folders()
     hidden = [folder for folder in python_folders if os.geteuid() == 0 and not _open_to_all(folder)]
     seen_as = {folder: f"{stage_root()}/python{number}" for number, folder in enumerate(hidden)}
     wall = [
         "bwrap",
         *("--unshare-all", "--die-with-parent", "--new-session", "--clearenv"),
+        "--as-pid-1",  # what runs there cannot end it, nor read the environment that bubblewrap itself was started in
+        *more,
         *("--ro-bind", "/usr", "/usr"),
     ]
     if os.path.isdir(EXCHANGE):
@@ -102,6 +149,9 @@ def _walled(stage: Path, program: list[str]) -> list[str]:
     for folder in python_folders:
         wall += ["--ro-bind", seen_as.get(folder, folder), folder]
     wall += ["--ro-bind", str(stage), INSIDE]
+    for made in ("/", "/dev"):  # bubblewrap makes them in memory, without a limit
+        wall += ["--remount-ro", made]
+    wall += ["--remount-ro", "/proc"]  # some settings of its own namespaces it could write
     environment = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8"}
     environment |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     for name, value in environment.items():

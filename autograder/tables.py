@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from selfcheck.verdict import PASSED, ExerciseResult
+from selfcheck.verdict import MOST_MESSAGE, PASSED, ExerciseResult
 
+from .printable import printable, printable_line
+
+MOST_REMARKS = 30
+MOST_REMARK = 400  # characters
 console = Console(highlight=False)
 
 
@@ -26,15 +33,24 @@ def verdict_table(name: str, results: list[ExerciseResult]) -> Table:
         table.add_row(
             plain(f"{result.exercise.number} {result.exercise.id}"),
             f"{result.points}/{result.max_points}",
-            plain("\n".join(seen)),
+            Text("\n".join(printable_line(one, MOST_MESSAGE) for one in seen)),
         )
     return table
 
 
+def remarks_line(remarks: Sequence[str]) -> str:
+    """Remarks on one submission in a row, the first of them where they are many."""
+    more = [f"and {len(remarks) - MOST_REMARKS} more"] if len(remarks) > MOST_REMARKS else []
+    return "; ".join([*(printable_line(one, MOST_REMARK) for one in remarks[:MOST_REMARKS]), *more])
+
+
 def plain(text: str) -> Text:
-    """Text as it is: no markup, and control or direction characters as escapes, so that no log line can be forged."""
-    return Text(
-        "".join(
-            character if character == "\n" or character.isprintable() else ascii(character)[1:-1] for character in text
-        )
-    )
+    """Text in one line as it is: no markup, and control or direction characters as escapes."""
+    return Text(printable(text, keep=""))
+
+
+def show(text: str, style: str = "") -> None:
+    """Print lines as they are; what does not fit goes on at its line's indentation, so that it is no new one."""
+    for line in text.split("\n"):
+        words = line.lstrip(" ")
+        console.print(Padding.indent(plain(words), len(line) - len(words)), style=style)

@@ -33,12 +33,14 @@ def mean_gradient_padding(rng):
     return call(tensor(x), mask_of((2, 3), 3))
 
 
-@check(TEXT, sees="one token, one class, one text; several layers and heads", view=form, points=1)
+@check(TEXT, sees="one token, one class, one text, one word; several layers and heads; 512 tokens", view=form, points=1)
 def text_sizes(rng):
     return [
         built(call(VOCAB, 1, 4, 1, 5, 1), call(padded(some_texts(rng, (1,)), 1))),
         built(call(VOCAB, 4, 12, 3, 7, 3, padding_id=VOCAB - 1), call(padded(some_texts(rng, (6, 2)), 6, VOCAB - 1))),
         built(call(2, 3, 6, 3, 8, 2, dropout=0.5), call(tensor([[1, 1, 0]] * 2, "int64")), training=True),
+        built(call(1, 2, 4, 2, 5, 1, max_length=1), call(tensor([[0]] * 3, "int64"))),
+        built(call(VOCAB, 2, 4, 1, 5, 1), call(padded(some_texts(rng, (512,)), 512))),
     ]
 
 
@@ -61,7 +63,12 @@ def text_padding_layers(rng):
     texts = some_texts(rng, (2, 1, 3, 0), padding)
     uses = [call(padded(texts, length, padding)) for length in (3, 7, 9)]
     construct = call(VOCAB, 3, 12, 3, 10, 3, max_length=9, padding_id=padding)
-    return built(construct, *uses, lessons=warm_up(rng, padding=padding))
+    texts = some_texts(rng, (2, 3))
+    by_default = [call(padded(texts, length)) for length in (3, 6)]
+    return [
+        built(construct, *uses, lessons=warm_up(rng, padding=padding)),
+        built(call(VOCAB, 3, 12, 3, 10, 1), *by_default),
+    ]
 
 
 @check(
@@ -83,7 +90,7 @@ def step_unchanged(rng):
     return call(model(rng, 2), batch, optimizer("0", 0.1), loss("mse_loss"))
 
 
-@check(PAIR, sees="one pair, one token, several layers and heads", view=pair_form, points=1)
+@check(PAIR, sees="one pair, one token, one word, several layers and heads, 512 tokens", view=pair_form, points=1)
 def pair_sizes(rng):
     one = padded(some_texts(rng, (1,)), 1)
     wide = padded(some_texts(rng, (6, 2, 3)), 6, VOCAB - 1)
@@ -92,6 +99,8 @@ def pair_sizes(rng):
         built(
             call(VOCAB, 12, 3, 7, 3, padding_id=VOCAB - 1), call(wide, padded(some_texts(rng, (1, 2, 1)), 2, VOCAB - 1))
         ),
+        built(call(1, 4, 2, 5, 1), call(tensor([[0]] * 3, "int64"), tensor([[0, 0]] * 3, "int64"))),
+        built(call(VOCAB, 4, 1, 5, 1), call(padded(some_texts(rng, (512,)), 512), one)),
     ]
 
 
@@ -101,4 +110,9 @@ def pair_padding_most(rng):
     left, right = some_texts(rng, (2, 0, 3), padding), some_texts(rng, (1, 3, 0), padding)
     uses = [call(padded(left, a, padding), padded(right, b, padding)) for a, b in ((3, 3), (7, 3), (3, 7), (7, 7))]
     construct = call(VOCAB, 12, 3, 10, 2, max_length=7, padding_id=padding)
-    return built(construct, *uses, lessons=pair_warm_up(rng, padding))
+    left, right = some_texts(rng, (2, 3)), some_texts(rng, (3, 1))
+    by_default = [call(padded(left, a), padded(right, b)) for a, b in ((3, 3), (6, 3), (3, 5))]
+    return [
+        built(construct, *uses, lessons=pair_warm_up(rng, padding)),
+        built(call(VOCAB, 12, 3, 10, 1), *by_default),
+    ]

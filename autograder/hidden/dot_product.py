@@ -22,6 +22,7 @@ def attention_shapes(rng):
         attend(rng, (1, d_k), (keys, d_k), d_v),
         attend(rng, (queries, d_k), (1, d_k), 1),
         attend(rng, (2, 1, 3, queries, d_k), (1, 2, 1, keys, d_k), d_v),
+        attend(rng, (queries, d_k), (2, keys, d_k), d_v, value_batch=()),
     ]
 
 

@@ -30,7 +30,7 @@ def online_half(rng):
     return call(iterator(*(tensor(one, "float16") for one in rows)))
 
 
-@check(BLOCKWISE, sees="no length and no block size is special", points=2)
+@check(BLOCKWISE, sees="no length and no block size is special", points=1)
 def blockwise_sizes(rng):
     queries, keys, d_k, d_v = rng.sizes(4, 5, 10)
     return [
@@ -61,6 +61,12 @@ def blockwise_masked_gradient(rng):
         blocks(rng, (2,), 5, 7, 3, 2, d_k=3, attn_mask=tensor(spread(rng, 3, 2, 5, 7))),
         blocks(rng, (), 5, 7, 2, 2, d_k=3, is_causal=True, attn_mask=tensor(rng.booleans(5, 7))),
     ]
+
+
+# Only that gradients arrive, and are no nonsense: some compute in half precision on the way, and bfloat16 has 8 bits.
+@check(BLOCKWISE, sees="gradients arrive in half precision too", compares="gradient", tolerance=5e-2, points=1)
+def blockwise_half_gradient(rng):
+    return [blocks(rng, (2,), 4, 5, 2, 2, dtype, is_causal=True) for dtype in ("float16", "bfloat16")]
 
 
 @check(GROUPED, sees="any numbers of heads, groups, queries and keys, with and without masks", points=2)

@@ -34,6 +34,7 @@ def feed_training(rng):
     return [
         built(call(4, wide), call(rng.tensor(2, 3, 4)), state=feed_forward_state(rng, 4, wide), training=True),
         built(call(narrow, 1), call(rng.tensor(3, narrow)), state=feed_forward_state(rng, narrow, 1)),
+        built(call(1, narrow), call(rng.tensor(3, 1)), state=feed_forward_state(rng, 1, narrow)),
     ]
 
 

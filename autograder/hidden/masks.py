@@ -10,7 +10,8 @@ from selfcheck.plan import call, check, dtype, tensor
 def padding_edges(rng):
     integers = [call(tensor(rng.sample(range(1, 9), 3), name), 9) for name in ("int32", "int16", "uint8")]
     one = tensor([rng.integer(3, 7)], "int64")
-    return [*integers, call(one), call(one, 11), call(tensor([], "int64"), 5), call(tensor([0, 0], "int64"))]
+    none = tensor([], "int64")
+    return [*integers, call(one), call(one, 11), call(none, 5), call(none), call(tensor([0, 0], "int64"))]
 
 
 @check("masks.causal_mask", sees="a single query sees every key, and no length is too small", points=1)
@@ -83,6 +84,8 @@ def softmax_edges(rng):
         call(rng.tensor(3, 1), tensor([[True], [False], [True]], "bool")),
         call(rng.tensor(4), tensor(mixed_rows(rng, 4), "bool"), 0),
         call(scores, tensor(across, "bool"), dim=0),
+        call(scores, dim=-3),
+        call(rng.tensor(1, 1)),
         call(tensor([[], []], "float64"), dim=0),
         call(rng.tensor(2, 4), tensor([False], "bool")),
     ]

@@ -24,7 +24,7 @@ def merge_edges(rng):
     return [call(rng.tensor(*size)) for size in sizes]
 
 
-@check(ATTENTION, sees="one head, heads of one feature, one token, and layers without bias", points=1)
+@check(ATTENTION, sees="one head, heads of one feature, one token, layers without bias, and no dropout", points=1)
 def mha_sizes(rng):
     batch, heads, queries, keys = rng.sizes(4, 2, 6)
     return [
@@ -32,6 +32,7 @@ def mha_sizes(rng):
         step(rng, (batch, 1, keys), heads, heads),
         step(rng, (batch, queries, 1), heads, 2 * heads),
         step(rng, (batch, queries, keys), heads, 2 * heads, bias=False),
+        step(rng, (batch, queries, keys), 1, 4, training=True),
     ]
 
 

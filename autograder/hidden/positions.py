@@ -1,7 +1,8 @@
 """Hidden checks of positions."""
 
-from selfcheck.checks.positions import ADDING, ALIBI, LEARNED, ROTARY, SHIFT, TABLE, learned, zeros
-from selfcheck.plan import built, call, check
+from selfcheck.checks._position_views import learned, zeros
+from selfcheck.checks.positions import ADDING, ALIBI, LEARNED, ROTARY, SHIFT, TABLE
+from selfcheck.plan import built, call, check, refused
 
 FAR = 1e-4  # float32 angles at positions of a few dozen are off by about 1e-5
 
@@ -33,7 +34,8 @@ def encoding_edges(rng):
         built(call(6, length), call(rng.tensor(batch, length, 6)), call(rng.tensor(1, 1, 6))),
         built(call(2), call(rng.tensor(length, batch, 2)), call(rng.tensor(batch, length, 2))),
         built(call(4, 1, 0.5), call(rng.tensor(batch, 1, 4))),
-        built(call(4, length, 0.0), call(rng.tensor(batch, length, 4)), training=True),
+        built(call(4, length), call(rng.tensor(batch, length, 4)), training=True),
+        built(call(2), call(zeros(1, 1024, 2)), refused(call(zeros(1, 1025, 2)))),
     ]
 
 

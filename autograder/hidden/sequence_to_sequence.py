@@ -9,12 +9,13 @@ from selfcheck.plan import call, check, generator
 @check(ATTEND, sees="every score, with leading dimensions that broadcast, with a mask and without", points=1)
 def attend_everything(rng):
     queries, keys, d_v, batch = rng.sizes(4, 2, 7)
-    lead, key_lead = (batch, 2), (batch, 1)
-    mask = mask_of(rng, batch, 1, queries, keys)
+    one, other = (batch, 2), (batch, 1)
+    masks = (None, mask_of(rng, batch, 1, queries, keys), mask_of(rng, batch, 2, queries, keys))
     return [
-        inputs.attending(rng, kind, queries, keys, d_v, lead, mask=given, key_lead=key_lead)
+        inputs.attending(rng, kind, queries, keys, d_v, lead, mask=mask, key_lead=key_lead)
         for kind in SCORES
-        for given in (None, mask)
+        for lead, key_lead in ((one, other), (other, one))
+        for mask in masks
     ]
 
 
@@ -81,7 +82,8 @@ def hierarchical_dtype(rng):
 @check(DECODER, sees="every score, with a mask", points=1)
 def decoder_every_score(rng):
     mask = inputs.words_in([[rng.integer(1, 5), 5]], 5)[0]
-    return [inputs.decoding(rng, 6, 3, (2, 4, 5), kind, mask=mask) for kind in SCORES]
+    smallest = inputs.decoding(rng, 1, 1, (1, 2, 2))
+    return [smallest, *(inputs.decoding(rng, 6, 3, (2, 4, 5), kind, mask=mask) for kind in SCORES)]
 
 
 @check(DECODER, sees="gradients reach the source and all parameters, and stay finite", compares="gradient", points=1)

@@ -18,6 +18,7 @@ class Stack(RightEncoder):
     def forward(self, x, attn_mask=None, key_mask=None, return_weights=False):
         arguments.check_floating(x=x)
         arguments.check_batched(x=x)
+        arguments.check_width(self, self.d_model, x=x)
         return self.answer(x, (attn_mask, key_mask), return_weights)
 
     def answer(self, x, masks, return_weights):

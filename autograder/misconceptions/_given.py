@@ -19,7 +19,7 @@ def behind_given_checks(exercise: str, name: str | None = None) -> Callable[[Cal
     def register(function: Callable) -> Callable:
         @functools.wraps(function)
         def wrong(*args, **kwargs):
-            _refuse_bad_arguments(exercise, args, kwargs)
+            refuse_bad_arguments(exercise, *args, **kwargs)
             return function(*args, **kwargs)
 
         wrong.__name__ = name or function.__name__
@@ -29,7 +29,7 @@ def behind_given_checks(exercise: str, name: str | None = None) -> Callable[[Cal
     return register
 
 
-def _refuse_bad_arguments(exercise: str, args: tuple, kwargs: dict) -> None:
+def refuse_bad_arguments(exercise: str, *args, **kwargs) -> None:
     """Raise what the reference raises; its answer is thrown away, and no random number is used up."""
     from ..reference import reference  # it imports this package
 

@@ -5,7 +5,7 @@ import math
 import torch
 
 from . import _mask_forms, _masked_softmax, misconception  # noqa: F401  (the module's wrong answers fill three files)
-from ._given import behind_given_checks
+from ._given import behind_given_checks, refuse_bad_arguments
 
 PADDING, CAUSAL, WINDOW, DOCUMENT = (
     f"masks.{name}" for name in ("padding_mask", "causal_mask", "sliding_window_mask", "document_mask")
@@ -171,6 +171,7 @@ def key_length_ignored(query_length, key_length=None, device=None):
 
 @misconception(CAUSAL)
 def device_ignored(query_length, key_length=None, device=None):
+    refuse_bad_arguments(CAUSAL, query_length, key_length)
     return past(query_length, key_length)
 
 
@@ -234,6 +235,7 @@ def causal_fixed_blocks(length, window, device=None):
 
 @misconception(WINDOW)
 def device_not_passed_on(length, window, device=None):
+    refuse_bad_arguments(WINDOW, length, window)
     return recent(length, window)
 
 

@@ -26,36 +26,35 @@ __all__ = [
 def online_softmax(chunks: Iterable[Tensor]) -> Tensor:
     """softmax of the concatenation, from one pass over its chunks   (Milakov and Gimelshein 2018).
 
-    chunks: score tensors (..., S_i), at least one, the same but for S_i; each is seen once, in order
+    chunks: score tensors (..., S_i), the same but for S_i, with at least one score; each is seen once, in order
     Running along: the largest score so far, and the sum of exp(score - largest), rescaled when a larger one comes.
     Returns weights (..., S_1 + S_2 + …). A slice whose scores are all -inf gives zeros.
-    Raises ValueError where there is no chunk or the shapes do not fit, TypeError for a wrong dtype.
+    Raises ValueError where there is no score or the shapes do not fit, TypeError for a wrong dtype.
     """
     chunks = _checked(chunks)
     # solution: begin
     largest = total = None
     parts = []  # exp(score - largest at that time), with that largest
     for chunk in chunks:
-        highest = (
-            chunk.amax(dim=-1, keepdim=True) if chunk.shape[-1] else chunk.new_full((*chunk.shape[:-1], 1), -math.inf)
-        )
+        highest = chunk.detach().amax(dim=-1, keepdim=True)  # softmax is the same for every shift: it needs no gradient
         new = highest if largest is None else torch.maximum(largest, highest)
-        new = new.detach()  # softmax is the same for every shift, so no gradient passes through it
         finite = new.where(new != -torch.inf, 0.0)  # nothing to see so far: -inf - 0 stays -inf
         part = torch.exp(chunk - finite)  # (..., S_i)
         added = part.sum(dim=-1, keepdim=True)
         total = added if total is None else total * torch.exp(largest - finite) + added
         largest = new
-        parts.append((part, finite))
+        parts.append((part, largest))  # -inf where nothing is to be seen: later it counts for 0, whatever comes
     total = total.where(total != 0, 1.0)
-    last = largest.where(largest != -torch.inf, 0.0)
-    return torch.cat([part * (torch.exp(shift - last) / total) for part, shift in parts], dim=-1)
+    return torch.cat([part * (torch.exp(then - finite) / total) for part, then in parts], dim=-1)
     # solution: end
 
 
 def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
-    """The chunks one after the other, each checked as it comes; ValueError or TypeError where one does not fit."""
-    first = None
+    """The chunks one after the other, each checked as it comes; ValueError or TypeError where one does not fit.
+
+    An empty chunk adds nothing and is passed over.
+    """
+    first, some = None, False
     for number, chunk in enumerate(chunks):
         check_floating(**{f"chunk {number}": chunk})
         if chunk.dim() == 0:
@@ -67,9 +66,11 @@ def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
                 f"every chunk must be like the first but for its last axis, {tuple(first.shape)}, "
                 f"got {tuple(chunk.shape)} for chunk {number}"
             )
-        yield chunk
-    if first is None:
-        raise ValueError("chunks must hold at least one tensor, got none")
+        if chunk.shape[-1]:
+            some = True
+            yield chunk
+    if not some:
+        raise ValueError("chunks must hold at least one score, got none")
 
 
 def blockwise_attention(
@@ -125,7 +126,7 @@ class _Blocks:
     def of_keys(self, queries: slice) -> Iterator[tuple[slice, Tensor | None]]:
         """The blocks of keys that these queries may see, each with what is hidden there, (n or 1, rows, columns)."""
         shift = self.keys - self.length  # query i is at position i + shift
-        seen = min(queries.stop + shift, self.keys) if self.is_causal else self.keys
+        seen = queries.stop + shift if self.is_causal else self.keys
         for start in range(0, seen, self.columns):
             keys = slice(start, min(start + self.columns, seen))
             hidden = None
@@ -181,7 +182,7 @@ class _Blockwise(torch.autograd.Function):
         query, key, value, output, maxima, sums = ctx.saved_tensors
         blocks, wide = ctx.blocks, output.dtype
         of_query, of_key, of_value = (torch.zeros_like(x, dtype=wide) for x in (query, key, value))
-        upstream = upstream.to(wide) / sums  # every product with a weight would be divided by its query's sum
+        upstream = upstream / sums  # every product with a weight would be divided by its query's sum
         row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs
         scale = 1.0 / math.sqrt(query.shape[-1])
         room, more_room = query.new_empty(2, len(query) * blocks.rows * blocks.columns, dtype=wide)
@@ -196,7 +197,7 @@ class _Blockwise(torch.autograd.Function):
                 of_scores.sub_(row_sums[:, rows]).mul_(weights)
                 of_query[:, rows].baddbmm_(of_scores, keys)
                 of_key[:, columns].baddbmm_(of_scores.mT, queries, alpha=scale)
-        return (of_query * scale).to(query.dtype), of_key.to(key.dtype), of_value.to(value.dtype), None
+        return of_query * scale, of_key, of_value, None  # autograd gives each the dtype of its argument
 
 
 def _scores(query: Tensor, key: Tensor, hidden: Tensor | None, room: Tensor) -> Tensor:

@@ -155,6 +155,7 @@ class Encoder(nn.Module):
     ) -> None:
         super().__init__()
         check_length("num_layers", num_layers, least=1)
+        self.d_model = d_model
         # solution: begin
         self.layers = nn.ModuleList(
             EncoderLayer(d_model, num_heads, d_ff, dropout, activation, norm_first) for _ in range(num_layers)
@@ -179,6 +180,7 @@ class Encoder(nn.Module):
         """
         check_floating(x=x)
         check_batched(x=x)
+        check_width(self, self.d_model, x=x)
         # solution: begin
         weights = []
         for layer in self.layers:

@@ -118,7 +118,7 @@ def to_additive(mask: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     Returns a tensor of that dtype and of the mask's shape and device.
     Raises TypeError for a mask that is not boolean or a dtype that is not floating.
     """
-    check_mask("mask", mask, tuple(mask.shape) if isinstance(mask, Tensor) else ())
+    check_mask("mask", mask, mask.shape if isinstance(mask, Tensor) else ())
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise TypeError(f"dtype must be a floating-point dtype, which has -inf, got {dtype}")
     # solution: begin
@@ -137,7 +137,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) ->
     """
     check_floating(scores=scores)
     if mask is not None:
-        check_mask("mask", mask, tuple(scores.shape))
+        check_mask("mask", mask, scores.shape)
     axes = max(scores.dim(), 1)
     if not -axes <= dim < axes:
         raise ValueError(f"dim must be an axis of scores {tuple(scores.shape)}, from {-axes} to {axes - 1}, got {dim}")

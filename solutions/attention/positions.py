@@ -33,8 +33,8 @@ def sinusoidal_encoding(max_length: int, d_model: int, base: float = 10000.0) ->
     check_even("d_model", d_model)
     _check_base(base)
     # solution: begin
-    positions = torch.arange(max_length, dtype=torch.float64)
-    angles = positions.unsqueeze(-1) * _frequencies(d_model, base)  # (max_length, d_model / 2)
+    positions = torch.arange(max_length)
+    angles = positions.unsqueeze(-1) * _frequencies(d_model, base)  # (max_length, d_model / 2), in float64
     table = torch.stack((angles.sin(), angles.cos()), dim=-1)  # (max_length, d_model / 2, 2)
     return table.flatten(-2).to(torch.get_default_dtype())
     # solution: end
@@ -133,10 +133,10 @@ def apply_rotary(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tensor:
     check_even("d_head", x.shape[-1])
     _check_base(base)
     # solution: begin
-    positions = torch.arange(x.shape[-2], dtype=torch.float64, device=x.device) + offset
-    angles = positions.unsqueeze(-1) * _frequencies(x.shape[-1], base, x.device)  # (L, d_head / 2)
+    positions = torch.arange(x.shape[-2], device=x.device) + offset
+    angles = positions.unsqueeze(-1) * _frequencies(x.shape[-1], base, x.device)  # (L, d_head / 2), in float64
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-    even, odd = x[..., 0::2], x[..., 1::2]  # (..., L, d_head / 2)
+    even, odd = x[..., ::2], x[..., 1::2]  # (..., L, d_head / 2)
     return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
     # solution: end
 

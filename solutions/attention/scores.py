@@ -45,7 +45,7 @@ def bilinear_scores(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     check_sequence(query=query, key=key)
     check_batch(query=query, key=key)
     expected = (query.shape[-1], key.shape[-1])
-    if tuple(weight.shape) != expected:
+    if weight.shape != expected:
         raise ValueError(f"weight must be (d_q, d_k) = {expected}, got {tuple(weight.shape)}; transpose it?")
     # solution: begin
     return query @ weight @ key.transpose(-2, -1)  # (..., L, S)

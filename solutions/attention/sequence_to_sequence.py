@@ -73,7 +73,7 @@ def local_attention_weights(scores: Tensor, center: Tensor, window: float) -> Te
     if not window > 0:
         raise ValueError(f"window must be positive, got {window}")
     # solution: begin
-    positions = torch.arange(scores.shape[-1], dtype=scores.dtype, device=scores.device)  # (S,)
+    positions = torch.arange(scores.shape[-1], device=scores.device)  # (S,)
     distance = positions - center.unsqueeze(-1)  # (..., S)
     near = distance.abs() <= window
     return masked_softmax(scores, near) * torch.exp(-2.0 * (distance / window).square())
@@ -96,7 +96,7 @@ def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | 
     # solution: begin
     some = (scores != -torch.inf).any(dim=-1, keepdim=True)  # (..., 1)
     log_weights = torch.log_softmax(scores.where(some, 0.0), dim=-1)  # (..., S)
-    weights = log_weights.detach().float().exp().reshape(-1, scores.shape[-1])
+    weights = log_weights.float().exp().reshape(-1, scores.shape[-1])
     choice = torch.multinomial(weights, 1, generator=generator).reshape(some.shape)  # (..., 1)
     value = values.take_along_dim(choice.unsqueeze(-1), dim=-2).squeeze(-2)  # (..., d)
     log_probability = log_weights.take_along_dim(choice, dim=-1)  # (..., 1)
@@ -137,11 +137,10 @@ class HierarchicalAttention(nn.Module):
             raise ValueError(f"x must be (B, n_sentences, n_words, d_model), got shape {tuple(x.shape)}")
         check_width(self, self.d_model, x=x)
         if mask is not None:
-            check_mask("mask", mask, tuple(x.shape[:3]))
+            check_mask("mask", mask, x.shape[:3])
         # solution: begin
         if mask is None:
             mask = torch.ones(x.shape[:3], dtype=torch.bool, device=x.device)
-        mask = mask.expand(x.shape[:3])
         sentences = _pooled(x, self.word_proj, self.word_query, mask)  # (B, n_sentences, d_model)
         return _pooled(sentences, self.sentence_proj, self.sentence_query, mask.any(dim=-1))  # (B, d_model)
         # solution: end

@@ -45,7 +45,7 @@ def project(inputs, w_query, w_key, w_value) -> tuple:
     _check_same_width("w_query", w_query, "w_key", w_key)
     # solution: begin
     inputs = np.asarray(inputs, dtype=float)
-    return inputs @ np.asarray(w_query), inputs @ np.asarray(w_key), inputs @ np.asarray(w_value)
+    return inputs @ w_query, inputs @ w_key, inputs @ w_value
     # solution: end
 
 
@@ -80,9 +80,7 @@ def softmax(scores, axis=-1):
         )
     # solution: begin
     scores = np.asarray(scores, dtype=float)
-    if scores.shape[axis] == 0:
-        return scores.copy()
-    largest = scores.max(axis=axis, keepdims=True)
+    largest = scores.max(axis=axis, keepdims=True, initial=-np.inf)  # initial: of no scores at all
     largest = np.where(np.isneginf(largest), 0.0, largest)  # an empty slice: exp(-inf - 0) = 0
     exponentials = np.exp(scores - largest)
     total = exponentials.sum(axis=axis, keepdims=True)
@@ -122,8 +120,8 @@ def self_attention(inputs, w_query, w_key, w_value, scale=False) -> tuple:
     queries, keys, values = project(inputs, w_query, w_key, w_value)
     scores = dot_scores(queries, keys)
     if scale:
-        scores = scores / np.sqrt(keys.shape[-1])
-    weights = softmax(scores, axis=-1)
+        scores = scores / np.sqrt(keys.shape[1])
+    weights = softmax(scores)
     return weighted_sum(weights, values), weights
     # solution: end
 

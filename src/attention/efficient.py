@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 9f9e8f207d94
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 0b3d2582301d
 """Attention that scales: softmax in one pass, attention in blocks, shared key heads, a cache, a GPU kernel."""
 
 import math
@@ -23,18 +23,21 @@ __all__ = [
 def online_softmax(chunks: Iterable[Tensor]) -> Tensor:
     """softmax of the concatenation, from one pass over its chunks   (Milakov and Gimelshein 2018).
 
-    chunks: score tensors (..., S_i), at least one, the same but for S_i; each is seen once, in order
+    chunks: score tensors (..., S_i), the same but for S_i, with at least one score; each is seen once, in order
     Running along: the largest score so far, and the sum of exp(score - largest), rescaled when a larger one comes.
     Returns weights (..., S_1 + S_2 + …). A slice whose scores are all -inf gives zeros.
-    Raises ValueError where there is no chunk or the shapes do not fit, TypeError for a wrong dtype.
+    Raises ValueError where there is no score or the shapes do not fit, TypeError for a wrong dtype.
     """
     chunks = _checked(chunks)
     raise NotImplementedError("exercise 9.1: Softmax in one pass")
 
 
 def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
-    """The chunks one after the other, each checked as it comes; ValueError or TypeError where one does not fit."""
-    first = None
+    """The chunks one after the other, each checked as it comes; ValueError or TypeError where one does not fit.
+
+    An empty chunk adds nothing and is passed over.
+    """
+    first, some = None, False
     for number, chunk in enumerate(chunks):
         check_floating(**{f"chunk {number}": chunk})
         if chunk.dim() == 0:
@@ -46,9 +49,11 @@ def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
                 f"every chunk must be like the first but for its last axis, {tuple(first.shape)}, "
                 f"got {tuple(chunk.shape)} for chunk {number}"
             )
-        yield chunk
-    if first is None:
-        raise ValueError("chunks must hold at least one tensor, got none")
+        if chunk.shape[-1]:
+            some = True
+            yield chunk
+    if not some:
+        raise ValueError("chunks must hold at least one score, got none")
 
 
 def blockwise_attention(

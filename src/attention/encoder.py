@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. bc821d3f4295
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 5b7d395fd9cb
 """The Transformer encoder: attention and feed-forward layers with residual connections and layer normalisation."""
 
 import math
@@ -122,6 +122,7 @@ class Encoder(nn.Module):
     ) -> None:
         super().__init__()
         check_length("num_layers", num_layers, least=1)
+        self.d_model = d_model
         raise NotImplementedError("exercise 7.4: The encoder")
 
     def forward(
@@ -139,6 +140,7 @@ class Encoder(nn.Module):
         """
         check_floating(x=x)
         check_batched(x=x)
+        check_width(self, self.d_model, x=x)
         raise NotImplementedError("exercise 7.4: The encoder")
 
 

@@ -18,6 +18,7 @@ LETTERS |= {"uint8": "B", "bool": "?"}
 SIZES = {name: struct.calcsize("<" + letter) for name, letter in LETTERS.items()} | {"bfloat16": 2}
 MOST_ENTRIES = 200_000
 MOST_DEPTH = 8
+MOST_AXES = 64  # as many as torch and NumPy know
 
 
 @dataclass(frozen=True)
@@ -130,10 +131,12 @@ def unpack(tree: dict[str, Any]) -> Any:
         kind = tree["kind"]
         if kind in ("tensor", "ndarray", "list"):
             found = Array(kind, tree["dtype"], tuple(tree["shape"]), base64.b64decode(tree["data"], validate=True))
-            sound = all(type(length) is int and length >= 0 for length in found.shape)
-            if not sound or math.prod(found.shape) * SIZES[found.dtype] != len(found.data):
+            lengths = all(type(length) is int and 0 <= length < 2**48 for length in found.shape)
+            if not lengths or len(found.shape) > MOST_AXES:
+                raise ValueError("no shape")
+            if math.prod(found.shape) * SIZES[found.dtype] != len(found.data):
                 raise ValueError("shape and data disagree")
-            if math.prod(found.shape) > MOST_ENTRIES:
+            if math.prod(length or 1 for length in found.shape) > MOST_ENTRIES:  # lists of empty rows grow as well
                 raise ValueError("too many entries")
             return found
         if kind == "none":

@@ -16,21 +16,11 @@ from .steps import listed, missing_parameter, wrong_shape
 Answer = dict[str, Any]
 
 PRINTED = "; what your code prints is lost: hand it back with return"
-TYPES = {
-    "generator": "a generator",
-    "function": "a function",
-    "method": "a function",
-    "builtin_function_or_method": "a function",
-    "dict": "a dict",
-    "set": "a set",
-    "text": "a text",
-}
-ADVICE_ON_TYPES = {
-    "generator": "; yield makes one: collect the values and return them",
-    "function": "; are the brackets () of a call missing?",
-    "method": "; are the brackets () of a call missing?",
-    "builtin_function_or_method": "; are the brackets () of a call missing?",
-}
+FUNCTIONS = ("function", "method", "builtin_function_or_method")
+TYPES = {"generator": "a generator", "dict": "a dict", "set": "a set", "text": "a text"}
+TYPES |= dict.fromkeys(FUNCTIONS, "a function")
+ADVICE_ON_TYPES = dict.fromkeys(FUNCTIONS, "; are the brackets () of a call missing?")
+ADVICE_ON_TYPES["generator"] = "; yield makes one: collect the values and return them"
 
 
 @dataclass(frozen=True)
@@ -44,6 +34,9 @@ class Difference:
 
     kind: str
     text: str
+
+
+NO_FORM = Difference("structure", "the answer has not the expected form")
 
 
 def compare(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool = True) -> Difference | None:
@@ -76,25 +69,29 @@ def _compare_errors(check: Check, expected: Answer, got: Answer, reveal: bool) -
 
 
 def _values(check: Check, one: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
-    wanted, came = unpack(expected["value"]), unpack(got["value"])
+    wanted, came = raw = unpack(expected["value"]), unpack(got["value"])
     if check.view:
         try:
             wanted, came = check.view(one, wanted), check.view(one, came)
-        except Exception as error:  # the view meets whatever a learner returned
-            plain = _compare_trees(unpack(expected["value"]), came, math.inf, reveal, "")  # its form alone
-            if plain and plain.kind in ("structure", "shape"):
-                return plain
-            return Difference("structure", f"the answer has not the expected form ({type(error).__name__})")
+        except Exception:  # the view meets whatever a learner returned
+            return _other_form(*raw, reveal) or NO_FORM
+        if came is raw[1] and wanted is not raw[0]:  # left as it is, it must not pass for what a view says of answers
+            return _other_form(*raw, reveal) or NO_FORM
     difference = _compare_trees(wanted, came, check.tolerance, reveal, "")
     if difference and check.view and difference.kind in ("structure", "shape"):
         # What the view makes of an answer of another form means nothing to a learner: name the answer's own form.
-        plain = _compare_trees(unpack(expected["value"]), unpack(got["value"]), check.tolerance, reveal, "")
-        difference = plain if plain and plain.kind in ("structure", "shape") else difference
-    if difference and difference.kind in ("values", "nan") and _are_facts(wanted, unpack(expected["value"])):
+        difference = _other_form(*raw, reveal) or difference
+    if difference and difference.kind in ("values", "nan") and _are_facts(wanted, raw[0]):
         difference = Difference("facts", f"this does not hold{_how_often(wanted, came)}")
     if difference and came is None and got.get("printed"):
         return Difference(difference.kind, difference.text.partition(";")[0] + PRINTED)
     return difference
+
+
+def _other_form(wanted: Any, came: Any, reveal: bool) -> Difference | None:
+    """The difference between two answers if it lies in their form."""
+    found = _compare_trees(wanted, came, math.inf, reveal, "")
+    return found if found and found.kind in ("structure", "shape") else None
 
 
 def _are_facts(viewed: Any, answer: Any) -> bool:
@@ -183,6 +180,10 @@ def _dtype(check: Check, one: dict[str, Any], expected: Answer, got: Answer, rev
                 else "make new tensors with it, and convert back what was widened"
             )
             return Difference("dtype", f"expected dtype {want.dtype}, got {part.dtype}; {advice}")
+        elif part.shape != want.shape and not check.view:  # an argument handed back has its dtype for nothing
+            return Difference(
+                "shape", f"expected shape {want.shape}, got {part.shape}{shape_advice(want.shape, part.shape)}"
+            )
     if len(wanted) != len(came):
         number = "one tensor" if len(wanted) == 1 else f"{len(wanted)} tensors"
         return Difference("structure", f"expected {number}, got {len(came)}{_form_advice(None, unpack(got['value']))}")
@@ -304,8 +305,9 @@ def _argument_name(name: str) -> str:
     """The runner's name of a value in words: "0", "key", "0[2]", "state.q_proj.weight", of the second use "1.key"."""
     if name.startswith("state."):
         return f"the parameter {name.removeprefix('state.')}"
-    if name.endswith("]"):  # one of several tensors in an argument
-        return f"tensor {int(name[:-1].rpartition('[')[2]) + 1} of {_argument_name(name.rpartition('[')[0])}"
+    owner, bracket, number = name.removesuffix("]").rpartition("[")
+    if name.endswith("]") and bracket and number.isdecimal():  # one of several tensors in an argument
+        return f"tensor {int(number) + 1} of {_argument_name(owner)}"
     use, dot, rest = name.partition(".")
     if dot and use.isdecimal():
         return f"{_argument_name(rest)} of call {int(use) + 1}"
@@ -325,14 +327,14 @@ def _as_parts(came: Any, count: int) -> list | None:
 def _as_array(value: Any) -> Array | None:
     if isinstance(value, Array):
         return value
-    if isinstance(value, (bool, int, float)):
-        return array(value)
-    if isinstance(value, (tuple, list)):
-        rows = [_as_array(row) for row in value]
-        try:
+    try:
+        if isinstance(value, (bool, int, float)):
+            return array(value)
+        if isinstance(value, (tuple, list)):
+            rows = [_as_array(row) for row in value]
             return array([row.nested() for row in rows if row is not None]) if None not in rows else None
-        except (ValueError, OverflowError):
-            return None
+    except (ValueError, OverflowError):  # ragged rows, a number beyond all dtypes
+        pass
     return None
 
 

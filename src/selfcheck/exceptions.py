@@ -111,7 +111,7 @@ def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = ""
     exercise: the id of the exercise whose check met it; reveal: whether its own words may be repeated
     before: what the check expected instead
     """
-    kind, text = str(error.get("type")), str(error.get("text"))
+    kind, text = str(error.get("type")), " ".join(str(error.get("text")).split())  # one line, or it forges another
     if kind == "NotImplementedError" and (not text or text.startswith("exercise ")):
         return _not_written(exercise, text)
     if error.get("importing"):
@@ -129,7 +129,7 @@ def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = ""
     if kind == "SystemExit":
         return "raised", f"your code ends Python{_where(error)}: hand the answer back with return instead"
     before = "" if kind in SLIPS else before
-    text = " ".join(text.partition(", but expected one of")[0].split())  # torch's list of signatures fills a screen
+    text = text.partition(", but expected one of")[0].rstrip()  # torch's list of signatures fills a screen
     if not reveal:  # a learner's own exception may quote the input
         return "raised", f"{before}your code raised {kind}{_where(error)}"
     advice = _advice(exercise, kind, text)

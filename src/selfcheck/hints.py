@@ -51,5 +51,5 @@ def _memory() -> Path:
 def _read(path: Path) -> dict[str, int]:
     try:
         return {str(name): int(count) for name, count in json.loads(path.read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, AttributeError, TypeError):
+    except (OSError, ValueError, AttributeError, TypeError, OverflowError, RecursionError):
         return {}

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from .catalogue import Exercise, exercises, parts_of
+from .reach import forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package
-from .source import forbidden_call
 from .traces import describe
 from .verdict import ExerciseResult, judge, skip_where_dependencies_fail
 
@@ -67,7 +67,8 @@ class Learner:
             keys = visible_keys(exercise)
             answers = answer_exercise(exercise.id, plans_of(keys))
             ordered = [answers[str(place)] for place in range(len(keys))]
-            found = forbidden_call(self._source(exercise.module), exercise.symbol, exercise.forbidden)
+            source = self._source(exercise.module)
+            found = forbidden_call(source, exercise.symbol, exercise.forbidden, self._source)
             self._results[exercise.number] = judge(exercise, keys, ordered, found)
         return self._results[exercise.number]
 

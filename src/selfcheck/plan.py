@@ -150,6 +150,7 @@ class Check:
     view: Callable[[dict[str, Any], Any], Any] | None = None
     points: int = 0  # of a hidden check; a visible one's stand in the catalogue
     problem_set: str | None = None  # of a hidden check of an id that has two parts
+    given: bool = False  # whether an answer that does nothing passes: then it counts beside another check alone
 
     def calls(self, seed: int) -> list[dict[str, Any]]:
         """The packed steps that this check makes for a seed."""
@@ -169,6 +170,7 @@ def check(
     view: Callable[[dict[str, Any], Any], Any] | None = None,
     points: int = 0,
     problem_set: str | None = None,
+    given: bool = False,
 ) -> Callable[[Callable], Callable]:
     """Register a check of an exercise.
 
@@ -182,6 +184,8 @@ def check(
     tolerance: an entry may differ by tolerance · (1 + |expected|); 1e-5 lets float32 arithmetic pass
     view: view(call, value) brings several right answers to one form before they are compared
     points: of a hidden check; problem_set: of a hidden check, where the exercise's id has two parts
+    given: whether an answer that does nothing passes, zeros or an argument handed back: such checks earn points only
+        where another check of the exercise passes
     """
     aspects = (compares,) if isinstance(compares, str) else compares
     unknown = set(aspects) - set(ASPECTS)
@@ -189,7 +193,7 @@ def check(
         raise ValueError(f"compares must be among {ASPECTS}, got {sorted(unknown)}")
 
     def register(make: Callable) -> Callable:
-        found = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, points, problem_set)
+        found = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, points, problem_set, given)
         known = _found.setdefault(make.__module__, [])
         if any(other.name == found.name for other in known):
             raise ValueError(f"two checks in {make.__module__} are named {found.name}")

@@ -3,74 +3,63 @@
 from __future__ import annotations
 
 import ast
+import codecs
+import io
 import threading
-from collections.abc import Iterator
+import tokenize
 
+#: Encodings that people write in; what others turn a text into is not what stands there.
+PLAIN_ENCODINGS = {
+    *("utf-8", "utf-8-sig", "ascii", "koi8-r", "koi8-u", "gb2312", "gbk", "gb18030", "big5", "shift_jis", "cp932"),
+    *("euc_jp", "euc_kr", "cp949", *(f"iso8859-{part}" for part in (1, 2, 5, 7, 9, 15))),
+    *(f"cp125{part}" for part in range(8)),
+}
 _ONE_AT_A_TIME = threading.Lock()  # CPython 3.11 counts the depth of two parsing threads as one, and fails
 
 
-def forbidden_call(source: str, symbol: str, forbidden: tuple[str, ...]) -> tuple[str, int] | None:
-    """The first forbidden dotted name that `symbol` reaches, and its line; None where there is none.
-
-    source: the module's text; symbol: the exercise's function. What it names in the same module is followed.
-    A name is forbidden as a whole ("torch.nn.functional.softmax"), under whatever alias it was imported, or, with a
-    dot in front (".softmax"), as a method of whatever object.
-    """
-    tree = _parse(source)
-    if not forbidden or tree is None:  # a module that does not parse is reported by its import
-        return None
-    aliases = _aliases(tree)
-    for node in _reached(tree, symbol):
-        dotted = _dotted(node, aliases)
-        if dotted in forbidden:
-            return dotted, getattr(node, "lineno", 0)
-        if isinstance(node, ast.Attribute) and f".{node.attr}" in forbidden:
-            return f".{node.attr}", node.lineno
-    return None
-
-
-def builds_on(source: str, symbol: str, other: str) -> bool:
-    """Whether `symbol` reaches a function named `other`, its own or imported; True where it cannot be told."""
-    tree = _parse(source)
-    if tree is None:
-        return True
-    aliases = _aliases(tree)
-    names = {name.rpartition(".")[2] for node in _reached(tree, symbol) if (name := _dotted(node, aliases))}
-    return other in names
-
-
-def _parse(source: str) -> ast.Module | None:
+def parse(source: str) -> ast.Module | None:
+    """The tree of a module's text; None where Python cannot read it."""
     try:
-        with _ONE_AT_A_TIME:
-            return ast.parse(source.removeprefix("\ufeff"))  # some editors on Windows put this mark first
+        return _parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _reached(tree: ast.Module, symbol: str) -> Iterator[ast.AST]:
-    """Every node of a top-level definition, and of the definitions in the same module that it names."""
-    definitions: dict[str, list[ast.stmt]] = {}
-    for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            definitions.setdefault(node.name, []).append(node)
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    definitions.setdefault(target.id, []).append(node)
-    waiting, seen = [symbol], set()
-    while waiting:
-        name = waiting.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        for definition in definitions.get(name, [])[-1:]:  # a later definition replaces an earlier one
-            for node in ast.walk(definition):
-                yield node
-                if isinstance(node, ast.Name):
-                    waiting.append(node.id)
+def too_deep(source: str) -> bool:
+    """Whether Python gives up on the depth of a module's text, which need not mean that it cannot be imported."""
+    try:
+        _parse(source)
+    except (RecursionError, MemoryError):
+        return True
+    except (SyntaxError, ValueError):
+        pass
+    return False
 
 
-def _aliases(tree: ast.Module) -> dict[str, str]:
+def _parse(source: str) -> ast.Module:
+    with _ONE_AT_A_TIME:
+        return ast.parse(source.removeprefix("\ufeff"))  # some editors on Windows put this mark first
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding in which Python reads a module; "utf-8" where it knows none."""
+    try:
+        return codecs.lookup(tokenize.detect_encoding(io.BytesIO(_with_newlines(data)).readline)[0]).name
+    except (SyntaxError, LookupError, ValueError):
+        return "utf-8"
+
+
+def text_of(data: bytes) -> str:
+    """A module's text as Python reads it, as far as its encoding is a plain one; what does not fit becomes "\ufffd"."""
+    name = encoding_of(data)
+    return _with_newlines(data).decode(name if name in PLAIN_ENCODINGS else "utf-8", errors="replace")
+
+
+def _with_newlines(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def imports_of(tree: ast.Module) -> dict[str, str]:
     """What each imported name stands for, wherever in the module it is imported."""
     found = {}
     for node in ast.walk(tree):
@@ -85,7 +74,11 @@ def _aliases(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def _dotted(node: ast.AST, aliases: dict[str, str]) -> str | None:
+def dotted_name(node: ast.AST, aliases: dict[str, str]) -> str | None:
+    """What a name or a chain of attributes stands for, "torch.nn.functional.softmax"; None for anything else.
+
+    aliases: as from imports_of
+    """
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

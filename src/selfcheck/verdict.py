@@ -9,8 +9,32 @@ from typing import Any
 from .catalogue import Exercise
 from .compare import Answer
 from .diagnose import Key, diagnose, first_difference
-from .source import builds_on
+from .reach import builds_on
 
+#: What a stub, whose argument checks stand, or an answer that looks at nothing gets right.
+GIVEN = {"error", "dtype", "unchanged", "kept", "generator", "memory"}
+MOST_MESSAGE = 1500  # characters
+#: What a learner reads of a draw that is not shown, by kind of difference: the code that met its inputs has no word in
+#: it, or it would tell them.
+UNTOLD = {
+    "missing": "it is not there",
+    "not started": "not started yet",
+    "import": "the module cannot be imported",
+    "raised": "your code raised an exception for inputs that are not shown: try others than the visible ones",
+    "no error": "this call cannot be answered and should raise an exception, but an answer came back",
+    "structure": "the answer has not the expected form",
+    "shape": "the answer has not the expected shape",
+    "dtype": "the answer has not the expected dtype",
+    "nan": "there is NaN in the answer",
+    "values": "the values differ",
+    "facts": "this does not hold",
+    "gradient": "a gradient differs, or does not arrive",
+    "changed": "your code changed what it was given: work on a copy",
+    "parameters": "the parameters are not those that are asked for",
+    "state": "what became of a module that was handed over differs",
+    "kept": "a module that was handed over has not kept its own parameters",
+    "memory": "a tensor far larger than needed was made on the way",
+}
 PASSED, FAILED, SKIPPED, GRADER_ERROR = "passed", "failed", "skipped", "grader_error"
 
 
@@ -77,6 +101,7 @@ def judge(
     """
     differences = [first_difference(key, key.expected, got, key.reveal) for key, got in zip(keys, answers, strict=True)]
     causes = diagnose(keys, answers)
+    told = {one[1].text for key, one in zip(keys, differences, strict=True) if one and key.reveal}
     places: dict[str, list[int]] = {}
     for place, key in enumerate(keys):
         places.setdefault(key.check.name, []).append(place)
@@ -94,14 +119,19 @@ def judge(
             results.append(CheckResult(**common, verdict=FAILED, points=0, message=message, kind="forbidden"))
         else:
             named = [place for place in broken if causes[place]]
-            results.append(_failed(exercise, keys, answers, differences, causes, (named or broken)[0], common))
+            results.append(_failed(exercise, keys, answers, differences, causes, (named or broken)[0], common, told))
     return ExerciseResult(exercise, tuple(_nothing_for_given_checks(results, keys)))
 
 
 def _nothing_for_given_checks(results: list[CheckResult], keys: Sequence[Key]) -> list[CheckResult]:
-    """Checks of errors are skipped where nothing else passes: a stub's argument checks are given, not earned."""
-    only_errors = {key.check.name for key in keys if key.check.compares == ("error",)}
-    if any(one.verdict == PASSED and one.check not in only_errors for one in results):
+    """Checks that a stub or a constant passes are skipped where nothing else passes: they are given, not earned."""
+    calls: dict[str, list[list[dict[str, Any]]]] = {}
+    for key in keys:
+        calls.setdefault(key.check.name, []).append(key.calls)
+    given = {key.check.name for key in keys if key.check.given or set(key.check.compares) <= GIVEN}
+    # The same question in every draw, whose answer every learner can read: it may be known by heart.
+    given |= {name for name, draws in calls.items() if len(draws) > 1 and all(one == draws[0] for one in draws)}
+    if any(one.verdict == PASSED and one.check not in given for one in results):
         return results
     message = "Counts as soon as another check of this exercise passes."
     return [
@@ -109,10 +139,12 @@ def _nothing_for_given_checks(results: list[CheckResult], keys: Sequence[Key]) -
     ]
 
 
-def _failed(exercise, keys, answers, differences, causes, place, common) -> CheckResult:
+def _failed(exercise, keys, answers, differences, causes, place, common, told) -> CheckResult:
     position, difference = differences[place]
     key, cause = keys[place], causes[place]
-    message, section = difference.text, exercise.section
+    # Of a draw that is not shown, nothing that was not said of a shown one: by then its inputs were in nobody's reach.
+    own_words = key.reveal or difference.text in told or difference.kind not in UNTOLD
+    message, section = (difference.text if own_words else UNTOLD[difference.kind])[:MOST_MESSAGE], exercise.section
     if cause:
         entry = exercise.message_of(cause)
         message, section = entry.message.strip(), entry.section

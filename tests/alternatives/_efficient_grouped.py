@@ -17,7 +17,9 @@ def below_given_checks(function):
         if not query.dim() == key.dim() == value.dim() == 4:
             raise ValueError("four axes are wanted")
         check_same_width(query, key)
-        if key.shape[:3] != value.shape[:3] or key.shape[0] != query.shape[0] or query.shape[1] % key.shape[1]:
+        if key.shape[:3] != value.shape[:3] or key.shape[0] != query.shape[0]:
+            raise ValueError("these do not fit")
+        if key.shape[1] == 0 or query.shape[1] % key.shape[1]:
             raise ValueError("these do not fit")
         if attn_mask is not None:
             check_mask("attn_mask", attn_mask, (*query.shape[:3], key.shape[2]))

@@ -5,7 +5,7 @@ import functools
 
 from torch import nn
 
-from attention._arguments import check_batched, check_floating, check_length
+from attention._arguments import check_batched, check_floating, check_length, check_width
 from attention.encoder import EncoderLayer
 
 from . import alternative
@@ -19,11 +19,13 @@ class Stacking(nn.Module):
     def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, activation="relu", norm_first=False):
         super().__init__()
         check_length("num_layers", num_layers, least=1)
+        self.d_model = d_model
         self.make(num_layers, d_model, num_heads, d_ff, dropout, activation, norm_first)
 
     def forward(self, x, attn_mask=None, key_mask=None, return_weights=False):
         check_floating(x=x)
         check_batched(x=x)
+        check_width(self, self.d_model, x=x)
         return self.answer(x, attn_mask, key_mask, return_weights)
 
 

@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from . import alternative
+from ._given import below_given_checks
 
 PADDING, CAUSAL, WINDOW, DOCUMENT, COMBINE, ADDITIVE, SOFTMAX = (
     "masks.padding_mask",
@@ -18,12 +18,6 @@ PADDING, CAUSAL, WINDOW, DOCUMENT, COMBINE, ADDITIVE, SOFTMAX = (
 )
 
 
-def refuse(wrong, kind=ValueError):
-    """Stands for the argument checks that a stub gives."""
-    if wrong:
-        raise kind("refused")
-
-
 def table(rows, shape, device=None):
     """A boolean tensor from nested lists, also where one of them is empty."""
     return torch.tensor(rows, dtype=torch.bool, device=device).reshape(shape)
@@ -32,17 +26,14 @@ def table(rows, shape, device=None):
 # 4.1 padding_mask
 
 
-def check_lengths(lengths, max_length):
-    refuse(lengths.is_floating_point(), TypeError)
-    longest = int(lengths.max()) if len(lengths) else 0
-    max_length = longest if max_length is None else max_length
-    refuse(longest > max_length or bool((lengths.long() < 0).any()))
-    return max_length
+def columns(lengths, max_length):
+    """How many columns a padding mask has; without a max_length the longest sequence decides."""
+    return (int(lengths.max()) if len(lengths) else 0) if max_length is None else max_length
 
 
-@alternative(PADDING)
+@below_given_checks(PADDING)
 def padding_by_loops(lengths, max_length=None):
-    max_length = check_lengths(lengths, max_length)
+    max_length = columns(lengths, max_length)
     mask = torch.zeros(len(lengths), max_length, dtype=torch.bool)
     for b, length in enumerate(lengths.tolist()):
         for j in range(length):
@@ -50,32 +41,32 @@ def padding_by_loops(lengths, max_length=None):
     return mask
 
 
-@alternative(PADDING)
+@below_given_checks(PADDING)
 def padding_by_slices(lengths, max_length=None):
-    max_length = check_lengths(lengths, max_length)
+    max_length = columns(lengths, max_length)
     mask = torch.zeros((lengths.shape[0], max_length), device=lengths.device)
     for b in range(lengths.shape[0]):
         mask[b, : lengths[b]] = 1
     return mask == 1
 
 
-@alternative(PADDING)
+@below_given_checks(PADDING)
 def padding_by_expanded_positions(lengths, max_length=None):
-    max_length = check_lengths(lengths, max_length)
+    max_length = columns(lengths, max_length)
     positions = torch.arange(max_length).expand(lengths.size(0), max_length)
     return torch.lt(positions, lengths[:, None])
 
 
-@alternative(PADDING)
+@below_given_checks(PADDING)
 def padding_negated(lengths, max_length=None):
-    max_length = check_lengths(lengths, max_length)
+    max_length = columns(lengths, max_length)
     is_padding = torch.arange(max_length).unsqueeze(0) >= lengths.view(-1, 1)
     return is_padding.logical_not()
 
 
-@alternative(PADDING)
+@below_given_checks(PADDING)
 def padding_by_lists(lengths, max_length=None):
-    max_length = check_lengths(lengths, max_length)
+    max_length = columns(lengths, max_length)
     rows = [[True] * n + [False] * (max_length - n) for n in lengths.tolist()]
     return table(rows, (len(rows), max_length))
 
@@ -83,14 +74,14 @@ def padding_by_lists(lengths, max_length=None):
 # 4.2 causal_mask
 
 
-@alternative(CAUSAL)
+@below_given_checks(CAUSAL, "device")
 def causal_by_loops(query_length, key_length=None, device=None):
     key_length = query_length if key_length is None else key_length
     rows = [[j <= i + key_length - query_length for j in range(key_length)] for i in range(query_length)]
     return table(rows, (query_length, key_length), device)
 
 
-@alternative(CAUSAL)
+@below_given_checks(CAUSAL, "device")
 def causal_by_triangle(query_length, key_length=None, device=None):
     if key_length is None:
         key_length = query_length
@@ -98,14 +89,14 @@ def causal_by_triangle(query_length, key_length=None, device=None):
     return torch.tril(ones, diagonal=key_length - query_length)
 
 
-@alternative(CAUSAL)
+@below_given_checks(CAUSAL, "device")
 def causal_negated_upper_triangle(query_length, key_length=None, device=None):
     key_length = key_length if key_length is not None else query_length
     hidden = torch.zeros(query_length, key_length, device=device)
     return ~(hidden + torch.triu(torch.ones_like(hidden), key_length - query_length + 1)).bool()
 
 
-@alternative(CAUSAL)
+@below_given_checks(CAUSAL, "device")
 def causal_last_rows_of_the_square(query_length, key_length=None, device=None):
     key_length = key_length if key_length is not None else query_length
     longest = max(query_length, key_length)
@@ -116,7 +107,7 @@ def causal_last_rows_of_the_square(query_length, key_length=None, device=None):
 # 4.3 sliding_window_mask
 
 
-@alternative(WINDOW)
+@below_given_checks(WINDOW, "device")
 def window_by_loops(length, window, device=None):
     mask = torch.zeros(length, length, dtype=torch.bool, device=device)
     for i in range(length):
@@ -125,19 +116,19 @@ def window_by_loops(length, window, device=None):
     return mask
 
 
-@alternative(WINDOW)
+@below_given_checks(WINDOW, "device")
 def window_by_two_triangles(length, window, device=None):
     ones = torch.ones(length, length, dtype=torch.bool, device=device)
     return ones.tril() & ones.triu(1 - window)
 
 
-@alternative(WINDOW)
+@below_given_checks(WINDOW, "device")
 def window_by_difference_of_triangles(length, window, device=None):
     ones = torch.ones((length, length), device=device)
     return (torch.tril(ones) - torch.tril(ones, -window)) > 0
 
 
-@alternative(WINDOW)
+@below_given_checks(WINDOW, "device")
 def window_by_diagonals(length, window, device=None):
     mask = torch.zeros(length, length, device=device)
     for back in range(min(window, length)):
@@ -145,7 +136,7 @@ def window_by_diagonals(length, window, device=None):
     return mask.bool()
 
 
-@alternative(WINDOW)
+@below_given_checks(WINDOW, "device")
 def window_by_slices(length, window, device=None):
     mask = torch.full((length, length), False, device=device)
     for i in range(length):
@@ -156,25 +147,25 @@ def window_by_slices(length, window, device=None):
 # 4.4 document_mask
 
 
-@alternative(DOCUMENT)
+@below_given_checks(DOCUMENT)
 def documents_by_loops(document_ids):
     rows = [[[a == b for b in row] for a in row] for row in document_ids.tolist()]
     batch, length = document_ids.shape
     return table(rows, (batch, length, length))
 
 
-@alternative(DOCUMENT)
+@below_given_checks(DOCUMENT)
 def documents_by_row(document_ids):
     return torch.stack([row[:, None] == row[None, :] for row in document_ids])
 
 
-@alternative(DOCUMENT)
+@below_given_checks(DOCUMENT)
 def documents_by_difference(document_ids):
     ids = document_ids.long()
     return (ids[:, :, None] - ids[:, None, :]) == 0
 
 
-@alternative(DOCUMENT)
+@below_given_checks(DOCUMENT)
 def documents_by_membership(document_ids):
     """One 0/1 column per document; two tokens share one where the product is not 0."""
     batch, length = document_ids.shape
@@ -184,7 +175,7 @@ def documents_by_membership(document_ids):
     return torch.einsum("bid,bjd->bij", member, member) > 0.5
 
 
-@alternative(DOCUMENT)
+@below_given_checks(DOCUMENT)
 def documents_by_copies(document_ids):
     length = document_ids.size(1)
     down = document_ids.unsqueeze(2).repeat(1, 1, length)
@@ -194,13 +185,13 @@ def documents_by_copies(document_ids):
 # 4.5 combine_masks
 
 
-@alternative(COMBINE)
+@below_given_checks(COMBINE)
 def combine_by_reduce(*masks):
     present = [mask for mask in masks if mask is not None]
     return functools.reduce(torch.logical_and, present) if present else None
 
 
-@alternative(COMBINE)
+@below_given_checks(COMBINE)
 def combine_by_stacking(*masks):
     present = [mask for mask in masks if mask is not None]
     if not present:
@@ -208,7 +199,7 @@ def combine_by_stacking(*masks):
     return torch.stack(torch.broadcast_tensors(*present)).all(dim=0)
 
 
-@alternative(COMBINE)
+@below_given_checks(COMBINE)
 def combine_by_product(*masks):
     product = None
     for mask in masks:
@@ -217,7 +208,7 @@ def combine_by_product(*masks):
     return None if product is None else product.bool()
 
 
-@alternative(COMBINE)
+@below_given_checks(COMBINE)
 def combine_what_is_forbidden(*masks):
     forbidden = None
     for mask in masks:
@@ -227,7 +218,7 @@ def combine_what_is_forbidden(*masks):
     return forbidden if forbidden is None else ~forbidden
 
 
-@alternative(COMBINE)
+@below_given_checks(COMBINE)
 def combine_a_copy_in_place(*masks):
     present = [mask for mask in masks if mask is not None]
     if len(present) == 0:
@@ -241,47 +232,38 @@ def combine_a_copy_in_place(*masks):
 # 4.6 to_additive
 
 
-def check_boolean(mask, dtype):
-    refuse(mask.dtype != torch.bool or not dtype.is_floating_point, TypeError)
-
-
-@alternative(ADDITIVE)
+@below_given_checks(ADDITIVE)
 def additive_by_logarithm(mask, dtype=torch.float32):
-    check_boolean(mask, dtype)
     return mask.to(dtype).log()
 
 
-@alternative(ADDITIVE)
+@below_given_checks(ADDITIVE)
 def additive_by_where(mask, dtype=torch.float32):
-    check_boolean(mask, dtype)
     return torch.where(mask, torch.tensor(0.0, dtype=dtype), torch.tensor(float("-inf"), dtype=dtype))
 
 
-@alternative(ADDITIVE)
+@below_given_checks(ADDITIVE)
 def additive_converted_at_the_end(mask, dtype=torch.float32):
-    check_boolean(mask, dtype)
     return torch.where(mask, 0.0, -math.inf).to(dtype)
 
 
-@alternative(ADDITIVE)
+@below_given_checks(ADDITIVE)
 def additive_by_assignment(mask, dtype=torch.float32):
-    check_boolean(mask, dtype)
     additive = torch.full(mask.shape, -torch.inf, dtype=dtype)
     additive[mask] = 0
     return additive
 
 
-@alternative(ADDITIVE)
+@below_given_checks(ADDITIVE)
 def additive_by_division(mask, dtype=torch.float32):
     """1 - 1/1 = 0 and 1 - 1/0 = -inf."""
-    check_boolean(mask, dtype)
     return 1 - 1 / mask.to(dtype)
 
 
 # 4.7 masked_softmax
 
 
-@alternative(SOFTMAX)
+@below_given_checks(SOFTMAX)
 def softmax_by_hand(scores, mask=None, dim=-1):
     allowed = scores != -math.inf
     if mask is not None:
@@ -294,7 +276,7 @@ def softmax_by_hand(scores, mask=None, dim=-1):
     return terms / torch.where(total > 0, total, torch.ones_like(total))
 
 
-@alternative(SOFTMAX)
+@below_given_checks(SOFTMAX)
 def softmax_slice_by_slice(scores, mask=None, dim=-1):
     """Every slice on its own, the softmax over its allowed entries alone."""
     mask = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand(scores.shape)
@@ -310,7 +292,7 @@ def softmax_slice_by_slice(scores, mask=None, dim=-1):
     return torch.stack(rows).reshape(shape).movedim(-1, dim) if rows else torch.zeros_like(scores)
 
 
-@alternative(SOFTMAX)
+@below_given_checks(SOFTMAX)
 def softmax_of_harmless_rows(scores, mask=None, dim=-1):
     """An empty row is treated as if everything were allowed, and multiplied by zero afterwards."""
     allowed = torch.isfinite(scores)
@@ -322,7 +304,7 @@ def softmax_of_harmless_rows(scores, mask=None, dim=-1):
     return torch.nn.functional.softmax(finite + additive, dim=dim) * some
 
 
-@alternative(SOFTMAX)
+@below_given_checks(SOFTMAX)
 def softmax_by_log_sum(scores, mask=None, dim=-1):
     if mask is not None:
         scores = torch.where(mask, scores, -torch.inf)
@@ -332,7 +314,7 @@ def softmax_by_log_sum(scores, mask=None, dim=-1):
     return torch.where(empty, torch.zeros_like(weights), weights)
 
 
-@alternative(SOFTMAX)
+@below_given_checks(SOFTMAX)
 def softmax_in_double_precision(scores, mask=None, dim=-1):
     allowed = ~torch.isneginf(scores) if mask is None else ~torch.isneginf(scores) & mask
     wide = scores.double().masked_fill(~allowed, -torch.inf)

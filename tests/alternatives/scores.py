@@ -5,30 +5,27 @@ import math
 import torch
 from torch.nn import functional as F
 
-from . import alternative
+from ._given import below_given_checks
 
 
-@alternative("scores.additive_scores")
+@below_given_checks("scores.additive_scores")
 def concatenated_pairs(query, key, w1, w2):
     L, S = query.shape[-2], key.shape[-2]
-    refuse(query, key, w1, w2)
     batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])
     q = query.unsqueeze(-2).expand(*batch, L, S, query.shape[-1])
     k = key.unsqueeze(-3).expand(*batch, L, S, key.shape[-1])
     return (torch.tanh(torch.cat([q, k], dim=-1) @ w1.T) * w2).sum(dim=-1)
 
 
-@alternative("scores.additive_scores")
+@below_given_checks("scores.additive_scores")
 def einsum_and_linear(query, key, w1, w2):
-    refuse(query, key, w1, w2)
     w_query, w_key = w1.split([query.shape[-1], key.shape[-1]], dim=1)
     from_query, from_key = F.linear(query, w_query), F.linear(key, w_key)
     return torch.einsum("...lsh,h->...ls", (from_query[..., :, None, :] + from_key[..., None, :, :]).tanh(), w2)
 
 
-@alternative("scores.additive_scores")
+@below_given_checks("scores.additive_scores")
 def one_pair_at_a_time(query, key, w1, w2):
-    refuse(query, key, w1, w2)
     rows = []
     for i in range(query.shape[-2]):
         row = []
@@ -41,60 +38,51 @@ def one_pair_at_a_time(query, key, w1, w2):
     return torch.stack(rows, dim=-2)
 
 
-@alternative("scores.additive_scores")
+@below_given_checks("scores.additive_scores")
 def tanh_from_a_sigmoid(query, key, w1, w2):
-    refuse(query, key, w1, w2)
     d_q = query.shape[-1]
     inside = torch.matmul(query, w1[:, :d_q].t()).unsqueeze(-2) + torch.matmul(key, w1[:, d_q:].t()).unsqueeze(-3)
     return F.linear(2 * torch.sigmoid(2 * inside) - 1, w2.unsqueeze(0)).squeeze(-1)
 
 
-def refuse(query, key, w1, w2):
-    """The argument checks of additive_scores, in a learner's own words."""
-    if not all(tensor.is_floating_point() and tensor.dtype == query.dtype for tensor in (query, key, w1, w2)):
-        raise TypeError("expected floating-point tensors of one dtype")
-    if w1.shape[1] != query.shape[-1] + key.shape[-1] or w1.shape[0] != w2.shape[0]:
-        raise ValueError(f"expected w1 (h, d_q + d_k) and w2 (h,), got {w1.shape} and {w2.shape}")
-
-
-@alternative("scores.bilinear_scores")
+@below_given_checks("scores.bilinear_scores")
 def einsum_of_three(query, key, weight):
     return torch.einsum("...ld,de,...se->...ls", query, weight, key)
 
 
-@alternative("scores.bilinear_scores")
+@below_given_checks("scores.bilinear_scores")
 def weight_on_the_key(query, key, weight):
     return query @ (key @ weight.T).mT
 
 
-@alternative("scores.bilinear_scores")
+@below_given_checks("scores.bilinear_scores")
 def linear_then_sum(query, key, weight):
     projected = F.linear(query, weight.T)
     return (projected.unsqueeze(-2) * key.unsqueeze(-3)).sum(-1)
 
 
-@alternative("scores.bilinear_scores")
+@below_given_checks("scores.bilinear_scores")
 def a_loop_over_queries(query, key, weight):
     rows = [(key @ (query[..., i, :] @ weight).unsqueeze(-1)).squeeze(-1) for i in range(query.size(-2))]
     return torch.stack(rows, dim=-2)
 
 
-@alternative("scores.dot_scores")
+@below_given_checks("scores.dot_scores")
 def einsum(query, key):
     return torch.einsum("...ld,...sd->...ls", query, key)
 
 
-@alternative("scores.dot_scores")
+@below_given_checks("scores.dot_scores")
 def products_summed(query, key):
     return (query[..., :, None, :] * key[..., None, :, :]).sum(dim=-1)
 
 
-@alternative("scores.dot_scores")
+@below_given_checks("scores.dot_scores")
 def keys_times_queries_turned(query, key):
     return torch.matmul(key, query.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
-@alternative("scores.dot_scores")
+@below_given_checks("scores.dot_scores")
 def filled_entry_by_entry(query, key):
     batch = torch.broadcast_shapes(query.shape[:-2], key.shape[:-2])
     scores = torch.empty(*batch, query.shape[-2], key.shape[-2], dtype=query.dtype, device=query.device)
@@ -104,25 +92,25 @@ def filled_entry_by_entry(query, key):
     return scores
 
 
-@alternative("scores.scaled_dot_scores")
+@below_given_checks("scores.scaled_dot_scores")
 def divided_afterwards(query, key):
     return query @ key.transpose(-2, -1) / math.sqrt(key.size(-1))
 
 
-@alternative("scores.scaled_dot_scores")
+@below_given_checks("scores.scaled_dot_scores")
 def divided_in_place_afterwards(query, key):
     scores = torch.matmul(query, key.mT)
     scores /= key.shape[-1] ** 0.5
     return scores
 
 
-@alternative("scores.scaled_dot_scores")
+@below_given_checks("scores.scaled_dot_scores")
 def a_fourth_root_on_each(query, key):
     factor = query.shape[-1] ** -0.25
     return (query * factor) @ (key * factor).mT
 
 
-@alternative("scores.scaled_dot_scores")
+@below_given_checks("scores.scaled_dot_scores")
 def the_root_as_a_tensor(query, key):
     d_k = torch.tensor(key.shape[-1])
     return torch.einsum("...id,...jd->...ij", query, key) / torch.sqrt(d_k)

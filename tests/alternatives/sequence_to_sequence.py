@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from attention._arguments import check_batch, check_floating, check_mask, check_sequence
 from attention.masks import masked_softmax
 
 from . import _sequence_to_sequence_modules, alternative  # noqa: F401  (the classes have a file of their own)
@@ -13,26 +14,14 @@ ATTEND, LOCAL, HARD = (
 )
 
 
-def refuse(**tensors):
-    """What the given lines of the stubs refuse first."""
-    for tensor in tensors.values():
-        if not tensor.is_floating_point():
-            raise TypeError("not floating")
-    if len({tensor.dtype for tensor in tensors.values()}) > 1:
-        raise TypeError("more than one dtype")
-
-
 def refuse_attend(query, keys, values, mask):
-    refuse(query=query, keys=keys, values=values)
+    check_floating(query=query, keys=keys, values=values)
+    check_sequence(query=query, keys=keys, values=values)
     if keys.shape[-2] != values.shape[-2]:
         raise ValueError("two lengths")
+    check_batch(query=query, keys=keys, values=values)
     if mask is not None:
-        if mask.dtype != torch.bool:
-            raise TypeError("not boolean")
-        batch = torch.broadcast_shapes(query.shape[:-2], keys.shape[:-2])
-        shape = (*batch, query.shape[-2], keys.shape[-2])
-        if any(a not in (1, b) for a, b in zip(mask.shape[::-1], shape[::-1], strict=False)):
-            raise ValueError("mask does not fit")
+        check_mask("mask", mask, (*check_batch(query=query, keys=keys), query.shape[-2], keys.shape[-2]))
 
 
 @alternative(ATTEND)
@@ -75,8 +64,8 @@ def values_summed_with_an_axis_more(query, keys, values, score, mask=None):
 
 
 def refuse_local(scores, center, window):
-    refuse(scores=scores, center=center)
-    if scores.shape[:-1] != center.shape or window <= 0:
+    check_floating(scores=scores, center=center)
+    if scores.dim() == 0 or scores.shape[:-1] != center.shape or window <= 0:
         raise ValueError("does not fit")
 
 
@@ -126,8 +115,8 @@ def with_a_normal_distribution(scores, center, window):
 
 
 def refuse_hard(scores, values):
-    refuse(scores=scores, values=values)
-    if scores.shape != values.shape[:-1]:
+    check_floating(scores=scores, values=values)
+    if scores.dim() == 0 or scores.shape != values.shape[:-1]:
         raise ValueError("does not fit")
 
 

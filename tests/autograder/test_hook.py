@@ -20,7 +20,7 @@ def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_n
         cleaned.append(student)
 
     monkeypatch.setattr(intake, "normalise", normalise)
-    nbgrader_plugin._take_in(tmp_path, "ps1", "zoe", [])
+    nbgrader_plugin._take_in(tmp_path, "ps1", "*", [])
     assert cleaned == ["zoe"]
     step = TrustedResults()
     step.config.CourseDirectory.root = str(tmp_path)

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from autograder import intake
+from autograder import arrivals, intake
 from autograder.course import Course, check_student_id
 
 RELEASED = {
@@ -79,7 +79,7 @@ def test_only_modules_and_the_notebook_are_taken_from_a_folder(tmp_path):
     for name in ("attention/masks.py", "attention/deep/masks.py", "torch.py", "sitecustomize.py", "attention/x.so"):
         (folder / name).write_text("text")
     (folder / "attention" / "scores.py").symlink_to("/etc/passwd")
-    received = intake.read_folder(folder, "ps3")
+    received = arrivals.read_folder(folder, "ps3")
     assert set(received.files) == {"masks.py"} and received.notebook is None
     told = " ".join(received.remarks)
     assert all(name in told for name in ("torch.py", "sitecustomize.py", "x.so", "deep/masks.py", "scores.py"))
@@ -91,8 +91,8 @@ def test_a_zip_is_read_without_being_unpacked(tmp_path):
         archive.writestr("attention/masks.py", "x = 1")
         archive.writestr("ps3.ipynb", "{}")
         archive.writestr("../../evil.py", "x")
-        archive.writestr("attention/bomb.py", b"0" * (intake.MOST_NOTEBOOK_BYTES + 10))
-    received = intake.read_zip(path, "ps3")
+        archive.writestr("attention/bomb.py", b"0" * (arrivals.MOST_NOTEBOOK_BYTES + 10))
+    received = arrivals.read_zip(path, "ps3")
     assert received.files == {"masks.py": b"x = 1"} and received.notebook == b"{}"
     assert "evil.py" in " ".join(received.remarks) and "bomb.py" in " ".join(received.remarks)
 
@@ -101,14 +101,14 @@ def test_a_zip_in_a_folder_of_the_problem_sets_name_is_understood(tmp_path):
     path = tmp_path / "x.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("ps3/attention/masks.py", "x = 1")
-    assert set(intake.read_zip(path, "ps3").files) == {"masks.py"}
+    assert set(arrivals.read_zip(path, "ps3").files) == {"masks.py"}
 
 
 def test_what_is_no_zip_is_refused(tmp_path):
     path = tmp_path / "ps3.zip"
     path.write_bytes(b"not a zip")
     with pytest.raises(ValueError, match="no readable zip"):
-        intake.read_zip(path, "ps3")
+        arrivals.read_zip(path, "ps3")
 
 
 def test_a_submission_that_came_another_way_is_cleaned_once_and_kept(course):
@@ -129,7 +129,7 @@ def test_a_submission_that_came_another_way_is_cleaned_once_and_kept(course):
 
 
 def test_a_file_slipped_in_after_cleaning_is_cleaned_again(course):
-    intake.store(course, "ada", "ps3", intake.Received({"masks.py": b"x = 1"}, None, ()))
+    intake.store(course, "ada", "ps3", arrivals.Received({"masks.py": b"x = 1"}, None, ()))
     (course.submitted("ada", "ps3") / "torch.py").write_text("x")
     intake.normalise(course, "ada", "ps3")
     assert not (course.submitted("ada", "ps3") / "torch.py").exists()

@@ -1,21 +1,19 @@
 """Proves every exercise: wrong answers fail and are named, right ones get full marks, stubs get zero."""
 
-import functools
-
 import pytest
 
-from autograder import reference, stubs
+from autograder import proofs, reference, stubs
 from autograder.misconceptions import misconceptions_of
 from selfcheck import runner
 from selfcheck.catalogue import exercises, parts_of
 from selfcheck.diagnose import first_difference
 from selfcheck.recorded import plans_of, visible_keys
 from selfcheck.verdict import judge
-from tests.alternatives import alternatives_of
+
+from . import lazy
 
 SECRETS = [b"one course", b"another course"]
 ALL = exercises()
-TRAINED = ("classifier.TextClassifier", "classifier.PairMatcher")  # their checks train models: one course's secret
 name_of = "{0.number}-{0.id}".format
 parts = pytest.mark.parametrize("exercise", ALL, ids=name_of)
 hidden = pytest.mark.parametrize(
@@ -24,76 +22,36 @@ hidden = pytest.mark.parametrize(
         pytest.param(exercise, secret, id=f"{secret.decode()}-{name_of(exercise)}")
         for secret in SECRETS
         for exercise in ALL
-        if secret == SECRETS[0] or exercise.id not in TRAINED
+        if secret == SECRETS[0] or exercise.id not in proofs.TRAINED
     ],
 )
 
 
-def answers_of(function, keys):
-    return [runner.answer(function, key.calls, "gradient" in key.check.compares) for key in keys]
-
-
-@functools.cache
-def hidden_keys(exercise, secret):
-    return reference.hidden_keys(exercise, secret)
-
-
-@functools.cache
-def all_keys(exercise):
-    return visible_keys(exercise) + hidden_keys(exercise, SECRETS[0])
-
-
-def misconceptions_here(exercise):
-    """Those of the catalogue's entry: an id with two parts shares its runnable ones between them."""
-    return {one.id: misconceptions_of(exercise.id)[one.id] for one in exercise.misconceptions}
-
-
 @parts
 def test_every_misconception_fails_a_visible_check_and_is_named(exercise):
-    keys = visible_keys(exercise)
-    for name, function in misconceptions_here(exercise).items():
-        result = judge(exercise, keys, answers_of(function, keys))
-        assert not result.passed, f"{name} passes every visible check"
-        assert result.misconceptions == [name], f"{name} is diagnosed as {result.misconceptions}"
-        unnamed = [one.check for one in result.checks if one.verdict == "failed" and one.misconception is None]
-        assert not unnamed, f"{name} fails {unnamed} unnamed"
+    assert proofs.misconceptions_fail(exercise) == []
 
 
 @hidden
 def test_every_misconception_is_named_on_hidden_draws_too(exercise, secret):
-    keys = visible_keys(exercise) + hidden_keys(exercise, secret)
-    keys = [key for key in keys if key.misconceptions]  # of the hidden draws the first of each check
-    for name in misconceptions_here(exercise):
-        result = judge(exercise, keys, [key.misconceptions.get(name, key.expected) for key in keys])
-        assert result.misconceptions == [name], f"{name} is diagnosed as {result.misconceptions}"
-        assert result.points < result.max_points
+    assert proofs.misconceptions_are_named(exercise, secret) == []
 
 
 @hidden
 def test_alternatives_get_full_marks(exercise, secret):
-    keys = all_keys(exercise) if secret == SECRETS[0] else hidden_keys(exercise, secret)  # the visible ones once
-    assert len(alternatives_of(exercise.id)) >= 3
-    for name, function in alternatives_of(exercise.id).items():
-        result = judge(exercise, keys, answers_of(function, keys))
-        wrong = [(one.check, one.message) for one in result.checks if one.verdict != "passed"]
-        assert not wrong, f"{name}: {wrong}"
-        assert result.points == exercise.max_points
+    assert len(proofs.alternatives_here(exercise)) >= 3
+    assert proofs.alternatives_pass(exercise, secret) == []
 
 
 @parts
 def test_the_reference_gets_full_marks_and_answers_every_call(exercise):
-    keys = all_keys(exercise)
-    result = judge(exercise, keys, answers_of(reference.reference(exercise.id), keys))
-    assert result.passed and result.points == exercise.max_points
-    for key in keys:
-        raised = ["error" in answer for answer in key.expected]
-        assert all(raised) if "error" in key.check.compares else not any(raised), key.check.name
+    assert proofs.reference_passes(exercise, SECRETS[0]) == []
 
 
 @parts
 def test_the_stub_gets_nothing_and_a_friendly_text(exercise, tmp_path):
     assert stubs.write_stubs(tmp_path / "attention") == []
-    keys = all_keys(exercise)
+    keys = proofs.keys_of(exercise, SECRETS[0])
     plans = plans_of(keys)
     with runner.fresh_package(str(tmp_path)):
         answers = runner.answer_exercise(exercise.id, plans)
@@ -102,6 +60,16 @@ def test_the_stub_gets_nothing_and_a_friendly_text(exercise, tmp_path):
     assert not earned, earned
     number = parts_of(exercise.id)[0].number  # a stub names the first part of its exercise
     assert any(f"not started yet: exercise {number}" in one.message for one in result.checks)
+
+
+@pytest.mark.parametrize("exercise", [one for one in ALL if one.id not in proofs.TRAINED], ids=name_of)
+def test_an_answer_that_does_nothing_gets_nothing(exercise):
+    keys = proofs.keys_of(exercise, SECRETS[0])
+    is_class = isinstance(reference.reference(exercise.id), type)
+    for name, answer in lazy.ANSWERS.items():
+        answers = proofs.answers_of(lazy.as_class(answer) if is_class else answer, keys)
+        earned = [one.check for one in judge(exercise, keys, answers).checks if one.points]
+        assert not earned, f"{name} earns {earned}"
 
 
 @parts

@@ -92,6 +92,19 @@ def test_hidden_scores_get_nothing_and_no_order_of_chunks_makes_a_nan(share, see
     close(online_softmax(scores.split(2, dim=-1)), expected)
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_a_chunk_of_minus_infinity_before_very_negative_scores_gives_no_nan(dtype):
+    chunks = [torch.full((1, 2), -math.inf, dtype=dtype), torch.tensor([[-1000.0, -1000.0]], dtype=dtype)]
+    assert online_softmax(chunks).tolist() == [[0.0, 0.0, 0.5, 0.5]]
+
+
+def test_an_empty_chunk_adds_nothing_and_chunks_without_a_score_are_refused():
+    one, empty = numbers(2, 3), numbers(2, 0)
+    close(online_softmax([empty, one, empty]), one.softmax(dim=-1))
+    with pytest.raises(ValueError, match="at least one score"):
+        online_softmax([empty])
+
+
 def test_the_gradients_of_the_online_softmax_are_right_to_finite_differences():
     chunks = [numbers(2, width, seed=width).requires_grad_() for width in (3, 1, 4)]
     assert torch.autograd.gradcheck(lambda *given: online_softmax(given), chunks)

@@ -13,8 +13,8 @@ from selfcheck.catalogue import Exercise, Misconception
 from selfcheck.compare import close, compare
 from selfcheck.diagnose import Key, diagnose, first_difference
 from selfcheck.plan import Check, Draw, built, call, check, tensor
+from selfcheck.reach import builds_on, forbidden_call
 from selfcheck.show import Report, exercise_text
-from selfcheck.source import builds_on, forbidden_call
 from selfcheck.verdict import judge, skip_where_dependencies_fail
 
 EXERCISE = Exercise(
@@ -216,6 +216,18 @@ SDPA = ("torch.nn.functional.scaled_dot_product_attention",)
         "def f(q):\n    return h(q)\n",
         "def f(q):\n    import torch.nn.functional as F\n    return F.scaled_dot_product_attention(q, q, q)\n",
         "\ufeffimport torch.nn.functional as F\ndef f(q):\n    return F.scaled_dot_product_attention(q, q, q)\n",
+        "from torch.nn.functional import *\ndef f(q):\n    return scaled_dot_product_attention(q, q, q)\n",
+        "import torch\nF = torch.nn.functional\ndef f(q):\n    return F.scaled_dot_product_attention(q, q, q)\n",
+        "import torch.nn.functional as F\nif True:\n    def f(q):\n        return F.scaled_dot_product_attention(q)\n",
+        "from torch.nn.functional import scaled_dot_product_attention as f\n",
+        "import torch.nn.functional as F\nfor f in [F.scaled_dot_product_attention]:\n    pass\n",
+        "import torch.nn.functional as F\ndef f(q):\n    return F.scaled_dot_product_attention(q)\n"
+        "real = f\ndef f(q):\n    return real(q)\n",
+        "import torch.nn.functional as F\ndef f(q):\n    def g(h):\n        return h\n    return h(q)\n"
+        "h = F.scaled_dot_product_attention\n",
+        "import torch.nn.functional as F\nclass f:\n    pass\n"
+        "def forward(self, q):\n    return F.scaled_dot_product_attention(q)\nf.forward = forward\n",
+        "import torch.nn.functional as F\nclass f:\n    pass\nsetattr(f, 'forward', F.scaled_dot_product_attention)\n",
     ],
 )
 def test_a_forbidden_call_is_found_under_any_alias(source):
@@ -261,6 +273,66 @@ def test_a_forbidden_method_is_found_on_any_object(body):
     source = f"import torch\ndef f(x):\n    return {body}\n"
     assert forbidden_call(source, "f", (".softmax",)) == (".softmax", 3)
     assert forbidden_call(source, "f", (".log",)) is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from .helpers import g\ndef f(q):\n    return g(q)\n",
+        "from . import helpers\ndef f(q):\n    return helpers.g(q)\n",
+        "from .helpers import *\ndef f(q):\n    return g(q)\n",
+        "from attention import helpers as h\ndef f(q):\n    return h.g(q)\n",
+        "import attention.helpers\ndef f(q):\n    return attention.helpers.g(q)\n",
+        "def f(q):\n    from attention.helpers import g\n    return g(q)\n",
+        "from .between import g\ndef f(q):\n    return g(q)\n",
+        "from .star import g\ndef f(q):\n    return g(q)\n",
+    ],
+)
+def test_a_forbidden_call_is_found_in_another_module_of_the_package(source):
+    texts = {
+        "helpers": "import torch.nn.functional as F\ndef g(q):\n    return F.scaled_dot_product_attention(q, q, q)\n",
+        "between": "from .helpers import g\n",
+        "star": "from .helpers import *\n",
+    }
+    found = forbidden_call(source, "f", SDPA, lambda module: texts.get(module, ""))
+    assert found == (f"{SDPA[0]} (in helpers.py)", 3)
+    assert forbidden_call(source, "other", SDPA, lambda module: texts.get(module, "")) is None
+
+
+def test_a_family_of_names_can_be_forbidden():
+    source = "import torch\ndef f(q):\n    return torch._scaled_dot_product_attention_math(q, q, q)\n"
+    assert forbidden_call(source, "f", ("torch.*scaled_dot_product*",))[1] == 3
+    own = "from .dot_product import scaled_dot_product_attention as g\ndef f(q):\n    return g(q)\n"
+    assert forbidden_call(own, "f", ("torch.*scaled_dot_product*",)) is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from torch.nn.functional import softmax, scaled_dot_product_attention\ndef f(q):\n    return softmax(q)\n",
+        "import torch.nn.functional as F\nq = F.scaled_dot_product_attention(1)\ndef f(q):\n    return q\n",
+        "import torch.nn.functional as F\ndef f(q):\n    return q\n"
+        "if __name__ == '__main__':\n    g = F.scaled_dot_product_attention(1)\n    f(g)\n",
+        "import torch.nn.functional as F\ndef f(q):\n    return F.scaled_dot_product_attention(q)\n"
+        "def f(q):\n    return q\n",
+    ],
+)
+def test_a_forbidden_call_that_the_function_cannot_reach_costs_nothing(source):
+    assert forbidden_call(source, "f", SDPA) is None
+
+
+def test_after_a_star_import_a_learners_own_function_is_no_forbidden_call():
+    source = (
+        "from torch import *\ndef softmax(x):\n    return exp(x)\ndef f(x):\n    x.softmax\n    return softmax(x)\n"
+    )
+    assert forbidden_call(source, "f", ("torch.*softmax",)) is None
+    assert forbidden_call(source, "f", ("torch.exp",)) == ("torch.exp", 3)
+
+
+def test_a_source_too_deep_to_be_followed_hides_no_call():
+    deep = "x = " + "(-" * 90 + "g" + ")" * 90
+    source = f"import torch.nn.functional as F\ng = F.scaled_dot_product_attention\n{deep}\ndef f(q):\n    return x\n"
+    assert forbidden_call(source, "f", SDPA)
 
 
 def test_a_forbidden_call_elsewhere_in_the_module_costs_nothing():

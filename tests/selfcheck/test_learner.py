@@ -15,6 +15,8 @@ RIGHT_MASK = """
 
 def causal_mask(query_length, key_length=None, device=None):
     key_length = query_length if key_length is None else key_length
+    check_length("query_length", query_length)
+    check_length("key_length", key_length)
     return torch.ones(query_length, key_length, dtype=torch.bool, device=device).tril(key_length - query_length)
 """
 

@@ -2,6 +2,7 @@
 
 import math
 
+from selfcheck.arrays import Array
 from selfcheck.plan import built, call, iterator, method, tensor
 
 from .dot_product import mask_of
@@ -126,6 +127,7 @@ def large_scores(rng):
         call(iterator(levels(-10000.0), levels(0.0), levels(9999.0), levels(10000.0))),
         call(iterator(levels(-10000.0), levels(-10000.0))),
         call(iterator(levels(10000.0, -10000.0, 0.0), levels(10000.0, -10000.0, 0.0))),
+        call(iterator(tensor([[-10000.0, 0.5, 9999.0], [9999.0, -10000.0, 10000.0]]), rng.tensor(2, 2))),
     ]
 
 
@@ -136,7 +138,12 @@ def misfit_chunks(rng):
         call(iterator(rng.tensor(3, 2), rng.tensor(4, 2))),
         call(iterator(rng.tensor(3, 2), rng.tensor(3, 2, dtype="float32"))),
         call(iterator(tensor(rng.integers(3, 2)))),
+        call(iterator(rng.normal(3, 2))),
+        call(iterator(tensor(1.0))),
     ]
+
+
+ODD_ONES_OUT = ((3, 2, 2), (2, 3, 2), (2, 2, 3))  # batch sizes of query, key and value that do not go together
 
 
 def misfit_blocks(rng):
@@ -149,13 +156,20 @@ def misfit_blocks(rng):
         call(query, key, rng.tensor(5, 3, dtype="float32")),
         call(query, key, value, attn_mask=tensor(mask_of(rng, 5, 4))),
         call(query, key, value, attn_mask=rng.tensor(4, 5)),
+        call(query, key, value, block_size=-1),
+        call(rng.tensor(4, 2, dtype="float32"), key, value),
+        call(query, rng.tensor(5, 2, dtype="float32"), value),
+        call(rng.tensor(2), key, value),
+        call(query, rng.tensor(2), value),
+        call(query, key, rng.tensor(5)),
+        *(call(rng.tensor(a, 4, 2), rng.tensor(b, 5, 2), rng.tensor(c, 5, 3)) for a, b, c in ODD_ONES_OUT),
     ]
 
 
 def misfit_groups(rng):
     """Arguments of grouped attention that do not fit."""
     query, key, value = rng.tensor(2, 6, 4, 3), rng.tensor(2, 4, 5, 3), rng.tensor(2, 4, 5, 2)
-    two = rng.tensor(2, 2, 5, 3)
+    two, nobody = rng.tensor(2, 2, 5, 3), Array("tensor", "float64", (2, 0, 5, 3), b"")
     return [
         call(query, key, value),
         call(query, two, value),
@@ -163,6 +177,13 @@ def misfit_groups(rng):
         call(rng.tensor(6, 4, 3), two, two),
         call(query, two, two, tensor(mask_of(rng, 2, 2, 4, 5))),
         call(query, two, rng.tensor(2, 2, 5, 3, dtype="float32")),
+        call(query, two, rng.tensor(2, 1, 5, 3)),
+        call(query, rng.tensor(1, 2, 5, 3), rng.tensor(1, 2, 5, 3)),
+        call(rng.tensor(1, 2, 4, 3), rng.tensor(1, 1, 2, 3), rng.tensor(1, 1, 2, 2, 3)),
+        call(query, nobody, nobody),
+        call(query.nested(), two, two),
+        call(query, two.nested(), two),
+        call(query, two, two.nested()),
     ]
 
 

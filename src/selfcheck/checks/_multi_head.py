@@ -53,11 +53,11 @@ def weights_step(rng, sizes, num_heads, d_model, dtype="float64", **masks):
     return built(call(d_model, num_heads), call(*inputs(rng, *sizes, d_model, dtype), **masks), state=state)
 
 
-def step(rng, sizes, num_heads, d_model, dtype="float64", bias=True, **masks):
+def step(rng, sizes, num_heads, d_model, dtype="float64", bias=True, training=False, **masks):
     """A step with all parameters; sizes: batch, queries, keys."""
     made = call(d_model, num_heads) if bias else call(d_model, num_heads, bias=False)
     state = parameters(rng, d_model, bias=bias, dtype=dtype)
-    return built(made, call(*inputs(rng, *sizes, d_model, dtype=dtype), **masks), state=state)
+    return built(made, call(*inputs(rng, *sizes, d_model, dtype=dtype), **masks), state=state, training=training)
 
 
 UNITS = ((1, 0), (0, 1), (-1, 0), (0, -1))

@@ -1,7 +1,7 @@
-"""What the checks of positions look at in an answer, and the constant inputs that they give."""
+"""What the checks of positions look at in an answer, and the inputs that several of them give."""
 
 from selfcheck.arrays import array, nest, unpack
-from selfcheck.plan import tensor
+from selfcheck.plan import built, call, tensor
 
 
 def rows_sorted(one, answer):
@@ -54,6 +54,12 @@ def zeros(*shape, dtype="float64"):
 
 def _filled(shape):
     return [_filled(shape[1:]) for _ in range(shape[0])] if shape else 0.0
+
+
+def learned(rng, d_model, max_length, *uses, dtype="float64"):
+    """A step of LearnedPositionalEmbedding: the module with a drawn weight, and its uses."""
+    state = rng.state({"weight": (max_length, d_model)}, dtype)
+    return built(call(d_model, max_length), *uses, state=state)
 
 
 def what_became_of_x(one, answer):

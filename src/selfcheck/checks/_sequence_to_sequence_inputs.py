@@ -33,10 +33,10 @@ def attending(rng, kind, queries, keys, d_v, lead=(), widths=(4, 4), dtype="floa
 
 
 def with_empty_query(rng, **more):
-    """A call of attend in which some query may attend to nothing."""
+    """A call of attend in which some query may attend to nothing, and another one to every key."""
     queries, keys, d_v = rng.sizes(3, 2, 5)
-    mask = mask_of(rng, queries, keys)
-    mask[rng.integer(0, queries)] = [False] * keys
+    mask, (nothing, everything) = mask_of(rng, queries, keys), rng.sample(range(queries), 2)
+    mask[nothing], mask[everything] = [False] * keys, [True] * keys
     return attending(rng, "additive", queries, keys, d_v, widths=(2, 2), mask=mask, **more)
 
 
@@ -326,64 +326,3 @@ def without_context(state):
 def logits_alone(one, answer):
     """The first of the two results."""
     return answer[0]
-
-
-# what is refused
-
-
-def refused_by_attend(rng):
-    """Calls whose arguments do not fit."""
-    query, keys, values = rng.tensor(2, 4), rng.tensor(3, 4), rng.tensor(3, 5)
-    dot = bound(rng, "dot", 4, 4)
-    return [
-        call(query, keys, rng.tensor(4, 5), dot),
-        call(tensor(rng.integers(2, 4)), keys, values, dot),
-        call(query, keys, rng.tensor(3, 5, dtype="float32"), dot),
-        call(query, keys, values, dot, tensor([[0.0] * 3] * 2)),
-        call(query, keys, values, dot, tensor([[True] * 2] * 3)),
-    ]
-
-
-def refused_by_local(rng):
-    """Calls whose arguments do not fit."""
-    scores = rng.tensor(3, 6)
-    return [
-        call(scores, rng.tensor(6), 1.5),
-        call(scores, rng.tensor(3, 1), 1.5),
-        call(scores, rng.tensor(3), 0.0),
-        call(scores, rng.tensor(3, dtype="float32"), 1.5),
-    ]
-
-
-def refused_by_hard(rng):
-    """Calls whose arguments do not fit."""
-    return [
-        call(rng.tensor(2, 4), rng.tensor(2, 3, 5)),
-        call(rng.tensor(4), rng.tensor(4)),
-        call(tensor(rng.integers(2, 4)), rng.tensor(2, 4, 3)),
-        call(rng.tensor(2, 4), rng.tensor(2, 4, 3, dtype="float32")),
-    ]
-
-
-def refused_by_hierarchical(rng):
-    """Calls whose arguments do not fit."""
-    state = hierarchy(rng, 2)
-    return [
-        built(call(0)),
-        built(call(2), call(rng.tensor(2, 3, 2)), state=state),
-        built(call(2), call(rng.tensor(2, 3, 4, 3)), state=state),
-        built(call(2), call(rng.tensor(2, 3, 4, 2), tensor([[True] * 4] * 2)), state=state),
-        built(call(2), call(rng.tensor(2, 3, 4, 2), tensor([[[1.0] * 4] * 3] * 2)), state=state),
-    ]
-
-
-def refused_by_decoder(rng):
-    """Calls whose arguments do not fit."""
-    state, ids, states = decoder_state(rng, 5, 2), tensor(rng.integers(2, 3, high=5)), rng.tensor(2, 4, 2)
-    return [
-        built(call(5, 2, score="general")),
-        built(call(5, 2), call(rng.tensor(2, 3), states), state=state),
-        built(call(5, 2), call(ids, rng.tensor(3, 4, 2)), state=state),
-        built(call(5, 2), call(ids, rng.tensor(2, 4, 3)), state=state),
-        built(call(5, 2), call(ids, states, tensor([[True] * 3] * 2)), state=state),
-    ]

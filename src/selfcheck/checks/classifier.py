@@ -198,6 +198,10 @@ def text_errors(rng):
         built(classifier(), call(rng.tensor(2, 3))),
         built(classifier(classes=0)),
         built(call(VOCAB, 2, 8, 3, 16, 1)),
+        built(call(0, 2, 8, 2, 16, 1)),
+        built(call(VOCAB, 2, -8, 2, 16, 1)),
+        built(classifier(max_length=0)),
+        built(call(VOCAB, 2, 8, 2, 16, 1), call(padded(some_texts(rng, (513,)), 513))),
     ]
 
 
@@ -352,4 +356,7 @@ def pair_errors(rng):
         built(matcher(max_length=2), call(two, two)),
         built(matcher(), call(two, rng.tensor(2, 3))),
         built(call(VOCAB, 8, 3, 16, 1)),
+        built(call(0, 8, 2, 16, 1)),
+        built(matcher(), call(rng.tensor(2, 3), two)),
+        built(call(VOCAB, 8, 2, 16, 1), call(padded(some_texts(rng, (513, 1)), 513), two)),
     ]

@@ -5,6 +5,7 @@ of the scale and no other.
 """
 
 import functools
+import math
 
 from selfcheck.arrays import array, nest
 from selfcheck.plan import call, check, tensor
@@ -162,7 +163,12 @@ def attention_errors(rng):
         call(query, key, rng.tensor(keys + 1, d_v)),
         call(query, key, rng.tensor(keys, d_v, dtype="float32")),
         call(tensor(rng.integers(queries, d_k)), key, value),
+        call(query, rng.tensor(d_k), value),
+        call(query, key, rng.tensor(d_v)),
         call(query, key, value, dropout_p=1.5),
+        call(rng.tensor(2, queries, d_k), rng.tensor(2, keys, d_k), rng.tensor(3, keys, d_v)),
+        call(query, key, value, dropout_p=-0.5),
+        call(query, key, value, dropout_p=math.nan),
     ]
 
 
@@ -263,4 +269,5 @@ def masked_errors(rng):
         call(query, key, value, tensor([[1] * keys] * queries)),
         call(query, key, value, tensor(mask_of(rng, keys, queries))),
         call(query, key, value, tensor(mask_of(rng, 2, queries, keys))),
+        call(rng.tensor(1), key, value, tensor(mask_of(rng, queries, keys))),
     ]

@@ -8,6 +8,7 @@ from selfcheck.plan import built, call, check, iterator, refused, tensor
 
 from ._efficient_inputs import (
     ALONE,
+    HIDDEN,
     around,
     blocks,
     broadcast_masks,
@@ -75,7 +76,8 @@ def online_large(rng):
 
 @check(SOFTMAX, sees="a chunk of nothing but -inf adds nothing, be it the first or a later one")
 def online_hidden_chunk(rng):
-    return [with_hidden(rng, ((1,), (3,), (1, 3))), with_hidden(rng, ((0,), (0, 1), ()))]
+    later = call(iterator(tensor([[HIDDEN] * 2] * 2), around(rng, 2, 3, -10000.0)))
+    return [with_hidden(rng, ((1,), (3,), (1, 3))), with_hidden(rng, ((0,), (0, 1), ())), later]
 
 
 @check(SOFTMAX, sees="a slice that is -inf throughout gives zeros")
@@ -333,7 +335,7 @@ def cache_apart(rng):
 
 @check(CACHE, sees="the first append returns what it was given, keys first")
 def cache_first(rng):
-    return [built(call(4), step(rng, (2, 3), 1)), built(call(4), step(rng, (), 3))]
+    return [built(call(4), step(rng, (2, 3), 1)), built(call(4), step(rng, (), 3)), built(call(1), step(rng, (), 1))]
 
 
 @check(CACHE, sees="one position after the other is added at the end", view=last)

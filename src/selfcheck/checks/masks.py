@@ -39,6 +39,8 @@ def padding_errors(rng):
         call(tensor(lengths, "int64"), max(lengths) - 1),
         call(tensor([*lengths, -1], "int64"), 10),
         call(tensor(lengths, "float32")),
+        call(tensor([lengths], "int64")),
+        call(tensor(lengths, "int64"), 10.0),
     ]
 
 
@@ -77,6 +79,12 @@ def causal_device(rng):
     return call(rng.integer(2, 6), device=NO_DEVICE)
 
 
+@check("masks.causal_mask", sees="a length that is negative or no int is refused", compares="error")
+def causal_errors(rng):
+    length = rng.integer(2, 6)
+    return [call(-1, length), call(length + 0.5, length), call(length, -1), call(length, length + 0.5)]
+
+
 # 4.3 sliding_window_mask
 
 
@@ -105,6 +113,14 @@ def window_dtype(rng):
 @check("masks.sliding_window_mask", sees="the mask is made on the device asked for", compares="error")
 def window_device(rng):
     return call(rng.integer(4, 8), rng.integer(2, 4), device=NO_DEVICE)
+
+
+@check(
+    "masks.sliding_window_mask", sees="a negative length and a window without a position are refused", compares="error"
+)
+def window_errors(rng):
+    length, window = rng.integer(4, 8), rng.integer(2, 4)
+    return [call(-length, window), call(length + 0.5, window), call(length, 0), call(length, window + 0.5)]
 
 
 # 4.4 document_mask
@@ -142,6 +158,12 @@ def documents_dtype(rng):
     return call(tensor([row_of_documents(rng, [1, 2])], "int64"))
 
 
+@check("masks.document_mask", sees="ids that are no integers, or not in rows, are refused", compares="error")
+def documents_errors(rng):
+    ids = row_of_documents(rng, [1, 2])
+    return [call(tensor([ids], "float32")), call(tensor(ids, "int64")), call(tensor([[ids]], "int64"))]
+
+
 def row_of_documents(rng: Draw, names: list[int]) -> list[int]:
     """A row of ids: each name two or three times running, the last four times."""
     counts = [rng.integer(2, 4) for _ in names[1:]] + [4]
@@ -176,7 +198,7 @@ def combine_none(rng):
     return [call(None, first, None, second), call(first, None)]
 
 
-@check("masks.combine_masks", sees="without any mask the answer is None")
+@check("masks.combine_masks", sees="without any mask the answer is None", given=True)
 def combine_nothing(rng):
     return [call(None), call(*[None] * rng.integer(2, 5)), call()]
 
@@ -184,6 +206,13 @@ def combine_nothing(rng):
 @check("masks.combine_masks", sees="the masks that came in are not changed", compares="unchanged")
 def combine_unchanged(rng):
     return call(*disagreeing(rng, 3, *rng.sizes(2, 3, 6)))
+
+
+@check("masks.combine_masks", sees="what is no boolean mask, or does not broadcast, is refused", compares="error")
+def combine_errors(rng):
+    rows, columns = rng.sizes(2, 3, 6)
+    mask, other = tensor(rng.booleans(rows, columns), "bool"), tensor(rng.booleans(columns, rows), "bool")
+    return [call(mask, other), call(mask, rng.tensor(rows, columns)), call(mask, rng.booleans(rows, columns))]
 
 
 def disagreeing(rng: Draw, count: int, rows: int, columns: int) -> list:
@@ -228,6 +257,8 @@ def additive_errors(rng):
         call(tensor(rng.integers(length, high=2), "int64")),
         call(rng.tensor(length, dtype="float32")),
         call(tensor(rng.booleans(length), "bool"), dtype("int64")),
+        call(rng.booleans(length)),
+        call(tensor(rng.booleans(length), "bool"), 32),
     ]
 
 
@@ -324,3 +355,18 @@ def softmax_unchanged(rng):
     mask = mixed_rows(rng, rows, columns)
     mask[0] = [False] * columns
     return call(rng.tensor(rows, columns), tensor(mask, "bool"))
+
+
+@check("masks.masked_softmax", sees="scores, masks and axes that do not fit are refused", compares="error")
+def softmax_errors(rng):
+    rows, columns = rng.sizes(2, 3, 6)
+    scores, mask = rng.tensor(rows, columns), mixed_rows(rng, rows, columns)
+    return [
+        call(tensor(rng.integers(rows, columns)), tensor(mask, "bool")),
+        call(scores, rng.tensor(rows, columns)),
+        call(scores, tensor(mixed_rows(rng, columns, rows), "bool")),
+        call(scores, tensor([mask, mask], "bool")),
+        call(scores, dim=2),
+        call(scores, dim=-3),
+        call(rng.tensor(columns), dim=1),
+    ]

@@ -49,7 +49,7 @@ def split_features(rng):
     return call(rng.tensor(batch, 1, heads * d_head), heads)
 
 
-@check(SPLIT, sees="gradients pass through", compares="gradient")
+@check(SPLIT, sees="gradients pass through", compares="gradient", given=True)
 def split_gradient(rng):
     batch, d_head = rng.sizes(2, 2, 6)
     return call(rng.tensor(batch, 1, d_head), 1)
@@ -91,7 +91,7 @@ def merge_features(rng):
     return call(rng.tensor(batch, heads, 1, d_head))
 
 
-@check(MERGE, sees="gradients pass through", compares="gradient")
+@check(MERGE, sees="gradients pass through", compares="gradient", given=True)
 def merge_gradient(rng):
     batch, d_head = rng.sizes(2, 2, 6)
     return call(rng.tensor(batch, 1, 1, d_head))
@@ -273,12 +273,26 @@ def mha_whole(rng):
 def mha_errors(rng):
     batch, queries, keys = rng.sizes(3, 3, 6)
     query, key, value = inputs(rng, batch, queries, keys, 6, "float32")
+
+    def other(*shape):
+        return rng.tensor(*shape, dtype="float32")
+
+    mask = tensor(mask_of(rng, queries, keys))
     forwards = [
-        call(query, key, rng.tensor(batch, keys + 1, 6, dtype="float32")),
-        call(query, key, rng.tensor(batch, keys, 5, dtype="float32")),
+        call(query, key, other(batch, keys + 1, 6)),
+        call(query, key, other(1, keys, 6)),
+        call(other(1, queries, 6), key, value),
+        call(other(batch, queries, 5), key, value),
+        call(query, other(batch, keys, 5), value),
+        call(query, key, other(batch, keys, 5)),
+        call(rng.normal(batch, queries, 6), key, value),
+        call(query, rng.normal(batch, keys, 6), value),
+        call(query, key, rng.normal(batch, keys, 6)),
+        call(other(6), other(6, keys, 6), other(6, keys, 6), attn_mask=mask),
         call(query, key, value, attn_mask=tensor([[0.0] * keys] * queries)),
         call(query, key, value, attn_mask=tensor(mask_of(rng, keys, queries))),
         call(query, key, value, key_mask=tensor(mask_of(rng, batch, queries))),
+        call(query, key, value, key_mask=tensor(mask_of(rng, 1, keys))),
     ]
     return [built(call(6, 4)), built(call(6, 3, dropout=1.5)), *[built(call(6, 3), one) for one in forwards]]
 

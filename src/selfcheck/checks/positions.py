@@ -8,7 +8,7 @@ as input show what is added, and the difference between two inputs what becomes 
 from selfcheck.plan import built, call, check, method, tensor
 
 from . import _position_views as views
-from ._position_views import ones, zeros
+from ._position_views import learned, ones, zeros
 
 TABLE, SHIFT = "positions.sinusoidal_encoding", "positions.shift_matrix"
 ADDING, LEARNED = "positions.PositionalEncoding", "positions.LearnedPositionalEmbedding"
@@ -120,7 +120,7 @@ def shift_dtype(rng):
 @check(SHIFT, sees="an odd d_model, an offset that is no int and a base of 0 are refused", compares="error")
 def shift_errors(rng):
     offset = rng.integer(1, 6)
-    return [call(offset, wide(rng) - 1), call(offset + 0.5, 4), call(offset, 4, base=0.0)]
+    return [call(offset, wide(rng) - 1), call(offset + 0.5, 4), call(True, 4), call(offset, 4, base=0.0)]
 
 
 # 6.3 PositionalEncoding
@@ -132,7 +132,7 @@ def encoding_of_zeros(rng):
     return built(call(d_model, length), call(zeros(1, length, d_model)))
 
 
-@check(ADDING, sees="x itself comes through as it is, neither scaled nor multiplied", view=views.what_became_of_x)
+@check(ADDING, sees="x itself comes through, neither scaled nor multiplied", view=views.what_became_of_x, given=True)
 def encoding_of_x(rng):
     length, d_model = rng.integer(3, 6), rng.choice((6, 8))
     return built(call(d_model, length), call(rng.tensor(1, length, d_model)), call(zeros(1, length, d_model)))
@@ -150,7 +150,7 @@ def encoding_shorter(rng):
     return built(call(2), call(zeros(1, first, 2)), call(zeros(1, second, 2)))
 
 
-@check(ADDING, sees="the state dict is empty", compares="parameters")
+@check(ADDING, sees="the state dict is empty", compares="parameters", given=True)
 def encoding_state(rng):
     return built(call(rng.choice((6, 8)), rng.integer(4, 7)))
 
@@ -167,12 +167,12 @@ def encoding_dropout(rng):
     return training(rng, 0.25)
 
 
-@check(ADDING, sees="in evaluation nothing is dropped", view=views.lost_in_evaluation)
+@check(ADDING, sees="in evaluation nothing is dropped", view=views.lost_in_evaluation, given=True)
 def encoding_evaluation(rng):
     return training(rng, 0.5)
 
 
-@check(ADDING, sees="a gradient reaches x", compares="gradient")
+@check(ADDING, sees="a gradient reaches x", compares="gradient", given=True)
 def encoding_gradient(rng):
     length = rng.integer(3, 6)
     return built(call(2, length), call(rng.tensor(1, length, 2)))
@@ -199,21 +199,16 @@ def encoding_errors(rng):
         built(call(4), call(tensor(rng.integers(2, length, 4)))),
         built(call(5)),
         built(call(4, dropout=1.5)),
+        built(call(4, dropout=float("nan"))),
     ]
 
 
 # 6.4 LearnedPositionalEmbedding
 
 
-def learned(rng, d_model, max_length, *uses, dtype="float64"):
-    """The module with a drawn weight, and its uses."""
-    state = rng.state({"weight": (max_length, d_model)}, dtype)
-    return built(call(d_model, max_length), *uses, state=state)
-
-
 @check(LEARNED, sees="the one parameter is weight, (max_length, d_model)", compares="parameters")
 def learned_parameters(rng):
-    return built(call(*rng.sizes(2, 3, 9)))
+    return [built(call(*rng.sizes(2, 3, 9))), built(call(rng.integer(3, 9)))]
 
 
 @check(LEARNED, sees="zeros come back as the weight: token p gets row p")
@@ -272,13 +267,14 @@ def learned_errors(rng):
         built(call(3), call(rng.tensor(length, 3))),
         built(call(3), call(tensor(rng.integers(2, length, 3)))),
         built(call(0)),
+        built(call(3, -1)),
     ]
 
 
 # 6.5 apply_rotary
 
 
-@check(ROTARY, sees="at position 0 nothing turns: the first row comes back as it was, column by column")
+@check(ROTARY, sees="at position 0 nothing turns: the first row comes back as it was, column by column", given=True)
 def rotary_position_zero(rng):
     return call(rng.tensor(2, 1, wide(rng)))
 
@@ -396,4 +392,5 @@ def alibi_dtype(rng):
 
 @check(ALIBI, sees="a number of heads that is no power of two and a negative length are refused", compares="error")
 def alibi_errors(rng):
-    return [call(rng.choice((3, 5, 6, 12)), 4), call(0, 4), call(2, -rng.integer(1, 4)), call(2, 4, -1)]
+    length = rng.integer(1, 4)
+    return [call(rng.choice((3, 5, 6, 12)), 4), call(0, 4), call(2, -length), call(2, -length, 4), call(2, 4, -1)]

@@ -88,9 +88,23 @@ def additive_errors(rng):
     query, key, w1, w2 = (rng.tensor(*shape) for shape in ((queries, d_q), (keys, d_k), (hidden, d_q + d_k), (hidden,)))
     return [
         call(query, key, rng.tensor(hidden, d_q + d_k + 1), w2),
+        call(query, key, rng.tensor(d_q + d_k), w2),
         call(query, key, w1, rng.tensor(hidden + 1)),
+        call(query, key, rng.tensor(hidden, d_q + d_k, dtype="float32"), w2),
         call(query, key, w1, rng.tensor(hidden, dtype="float32")),
-        call(tensor(rng.integers(queries, d_q)), key, w1, w2),
+        *[call(*pair, w1, w2) for pair in unfit(rng, query, key)],
+    ]
+
+
+def unfit(rng, query, key):
+    """Queries and keys that no score function takes: of another dtype, without a length, of two batch sizes."""
+    (queries, d_q), (keys, d_k) = query.shape, key.shape
+    return [
+        (tensor(rng.integers(queries, d_q)), key),
+        (query, tensor(rng.integers(keys, d_k))),
+        (rng.tensor(d_q), key),
+        (query, rng.tensor(d_k)),
+        (rng.tensor(2, queries, d_q), rng.tensor(3, keys, d_k)),
     ]
 
 
@@ -134,6 +148,17 @@ def bilinear_dtype(rng):
     return [bilinear(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
 
 
+@check("scores.bilinear_scores", sees="arguments that do not fit are refused", compares="error")
+def bilinear_errors(rng):
+    queries, keys, d_q, d_k = rng.sizes(4, 2, 7)
+    query, key, weight = rng.tensor(queries, d_q), rng.tensor(keys, d_k), rng.tensor(d_q, d_k)
+    return [
+        call(query, key, rng.tensor(d_k, d_q)),
+        call(query, key, rng.tensor(d_q, d_k, dtype="float32")),
+        *[call(*pair, weight) for pair in unfit(rng, query, key)],
+    ]
+
+
 def two(rng, query_shape, key_shape, dtype="float64"):
     """A call of a score function that takes query and key alone."""
     return call(query=rng.tensor(*query_shape, dtype=dtype), key=rng.tensor(*key_shape, dtype=dtype))
@@ -165,6 +190,18 @@ def dot_gradient(rng):
 def dot_dtype(rng):
     queries, keys, width = rng.sizes(3, 2, 7)
     return [two(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
+
+
+@check("scores.dot_scores", sees="queries and keys that do not fit are refused", compares="error")
+def dot_errors(rng):
+    return refused_pairs(rng)
+
+
+def refused_pairs(rng):
+    """Calls of a score function that takes query and key alone, none of which can be answered."""
+    queries, keys, width = rng.sizes(3, 2, 7)
+    query, key = rng.tensor(queries, width), rng.tensor(keys, width)
+    return [call(query, rng.tensor(keys, width + 1)), *[call(*pair) for pair in unfit(rng, query, key)]]
 
 
 @check("scores.scaled_dot_scores", sees="scores are divided by the square root of d_k, the width of a key")
@@ -207,3 +244,8 @@ def scaled_unchanged(rng):
 def scaled_dtype(rng):
     queries, keys, width = rng.sizes(3, 2, 7)
     return [two(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
+
+
+@check("scores.scaled_dot_scores", sees="queries and keys that do not fit are refused", compares="error")
+def scaled_errors(rng):
+    return refused_pairs(rng)

@@ -9,6 +9,7 @@ import math
 from selfcheck.plan import built, call, check, generator
 
 from . import _sequence_to_sequence_inputs as inputs
+from . import _sequence_to_sequence_refused as refused
 from .dot_product import DTYPES, attended, mask_of, row_sums, weights
 
 ATTEND, LOCAL, HARD, HIERARCHICAL, DECODER = (
@@ -92,7 +93,7 @@ def attend_dtype(rng):
 
 @check(ATTEND, sees="arguments that do not fit are refused", compares="error")
 def attend_errors(rng):
-    return inputs.refused_by_attend(rng)
+    return refused.attend_calls(rng)
 
 
 # 10.2 local_attention_weights
@@ -182,7 +183,7 @@ def local_dtype(rng):
 
 @check(LOCAL, sees="arguments that do not fit are refused", compares="error")
 def local_errors(rng):
-    return inputs.refused_by_local(rng)
+    return refused.local_calls(rng)
 
 
 # 10.3 hard_attention
@@ -257,7 +258,7 @@ def hard_dtype(rng):
 
 @check(HARD, sees="arguments that do not fit are refused", compares="error")
 def hard_errors(rng):
-    return inputs.refused_by_hard(rng)
+    return refused.hard_calls(rng)
 
 
 # 10.4 HierarchicalAttention
@@ -316,7 +317,7 @@ def hierarchical_empty_gradient(rng):
 
 @check(HIERARCHICAL, sees="arguments that do not fit are refused", compares="error")
 def hierarchical_errors(rng):
-    return inputs.refused_by_hierarchical(rng)
+    return refused.hierarchical_steps(rng)
 
 
 # 10.5 AttentionDecoder
@@ -394,4 +395,4 @@ def decoder_empty(rng):
 
 @check(DECODER, sees="arguments that do not fit are refused", compares="error")
 def decoder_errors(rng):
-    return inputs.refused_by_decoder(rng)
+    return refused.decoder_steps(rng)

@@ -80,13 +80,18 @@ def project_numpy(rng):
     return call(ndarray(rng.integers(length, d_in)), *(ndarray(rng.normal(d_in, d)) for _ in range(3)))
 
 
-@check("worked_example.project", sees="matrices that do not fit the inputs are refused", compares="error")
+@check("worked_example.project", sees="what is no matrix, or does not fit the inputs, is refused", compares="error")
 def project_errors(rng):
     fits, turned = rng.normal(4, 3), rng.normal(3, 4)
     return [
         call(rng.normal(2, 4), turned, fits, fits),
         call(rng.normal(2, 4), fits, turned, fits),
         call(rng.normal(2, 4), fits, fits, turned),
+        call(rng.normal(2, 4), fits, rng.normal(4, 2), fits),
+        call(rng.normal(4), fits, fits, fits),
+        call([], fits, fits, fits),
+        call(None, fits, fits, fits),
+        call("inputs", fits, fits, fits),
     ]
 
 
@@ -122,9 +127,18 @@ def dot_numpy(rng):
     ]
 
 
-@check("worked_example.dot_scores", sees="queries and keys of different widths are refused", compares="error")
+@check(
+    "worked_example.dot_scores",
+    sees="queries and keys of different widths are refused, and so is a single row",
+    compares="error",
+)
 def dot_errors(rng):
-    return [call(rng.normal(3, 4), rng.normal(3, 5)), call(rng.normal(2, 3), rng.normal(3, 2))]
+    return [
+        call(rng.normal(3, 4), rng.normal(3, 5)),
+        call(rng.normal(2, 3), rng.normal(3, 2)),
+        call(rng.normal(3), rng.normal(2, 3)),
+        call(rng.normal(2, 3), rng.normal(3)),
+    ]
 
 
 # 2.3 softmax
@@ -234,7 +248,11 @@ def mix_numpy(rng):
 
 @check("worked_example.weighted_sum", sees="weights that do not fit the values are refused", compares="error")
 def mix_errors(rng):
-    return [call(shares(rng, 3, 4), rng.normal(3, 4)), call(shares(rng, 2, 5), rng.normal(6, 2))]
+    return [
+        call(shares(rng, 3, 4), rng.normal(3, 4)),
+        call(shares(rng, 2, 5), rng.normal(6, 2)),
+        call(shares(rng, 2, 4), rng.normal(4)),
+    ]
 
 
 # 2.5 self_attention

@@ -25,7 +25,7 @@ class FeedForward(nn.Module):
     def forward(self, x):
         check_floating(x=x)
         check_width(self, self.d_model, x=x)
-        inner = getattr(F, self.activation)(self.linear1(x))
+        inner = {"relu": F.relu, "gelu": F.gelu}[self.activation](self.linear1(x))
         return self.linear2(F.dropout(inner, self.p, training=self.training))
 
 
@@ -57,6 +57,7 @@ class Encoder(nn.Module):
     def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, activation="relu", norm_first=False):
         super().__init__()
         check_length("num_layers", num_layers, least=1)
+        self.d_model = d_model
         self.layers = nn.Sequential()
         while len(self.layers) < num_layers:
             self.layers.append(EncoderLayer(d_model, num_heads, d_ff, dropout, activation, norm_first))
@@ -65,6 +66,7 @@ class Encoder(nn.Module):
     def forward(self, x, attn_mask=None, key_mask=None, return_weights=False):
         check_floating(x=x)
         check_batched(x=x)
+        check_width(self, self.d_model, x=x)
         caught = []
         for layer in self.layers:
             hook = layer.self_attention.register_forward_hook(lambda module, given, result: caught.append(result[1]))

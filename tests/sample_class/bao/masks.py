@@ -8,7 +8,8 @@ def causal_mask(query_length, key_length=None, device=None):
 
 
 def to_additive(mask, dtype=torch.float32):
-    if mask.dtype != torch.bool or not dtype.is_floating_point:
-        raise TypeError("a boolean mask and a floating dtype")
+    check_mask("mask", mask, mask.shape if isinstance(mask, Tensor) else ())
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise TypeError("a floating dtype")
     zero = torch.zeros((), dtype=dtype, device=mask.device)
     return torch.where(mask, zero, torch.full_like(zero, float("-inf")))

@@ -7,31 +7,27 @@ def _matmul(a, b):
 
 
 def project(inputs, w_query, w_key, w_value):
-    _check(inputs, w_query, w_key, w_value)
+    _, d_in = _matrix_shape("inputs", inputs)
+    for name, weight in (("w_query", w_query), ("w_key", w_key), ("w_value", w_value)):
+        if _matrix_shape(name, weight)[0] != d_in:
+            raise ValueError("one row of weights per input feature")
+    _check_same_width("w_query", w_query, "w_key", w_key)
     return tuple(_matmul(inputs, weight) for weight in (w_query, w_key, w_value))
 
 
-def _check(inputs, *weights):
-    for weight in weights:
-        if len(weight) != len(inputs[0]):
-            raise ValueError("one row of weights per input feature")
-
-
 def weighted_sum(weights, values):
-    if len(weights[0]) != len(values):
+    if _matrix_shape("weights", weights)[1] != _matrix_shape("values", values)[0]:
         raise ValueError("one weight per value")
     return _matmul(weights, values)
 
 
 def dot_scores(queries, keys):
-    if len(queries[0]) != len(keys[0]):
-        raise ValueError("queries and keys of one width")
+    _check_same_width("queries", queries, "keys", keys)
     return [[math.fsum(a * b for a, b in zip(query, key)) for key in keys] for query in queries]
 
 
 def self_attention(inputs, w_query, w_key, w_value, scale=False):
-    if len(w_query[0]) != len(w_key[0]):
-        raise ValueError("queries and keys of one width")
+    _check_same_width("w_query", w_query, "w_key", w_key)
     queries, keys, values = project(inputs, w_query, w_key, w_value)
     divisor = math.sqrt(len(keys[0])) if scale else 1.0
     scores = [[score / divisor for score in row] for row in dot_scores(queries, keys)]

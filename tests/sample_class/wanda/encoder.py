@@ -17,6 +17,7 @@ class Encoder(nn.Module):
     def __init__(self, num_layers, d_model, num_heads, d_ff, dropout=0.1, activation="relu", norm_first=False):
         super().__init__()
         check_length("num_layers", num_layers, least=1)
+        self.d_model = d_model
         layer = (d_model, num_heads, d_ff, dropout, activation, norm_first)
         self.layers = nn.ModuleList([EncoderLayer(*layer) for _ in range(num_layers)])
         self.norm_first = norm_first
@@ -24,6 +25,7 @@ class Encoder(nn.Module):
     def forward(self, x, attn_mask=None, key_mask=None, return_weights=False):
         check_floating(x=x)
         check_batched(x=x)
+        check_width(self, self.d_model, x=x)
         weights = []
         for layer in self.layers:
             seen = layer.norm1(x) if self.norm_first else x

@@ -1,0 +1,69 @@
+"""Which system calls a submission may not make: a filter for bubblewrap, made by libseccomp.
+
+What attention needs of a kernel is memory, files and time. What is refused here is what reaches other processes, other
+namespaces or the kernel itself: the calls behind most ways out of a container.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import functools
+import os
+import tempfile
+
+#: Refused with EPERM, by what they reach.
+REFUSED = {
+    "other processes": "ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_open pidfd_getfd",
+    "namespaces and mounts": "unshare setns mount umount umount2 pivot_root move_mount mount_setattr open_tree fsopen "
+    "fsconfig fsmount fspick chroot",
+    "keys": "add_key keyctl request_key",
+    "the kernel's own machines": "io_uring_setup io_uring_enter io_uring_register bpf perf_event_open userfaultfd "
+    "fanotify_init seccomp",
+    "files beside their paths": "name_to_handle_at open_by_handle_at",
+    "locks that other sandboxes see": "flock",
+    "memory's place": "mbind migrate_pages move_pages set_mempolicy",
+    "the machine": "syslog personality init_module finit_module delete_module kexec_load kexec_file_load reboot swapon "
+    "swapoff quotactl quotactl_fd acct settimeofday clock_settime adjtimex clock_adjtime lookup_dcookie",
+}
+NEW_USER_NAMESPACE = 0x10000000  # CLONE_NEWUSER
+UNIX_SOCKETS = 1  # AF_UNIX
+LOCKS = (fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_SETLEASE, 37, 38)  # the last two: F_OFD_SETLK and F_OFD_SETLKW
+
+
+@functools.cache
+def program() -> bytes | None:
+    """The filter as bubblewrap reads it; None where libseccomp is missing."""
+    try:
+        import pyseccomp as seccomp
+    except (ImportError, OSError, RuntimeError):  # the package looks for the library when it is imported
+        return None
+    rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
+    refuse = seccomp.ERRNO(errno.EPERM)
+    for name in " ".join(REFUSED.values()).split():
+        _add(rules, refuse, name)
+    # The flags of clone3 lie in memory, where a filter cannot look: C libraries then fall back to clone.
+    _add(rules, seccomp.ERRNO(errno.ENOSYS), "clone3")
+    new_user = seccomp.Arg(0, seccomp.MASKED_EQ, NEW_USER_NAMESPACE, NEW_USER_NAMESPACE)
+    _add(rules, refuse, "clone", new_user)
+    _add(rules, seccomp.ERRNO(errno.EACCES), "socket", seccomp.Arg(0, seccomp.NE, UNIX_SOCKETS))
+    for command in LOCKS:
+        _add(rules, refuse, "fcntl", seccomp.Arg(1, seccomp.EQ, command))
+    with tempfile.TemporaryFile() as file:
+        rules.export_bpf(file)
+        file.seek(0)
+        return file.read()
+
+
+def _add(rules: object, action: object, name: str, *conditions: object) -> None:
+    with contextlib.suppress(OSError, ValueError):  # this processor, or this libseccomp, does not know the call
+        rules.add_rule(action, name, *conditions)
+
+
+def as_descriptor(data: bytes) -> int:
+    """An open descriptor, to be inherited, from which the filter can be read once."""
+    descriptor = os.memfd_create("filter")
+    os.write(descriptor, data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor

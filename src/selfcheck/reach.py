@@ -1,0 +1,218 @@
+"""What a learner's function reaches, read from the source without running it: forbidden calls, what it builds on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from .source import dotted_name, imports_of, parse
+
+PACKAGE = "attention"
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def forbidden_call(
+    source: str, symbol: str, forbidden: Sequence[str], text_of: Callable[[str], str] = lambda module: ""
+) -> tuple[str, int] | None:
+    """The first forbidden dotted name that `symbol` reaches, and its line; None where there is none.
+
+    source: the module's text; symbol: the exercise's function. What it names in the same module is followed, and in
+    other modules of the package, whose texts `text_of` gives ("" for those that are not to be followed).
+    A name is forbidden as a whole ("torch.nn.functional.softmax"), under whatever alias it was imported; with a "*"
+    for any part of it ("torch.*scaled_dot_product*"); or, with a dot in front (".softmax"), as a method of whatever
+    object.
+    """
+    waiting, seen = [("", symbol)] if forbidden else [], set()
+    while waiting:
+        place, wanted = waiting.pop()
+        tree = parse(text_of(place) if place else source)
+        if (place, wanted) in seen or tree is None:  # a module that does not parse is reported by its import
+            continue
+        seen.add((place, wanted))
+        module = _Module(tree)
+        for node in module.reached(wanted):
+            for name in module.names_of(node):
+                if any(fnmatchcase(name, one) for one in forbidden):
+                    return f"{name} (in {place}.py)" if place else name, node.lineno
+                other, _, inside = _in_package(name).partition(".")
+                if other:
+                    waiting.append((other, inside.partition(".")[0]))
+            if isinstance(node, ast.Attribute) and f".{node.attr}" in forbidden:
+                return f".{node.attr}", node.lineno
+    return None
+
+
+def builds_on(source: str, symbol: str, other: str) -> bool:
+    """Whether `symbol` reaches a function named `other`, its own or imported; True where it cannot be told."""
+    tree = parse(source)
+    if tree is None:
+        return True
+    module = _Module(tree)
+    names = (name for node in module.reached(symbol) for name in module.names_of(node))
+    return other in {name.rpartition(".")[2] for name in names}
+
+
+def _in_package(name: str) -> str:
+    """A name of the package without the package's own: ".masks.f" and "attention.masks.f" are "masks.f"; else ""."""
+    if name.startswith("."):
+        return name.lstrip(".")
+    return name.partition(".")[2] if name.partition(".")[0] == PACKAGE else ""
+
+
+class _Module:
+    """The top-level bindings of a module: which statement gives a name its value."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.aliases = imports_of(tree)
+        self.stars = [name.removesuffix("*") for name in self.aliases.values() if name.endswith(".*")]
+        self.bound: dict[str, list[tuple[int, ast.AST, bool]]] = {}
+        for place, (name, node, surely) in enumerate(_bindings(tree.body)):
+            self.bound.setdefault(name, []).append((place, node, surely))
+        self.own = {name for node in ast.walk(tree) for name in _bound_by(node)}
+        for node in ast.walk(tree):  # F = torch.nn.functional is one more way to import
+            if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
+                value = dotted_name(node.value, self.aliases)
+                for target in node.targets:
+                    if value and isinstance(target, ast.Name) and _root(node.value) in self.aliases:
+                        self.aliases.setdefault(target.id, value)
+
+    def names_of(self, node: ast.AST) -> list[str]:
+        """The dotted names that a node may stand for: one, or one more for each `from … import *`."""
+        if isinstance(node, ast.alias):  # where it is imported
+            return [self.aliases.get(node.asname or node.name.partition(".")[0], "")]
+        name = dotted_name(node, self.aliases)
+        unknown = [] if name is None or _root(node) in self.own else self.stars
+        return [name, *(star + name for star in unknown)] if name else []
+
+    def reached(self, symbol: str) -> Iterator[ast.AST]:
+        """Every node of a top-level definition, and of the definitions in the same module that it names."""
+        waiting, seen = self._definitions(symbol), set()
+        if not waiting and self.stars:
+            yield ast.Name(symbol, ast.Load(), lineno=1)
+        while waiting:
+            place, node = waiting.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            yield from ast.walk(node)
+            for name in _names_taken(node):
+                # A function looks a name up when it is called, other statements when they are run.
+                waiting += self._definitions(name) + self._definitions(name, place)
+
+    def _definitions(self, name: str, before: int | None = None) -> list[tuple[int, ast.AST]]:
+        """What may have given a name its value: a later definition replaces an earlier one, unless it is a branch's."""
+        found: list[tuple[int, ast.AST]] = []
+        for place, node, surely in self.bound.get(name, []):
+            if before is None or place < before:
+                found = [(place, node)] if surely else [*found, (place, node)]
+        return found
+
+
+def _bindings(body: Sequence[ast.stmt], surely: bool = True) -> Iterator[tuple[str, ast.AST, bool]]:
+    """Name, what gives it its value, and whether that surely happens; for a module's statements, in order."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name, node, surely
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from ((one.asname or one.name.partition(".")[0], one, surely) for one in node.names)
+        elif isinstance(node, ast.If):
+            yield from _bindings([*([] if _only_as_program(node.test) else node.body), *node.orelse], False)
+        elif isinstance(node, (ast.For, ast.While)):
+            if isinstance(node, ast.For):
+                yield from ((name, node.iter, False) for name in _stored(node.target))
+            yield from _bindings([*node.body, *node.orelse], False)
+        elif isinstance(node, ast.With):
+            for item in node.items:
+                yield from ((name, item.context_expr, surely) for name in _stored(item.optional_vars))
+            yield from _bindings(node.body, surely)
+        elif isinstance(node, ast.Try):
+            handled = [one for handler in node.handlers for one in handler.body]
+            yield from _bindings([*node.body, *handled, *node.orelse, *node.finalbody], False)
+        elif isinstance(node, ast.Match):
+            yield from _bindings([one for case in node.cases for one in case.body], False)
+        elif isinstance(node, ast.Expr):  # register(f) may change what f does
+            yield from ((one.id, node, False) for one in ast.walk(node) if isinstance(one, ast.Name))
+        else:
+            plain = isinstance(node, (ast.Assign, ast.AnnAssign))
+            yield from ((name, node, surely and plain) for name in _stored(node))
+            for target in getattr(node, "targets", []):
+                if isinstance(target, (ast.Attribute, ast.Subscript)) and _root(target):
+                    yield _root(target), node, False
+
+
+def _only_as_program(test: ast.expr) -> bool:
+    """Whether a test is `__name__ == "__main__"`."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq) or len(test.ops) > 1:
+        return False
+    sides = (test.left, *test.comparators)
+    names = [one.id for one in sides if isinstance(one, ast.Name)]
+    return names == ["__name__"] and any(isinstance(one, ast.Constant) and one.value == "__main__" for one in sides)
+
+
+def _bound_by(node: ast.AST) -> list[str]:
+    """The names that a node itself gives a value, in whatever scope."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    return [node.id] if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else []
+
+
+def _stored(node: ast.AST | None) -> list[str]:
+    names = [one for one in ast.walk(node) if isinstance(one, ast.Name)] if node else []
+    return [one.id for one in names if isinstance(one.ctx, ast.Store)]
+
+
+def _root(node: ast.AST) -> str:
+    """The name that a chain of attributes and items begins with; "" where it begins otherwise."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _names_taken(node: ast.AST) -> list[str]:
+    """The names that a node takes from the module; where it is too deep to be told, every name in it."""
+    try:
+        return list(_free(node))
+    except RecursionError:
+        return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+
+
+def _free(node: ast.AST) -> Iterator[str]:
+    """The names that a node takes from the module: those of a function's own are left out."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, FUNCTIONS):
+        body = [node.body] if isinstance(node, ast.Lambda) else node.body
+        for part in (node.args, *getattr(node, "decorator_list", [])):
+            yield from _free(part)
+        own = _own_names(node)
+        yield from (name for part in body for name in _free(part) if name not in own)
+    elif isinstance(node, COMPREHENSIONS):
+        own = {name for one in node.generators for name in _stored(one.target)}
+        yield from _free(node.generators[0].iter)
+        yield from (name for part in ast.iter_child_nodes(node) for name in _free(part) if name not in own)
+    else:
+        for part in ast.iter_child_nodes(node):
+            yield from _free(part)
+
+
+def _own_names(function: ast.AST) -> set[str]:
+    """The names that are a function's own: its arguments, and what it binds outside the functions within it."""
+    arguments = function.args
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    own, shared = {one.arg for one in every if one}, set()
+    waiting = [] if isinstance(function, ast.Lambda) else list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            own.add(node.name)
+        elif isinstance(node, ast.Global):
+            shared.update(node.names)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            own.add(node.id)
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)):
+            waiting.extend(ast.iter_child_nodes(node))
+    return own - shared

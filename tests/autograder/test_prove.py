@@ -1,0 +1,81 @@
+"""The proof of the checks: a part of it for real, and what it says when something does not hold."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from autograder import mutation, proofs, prove_command
+from autograder.__main__ import main
+from autograder.mutants import mutants
+from autograder.places import ROOT
+from selfcheck.catalogue import exercises
+
+MODULES = mutation.modules()
+
+
+def shares(text):
+    """The share of each module's mutants that is seen, from the figures."""
+    rows = [line for line in text.splitlines() if line.startswith("| mutants of `")]
+    return {row.split("`")[1]: float(row.split("|")[3].split("%")[0]) / 100 for row in rows}
+
+
+def test_a_part_of_the_proof_holds(tmp_path):
+    command = [sys.executable, "-m", "autograder", "prove", "--quick", "--out", tmp_path / "figures.md"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = [line for line in done.stdout.splitlines() if line.startswith("holds")]
+    assert len(said) == 4 + len(MODULES) and "0 of" in done.stdout
+    assert set(shares((tmp_path / "figures.md").read_text())) == set(MODULES)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_survivor_is_a_mutant_and_has_a_reason(module):
+    listed = mutation.survivors(module)
+    names = {one.name for one in mutation.mutants_of(module)}
+    assert not (listed.equivalent.keys() | listed.unseen.keys()) - names
+    assert not listed.equivalent.keys() & listed.unseen.keys()
+    assert all(len(reason) > 20 for reason in (*listed.equivalent.values(), *listed.unseen.values()))
+    assert len(listed.unseen) <= (1 - prove_command.LEAST) * (len(names) - len(listed.equivalent))
+
+
+def test_what_does_not_hold_is_said_and_nothing_is_written(monkeypatch, tmp_path):
+    survivor = mutation.mutants_of("scores")[0]
+    monkeypatch.setattr(prove_command, "checks_proven", lambda extent, seed: [prove_command.Proof("checks", 1)])
+    monkeypatch.setattr(mutation, "judged", lambda chosen: [mutation.Outcome("scores", survivor.name, "")])
+    done = CliRunner().invoke(main, ["prove", "--quick", "--out", str(tmp_path / "figures.md")])
+    assert done.exit_code == 1 and "scores: no check sees" in " ".join(done.output.split())
+    assert not (tmp_path / "figures.md").exists()
+
+
+def test_a_misconception_that_passes_is_a_line_of_the_proof(monkeypatch):
+    exercise = next(one for one in exercises() if one.id == "worked_example.softmax")
+    right = proofs.reference(exercise.id)
+    wrong = proofs.misconceptions_here(exercise)
+    name = next(iter(wrong))
+    monkeypatch.setattr(proofs, "misconceptions_here", lambda _: wrong | {name: right})
+    assert proofs.misconceptions_fail(exercise) == [f"{exercise.id}: {name} passes every visible check"]
+    monkeypatch.setattr(proofs, "alternatives_here", lambda _: {"wrong": wrong[name]})
+    assert "wrong fails" in proofs.alternatives_pass(exercise, b"a course")[0]
+
+
+def test_a_mutant_that_a_check_sees_is_told_from_one_that_none_sees():
+    inside = next(one for one in mutation.mutants_of("worked_example") if one.where == "dot_scores")
+    same = mutation.Mutant(
+        "worked_example", "dot_scores", "the same", (ROOT / "solutions/attention/worked_example.py").read_text()
+    )
+    listed = mutation.survivors("worked_example")
+    assert inside.name not in listed.equivalent
+    found = {one.name: one.seen_by for one in mutation.judged([inside, same])}
+    assert found["the same"] == "" and found[inside.name]
+
+
+def test_mutants_change_one_spot_each_and_leave_texts_alone():
+    source = (
+        'def f(x, least=1):\n    """Adds."""\n    if x < least:\n        raise ValueError("small")\n    return x + 1\n'
+    )
+    found = {one.name: one.source for one in mutants("m", source)}
+    assert "f: `x + 1` → `x - 1`" in found and "f: `x < least` → `x <= least`" in found
+    assert all("Adds." in text and "small" in text for text in found.values())
+    assert len(set(found.values())) == len(found)
