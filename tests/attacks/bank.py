@@ -10,7 +10,8 @@ An attack on the code that grades is a file `code/<kind>/<name>.py`. It begins w
     # log = "longer than"           part of what the instructor must read of it, "" where there is nothing to see
     # ///
 
-and goes on with what the attacker adds at the end of the module.
+and goes on with what the attacker adds at the end of the module. Those of the kind "isolation" define `_reached`, which
+says whether a wall has fallen; then an exercise fails.
 """
 
 from __future__ import annotations
@@ -28,6 +29,13 @@ from selfcheck.catalogue import in_problem_set, problem_sets
 from .texts import LONG
 
 CODE = Path(__file__).with_name("code")
+FALLEN = """
+
+if _reached():
+
+    def softmax(scores, axis=-1):
+        raise RuntimeError("a wall has fallen")
+"""
 BLOCK = re.compile(r"(?m)^# /// attack$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
 
 
@@ -58,6 +66,15 @@ def full_marks(problem_set: str) -> dict[str, int]:
 def problem_set_of(module: str) -> str:
     """The first problem set that grades a module."""
     return next(name for name in problem_sets() if any(one.module == module for one in in_problem_set(name)))
+
+
+def write(folder: Path, files: dict[str, bytes]) -> Path:
+    """Write files below a folder by their paths there; the folder."""
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
 
 
 def code_attacks() -> list[Attack]:
@@ -94,7 +111,8 @@ def _read(path: Path) -> Attack:
     texts = {name: text.encode() for name, text in stubs.all_stubs().items()}
     if base == "reference":
         texts[f"{module}.py"] = (REFERENCE / f"{module}.py").read_bytes()
-    texts[f"{module}.py"] += b"\n\n" + text[block.end() :].encode()
+    added = text[block.end() :] + (FALLEN if path.parent.name == "isolation" else "")
+    texts[f"{module}.py"] += b"\n\n" + added.encode()
     return Attack(
         name=f"{path.parent.name}-{path.stem}",
         about=settings["about"],

@@ -11,6 +11,8 @@ from autograder import stubs
 from autograder.course import Course
 from autograder.places import REFERENCE
 
+from .bank import write
+
 PROBLEM_SET = "ps1"
 MODULE = "worked_example"
 HONEST = (REFERENCE / f"{MODULE}.py").read_bytes()
@@ -41,11 +43,7 @@ def written(place: Path, files: dict[str, bytes], module: bytes | None = HONEST,
     """A folder with these files, the module of the problem set and, if given, its notebook."""
     more = {f"attention/{MODULE}.py": module} if module is not None else {}
     more |= {f"{PROBLEM_SET}.ipynb": notebook} if notebook is not None else {}
-    for name, data in (more | files).items():
-        path = place / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    return place
+    return write(place, more | files)
 
 
 def as_released(released: dict) -> bytes:

@@ -12,7 +12,7 @@ from autograder.course import Course
 from autograder.places import REFERENCE, ROOT
 from autograder.sandbox import NOBODY, open_sandbox
 
-from .bank import code_attacks, full_marks, text_attacks
+from .bank import code_attacks, full_marks, text_attacks, write
 
 ATTACKS = code_attacks() + text_attacks()
 SETS = sorted({one.problem_set for one in ATTACKS})
@@ -27,11 +27,7 @@ def outside():
 
 
 def hand_in(course, folder, student, problem_set, files):
-    for name, data in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    intake.store(course, student, problem_set, arrivals.read_folder(folder, problem_set))
+    intake.store(course, student, problem_set, arrivals.read_folder(write(folder, files), problem_set))
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ from autograder.workers import count
 from selfcheck.catalogue import in_problem_set
 from selfcheck.show import exercise_text
 
-from .bank import code_attacks, full_marks
+from .bank import code_attacks, full_marks, write
 from .output import ADDRESS, ANSWERS, FORMULAS, SLOW
 
 ATTACKS = [one for one in code_attacks() if one.name.startswith("output-")]
@@ -94,10 +94,7 @@ def read(tmp_path_factory):
     given = ("--course", course.root)
     command("release", "ps1", *given)
     for student, files in submissions((course.release("ps1") / "ps1.ipynb").read_text(encoding="utf-8")).items():
-        for name, data in files.items():
-            path = folder / student / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+        write(folder / student, files)
         done = command("submit", "ps1", "--student", student, folder / student, *given)
         assert done.exit_code == 0, done.output
     for student in IDS:

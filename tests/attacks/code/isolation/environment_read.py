@@ -9,9 +9,3 @@ import os
 
 def _reached():
     return any(name in os.environ for name in ("ATTACK_SECRET", "USER", "LOGNAME", "SSH_CONNECTION", "SHELL"))
-
-
-if _reached():
-
-    def softmax(scores, axis=-1):
-        raise RuntimeError("a wall has fallen")

@@ -23,9 +23,3 @@ def _reached():
         "mount": (165, text, ctypes.create_string_buffer(b"/tmp"), ctypes.create_string_buffer(b"tmpfs"), 0, None),
     }
     return any(libc.syscall(*arguments) >= 0 for arguments in numbers.values())
-
-
-if _reached():
-
-    def softmax(scores, axis=-1):
-        raise RuntimeError("a wall has fallen")

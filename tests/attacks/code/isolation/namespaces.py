@@ -19,9 +19,3 @@ def _reached():
     entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda _: 0)
     top = ctypes.c_void_p(ctypes.addressof(stack) + len(stack) - 64)
     return libc.clone(entry, top, 0x10000000 | 17, None) > 0
-
-
-if _reached():
-
-    def softmax(scores, axis=-1):
-        raise RuntimeError("a wall has fallen")

@@ -26,9 +26,3 @@ def _reached():
 
 
 ATTACK_PORT = 45871
-
-
-if _reached():
-
-    def softmax(scores, axis=-1):
-        raise RuntimeError("a wall has fallen")

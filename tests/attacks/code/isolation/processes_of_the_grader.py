@@ -22,9 +22,3 @@ def _reached():
             except OSError:
                 pass
     return False
-
-
-if _reached():
-
-    def softmax(scores, axis=-1):
-        raise RuntimeError("a wall has fallen")

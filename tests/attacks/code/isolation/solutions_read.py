@@ -20,9 +20,3 @@ def _reached():
         if "efficient.py" in files and "/room" not in folder:
             return True
     return False
-
-
-if _reached():
-
-    def softmax(scores, axis=-1):
-        raise RuntimeError("a wall has fallen")

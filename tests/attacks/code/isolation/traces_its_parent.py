@@ -22,9 +22,3 @@ def _reached():
     here, there = Part(ctypes.addressof(buffer), 8), Part(id(None), 8)
     arguments = os.getppid(), ctypes.byref(here), 1, ctypes.byref(there), 1, 0
     return libc.process_vm_readv(*arguments) > 0
-
-
-if _reached():
-
-    def softmax(scores, axis=-1):
-        raise RuntimeError("a wall has fallen")
