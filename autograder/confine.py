@@ -6,16 +6,10 @@ import json
 import os
 import re
 import selectors
-import shutil
-import subprocess
-import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -23,9 +17,9 @@ import psutil
 from selfcheck.arrays import unpack
 from selfcheck.compare import Answer
 
-from .places import SELFCHECK
 from .printable import printable, printable_line
-from .sandbox import INSIDE, Sandbox
+from .rooms import Room, opened
+from .sandbox import Sandbox
 
 SECONDS = 15.0  # of the processor, for one exercise; the longest, which trains a model, needs 6 on a busy machine
 BUDGET = 45.0  # likewise, for one submission to one problem set: after it no further exercise is tried
@@ -58,27 +52,6 @@ class Request:
     later: bool = False
 
 
-@contextmanager
-def staged(files: dict[str, bytes]) -> Iterator[Path]:
-    """A temporary folder that anyone may read: the package under work/attention, the runner under code."""
-    stage = Path(tempfile.mkdtemp(prefix="attention-grade-"))
-    try:
-        package, code = stage / "work" / "attention", stage / "code"
-        (code / "selfcheck").mkdir(parents=True)
-        package.mkdir(parents=True)
-        for name, data in files.items():
-            (package / name).write_bytes(data)
-        shutil.copyfile(Path(__file__).with_name("room.py"), code / "room.py")
-        for name in ("arrays.py", "objects.py", "runner.py", "steps.py", "traces.py"):
-            shutil.copyfile(SELFCHECK / name, code / "selfcheck" / name)
-        (code / "selfcheck" / "__init__.py").touch()
-        for place in (stage, *stage.rglob("*")):
-            place.chmod(0o755 if place.is_dir() else 0o644)
-        yield stage
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-
-
 def ask(
     files: dict[str, bytes], requests: list[Request], torch: bool, sandbox: Sandbox
 ) -> list[dict[str, list[Answer]]]:
@@ -91,29 +64,30 @@ def ask(
     found: list[dict[str, list[Answer]] | None] = [None] * len(requests)
     killed: Counter[int] = Counter()
     faults = 0
-    with staged(files) as stage:
-        while None in found:
-            waiting = [place for place, answers in enumerate(found) if answers is None]
-            waiting.sort(key=lambda place: requests[place].later)
-            started, stopped, lines = _run(stage, [requests[place] for place in waiting], torch, sandbox)
-            said = {waiting[line["place"]]: line for line in lines}
-            if not started or (len(said) < len(waiting) and not stopped and sandbox.level != "none"):
-                # Behind walls no code of a learner's can end the process that relays its answers.
-                faults += 1
-                if faults == ATTEMPTS:
-                    raise GraderFault(f"the sandbox ended {'while' if started else 'before'} the learner's code ran")
-            elif len(said) < len(waiting):  # the whole sandbox ended at the first that has no line
-                said[next(place for place in waiting if place not in said)] = {"died": "killed"}
-            for place, line in said.items():
-                if line.get("died") == "killed":
-                    killed[place] += 1
-                if killed[place] in (0, ATTEMPTS):
-                    found[place] = _sound(requests[place], line)
+    while None in found:
+        waiting = [place for place, answers in enumerate(found) if answers is None]
+        waiting.sort(key=lambda place: requests[place].later)
+        started, stopped, lines = _run(files, [requests[place] for place in waiting], torch, sandbox)
+        said = {waiting[line["place"]]: line for line in lines}
+        if not started or (len(said) < len(waiting) and not stopped and sandbox.level != "none"):
+            # Behind walls no code of a learner's can end the process that relays its answers.
+            faults += 1
+            if faults == ATTEMPTS:
+                raise GraderFault(f"the sandbox ended {'while' if started else 'before'} the learner's code ran")
+        elif len(said) < len(waiting):  # the whole sandbox ended at the first that has no line
+            said[next(place for place in waiting if place not in said)] = {"died": "killed"}
+        for place, line in said.items():
+            if line.get("died") == "killed":
+                killed[place] += 1
+            if killed[place] in (0, ATTEMPTS):
+                found[place] = _sound(requests[place], line)
     return [answers for answers in found if answers is not None]
 
 
-def _run(stage: Path, requests: list[Request], torch: bool, sandbox: Sandbox) -> tuple[bool, bool, list[dict]]:
-    """One sandbox: whether it began on the learner's code, whether it was stopped at one of its limits, and the sound
+def _run(
+    files: dict[str, bytes], requests: list[Request], torch: bool, sandbox: Sandbox
+) -> tuple[bool, bool, list[dict]]:
+    """One room: whether it began on the learner's code, whether it was stopped at one of its limits, and the sound
     lines it said, each place once.
     """
     exercises = [{"place": place, "id": one.id, "plans": one.plans} for place, one in enumerate(requests)]
@@ -129,27 +103,8 @@ def _run(stage: Path, requests: list[Request], torch: bool, sandbox: Sandbox) ->
         "exercises": exercises[:first],
     }
     texts = [(0, _line(settings)), (1 + first, _line(exercises[first:]))]
-    reading, writing = os.pipe()
-    program = [sys.executable, "-I", "-B", f"{INSIDE}/code/room.py", str(writing), f"{INSIDE}/work"]
-    with sandbox.command(stage, program) as (command, descriptors):
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            bufsize=0,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[writing, *descriptors],
-            start_new_session=True,
-            env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},
-        )
-    os.close(writing)
-    try:
-        data, stopped = _exchange(process, texts, reading)
-    finally:
-        os.close(reading)
-        process.stdin.close()
-        process.kill()
-        process.wait()
+    with opened(files, sandbox) as room:
+        data, stopped = _exchange(room, texts)
     started, lines = _lines(data, len(requests))
     return started, stopped, lines
 
@@ -158,11 +113,11 @@ def _kernel() -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
 
 
-def _takes_too_much(process: subprocess.Popen) -> bool:
-    """Whether the memory of all processes of a sandbox, what they share left out, exceeds what they may have."""
+def _takes_too_much(room: Room) -> bool:
+    """Whether the memory of all processes of a room, what they share left out, exceeds what they may have."""
     taken = 0
     try:
-        for one in psutil.Process(process.pid).children(recursive=True):
+        for one in psutil.Process(room.pid).children(recursive=True):
             with suppress(psutil.Error):
                 memory = one.memory_info()
                 taken += memory.rss - getattr(memory, "shared", 0)
@@ -175,30 +130,32 @@ def _line(tree: Any) -> bytes:
     return json.dumps(tree).encode() + b"\n"
 
 
-def _exchange(process: subprocess.Popen, texts: list[tuple[int, bytes]], reading: int) -> tuple[bytes, bool]:
+def _exchange(room: Room, texts: list[tuple[int, bytes]]) -> tuple[bytes, bool]:
     """Send each text once so many lines were said; what was said until the end or a limit of time, size or memory, and
     whether it was a limit.
     """
     deadline = time.monotonic() + PATIENCE * (BUDGET + 2 * SECONDS) + START
-    said, lines, text, look = bytearray(), 0, b"", time.monotonic() + LOOK
-    os.set_blocking(process.stdin.fileno(), False)
+    said, lines, text, look = bytearray(), 0, room.first, time.monotonic() + LOOK
+    os.set_blocking(room.asks, False)
     with selectors.DefaultSelector() as selector:
-        selector.register(reading, selectors.EVENT_READ)
+        selector.register(room.says, selectors.EVENT_READ)
+        if text:
+            selector.register(room.asks, selectors.EVENT_WRITE)
         while (left := deadline - time.monotonic()) > 0 and len(said) <= MOST_OUTPUT:
             if time.monotonic() > look:
-                if _takes_too_much(process):
+                if _takes_too_much(room):
                     break
                 look = time.monotonic() + LOOK
             if texts and not text and lines >= texts[0][0]:
                 text = texts.pop(0)[1]
-                selector.register(process.stdin, selectors.EVENT_WRITE)
+                selector.register(room.asks, selectors.EVENT_WRITE)
             for ready, _ in selector.select(min(left, LOOK)):
-                if ready.fileobj is process.stdin:
-                    text = _send(process, text)
+                if ready.fileobj == room.asks:
+                    text = _send(room.asks, text)
                     if not text:
-                        selector.unregister(process.stdin)
+                        selector.unregister(room.asks)
                     continue
-                data = os.read(reading, 1 << 16)
+                data = os.read(room.says, 1 << 16)
                 if not data:
                     return bytes(said), False
                 said += data
@@ -206,9 +163,9 @@ def _exchange(process: subprocess.Popen, texts: list[tuple[int, bytes]], reading
     return bytes(said), True
 
 
-def _send(process: subprocess.Popen, text: bytes) -> bytes:
+def _send(descriptor: int, text: bytes) -> bytes:
     try:
-        return text[os.write(process.stdin.fileno(), text) :]
+        return text[os.write(descriptor, text) :]
     except BlockingIOError:
         return text
     except BrokenPipeError:

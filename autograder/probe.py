@@ -36,13 +36,19 @@ def refused(function: str, *arguments: int) -> bool:
     return getattr(ctypes.CDLL(None, use_errno=True), function)(*arguments) == -1
 
 
-walls = {
-    "no network": network_names() <= {"lo"},
-    "no processes but its own": all(int(name) < 100 for name in os.listdir("/proc") if name.isdigit()),
-    "no rights": os.getuid() != 0 and int(status("CapEff"), 16) == 0 and status("NoNewPrivs") == "1",
-    "no writable files": all(map(cannot_write, ("/", "/dev", "/usr", "/room"))) and cannot_open("/proc/sys/kernel/sem"),
-    "no environment": "HOME" in os.environ and len(os.environ) < 12,
-    "a filter of system calls": status("Seccomp") == "2" and refused("unshare", 0),
-    "no further namespaces": refused("unshare", 0x10000000),
-}
-print(json.dumps(walls))
+def walls() -> dict[str, bool]:
+    """Each wall's name, and whether it stands."""
+    return {
+        "no network": network_names() <= {"lo"},
+        "no processes but its own": all(int(name) < 100 for name in os.listdir("/proc") if name.isdigit()),
+        "no rights": os.getuid() != 0 and int(status("CapEff"), 16) == 0 and status("NoNewPrivs") == "1",
+        "no writable files": all(map(cannot_write, ("/", "/dev", "/usr", "/room")))
+        and cannot_open("/proc/sys/kernel/sem"),
+        "no environment": "HOME" in os.environ and len(os.environ) < 12,
+        "a filter of system calls": status("Seccomp") == "2" and refused("unshare", 0),
+        "no further namespaces": refused("unshare", 0x10000000),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(walls()))

@@ -32,7 +32,7 @@ STARTED = {"started": True}  # said once, before any of the learner's code runs
 def main(descriptor: int, package_parent: str) -> None:
     """Read the request, answer every exercise, say so on the descriptor."""
     request = json.loads(sys.stdin.readline())
-    _set_dumpable(False)
+    set_dumpable(False)
     if request["torch"]:
         import torch
 
@@ -56,7 +56,7 @@ def _in_two_lines(request: dict) -> Iterator[dict]:
     yield from json.loads(sys.stdin.readline() or "[]")
 
 
-def _set_dumpable(yes: bool) -> None:
+def set_dumpable(yes: bool) -> None:
     """Whether processes of the same user may look into this one's memory and take its descriptors."""
     with contextlib.suppress(AttributeError, OSError):  # not on Linux
         ctypes.CDLL(None).prctl(4, int(yes), 0, 0, 0)  # PR_SET_DUMPABLE
@@ -82,7 +82,7 @@ def _in_a_child(exercise: dict, request: dict, descriptor: int, package_parent: 
             os.setsid()
             os.close(reading)
             os.close(descriptor)
-            _set_dumpable(True)
+            set_dumpable(True)
             _limit(request)
             _answer(exercise, writing, package_parent)
         finally:

@@ -123,7 +123,12 @@ def _walled(stage: Path, program: list[str]) -> Iterator[tuple[list[str], tuple[
         os.close(descriptor)
 
 
-def _wall(stage: Path, program: list[str], more: Sequence[str] = ()) -> list[str]:
+def house_wall(stage: Path, program: list[str]) -> list[str]:
+    """The command line of a program that raises further walls itself; it ends with no thread of whoever starts it."""
+    return [part for part in _wall(stage, program, settled=False) if part != "--die-with-parent"]
+
+
+def _wall(stage: Path, program: list[str], more: Sequence[str] = (), settled: bool = True) -> list[str]:
     python_folders = _python_folders()
     hidden = [folder for folder in python_folders if os.geteuid() == 0 and not _open_to_all(folder)]
     seen_as = {folder: f"{stage_root()}/python{number}" for number, folder in enumerate(hidden)}
@@ -151,7 +156,8 @@ def _wall(stage: Path, program: list[str], more: Sequence[str] = ()) -> list[str
     wall += ["--ro-bind", str(stage), INSIDE]
     for made in ("/", "/dev"):  # bubblewrap makes them in memory, without a limit
         wall += ["--remount-ro", made]
-    wall += ["--remount-ro", "/proc"]  # some settings of its own namespaces it could write
+    if settled:
+        wall += ["--remount-ro", "/proc"]  # some settings of its own namespaces it could write
     environment = {"PATH": "/usr/bin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8"}
     environment |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     for name, value in environment.items():

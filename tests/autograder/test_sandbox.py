@@ -1,12 +1,14 @@
 """What submitted code can and cannot do."""
 
+import contextlib
 import os
 import threading
 from contextlib import contextmanager
 
+import psutil
 import pytest
 
-from autograder import confine
+from autograder import confine, rooms
 from autograder.places import REFERENCE, ROOT
 from autograder.sandbox import SandboxUnavailable, open_sandbox
 from autograder.stubs import given_files
@@ -164,8 +166,10 @@ def test_without_isolation_the_same_answers_come_back():
 
 
 def test_a_sandbox_that_never_starts_is_the_graders_fault(monkeypatch):
+    monkeypatch.setattr(rooms, "houses_stand", lambda lacks: False)
+
     class Broken:
-        level = "bubblewrap"
+        level, lacks = "bubblewrap", ()
 
         @contextmanager
         def command(self, stage, program):
@@ -196,11 +200,16 @@ def ends_from_outside(monkeypatch, times):
     """The sandbox is killed, as by a machine without memory, the first so many times that code runs in it."""
     begun = []
 
-    def exchange(process, text, reading, exchange=confine._exchange):
-        begun.append(process)
+    def exchange(room, texts, exchange=confine._exchange):
+        begun.append(room)
         if len(begun) <= times:
-            threading.Timer(1.5, process.kill).start()
-        return exchange(process, text, reading)
+            threading.Timer(1.5, end, [room]).start()
+        return exchange(room, texts)
+
+    def end(room):
+        for one in psutil.Process(room.pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                one.kill()
 
     monkeypatch.setattr(confine, "_exchange", exchange)
     return begun

@@ -1,0 +1,201 @@
+"""Opens rooms for submissions: in a house that waits with torch imported, or each in a sandbox of its own."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from . import syscalls
+from .places import SELFCHECK
+from .sandbox import INSIDE, Sandbox, house_wall
+
+START = 60.0  # seconds by the clock, for a house to be ready or a room to be closed
+RUNNER = ("arrays.py", "objects.py", "runner.py", "steps.py", "traces.py")  # of selfcheck
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where a learner's package answers.
+
+    asks: the descriptor to write requests to; says: the one that its answers are read from
+    pid: the process whose descendants run there
+    first: what it reads before any request
+    """
+
+    asks: int
+    says: int
+    pid: int
+    first: bytes = b""
+
+
+@contextmanager
+def opened(files: dict[str, bytes], sandbox: Sandbox) -> Iterator[Room]:
+    """A room for a package; when the context ends, so does whatever runs there.
+
+    files: the text of every file of the package `attention`, by name
+    """
+    if sandbox.level == "none" or not houses_stand(sandbox.lacks):
+        with _alone(files, sandbox) as room:
+            yield room
+        return
+    with _borrowed() as house, house.room(files) as room:
+        yield room
+
+
+@functools.cache
+def houses_stand(lacks: tuple[str, ...]) -> bool:
+    """Whether a room in a house has every wall here that a sandbox has, but for those that it lacks too."""
+    with _borrowed() as house, house.room(None) as room:
+        os.write(room.asks, room.first)
+        try:
+            walls = json.loads(os.read(room.says, 1 << 12))
+        except ValueError:  # this kernel, or this machine's settings, gives no namespaces within namespaces
+            return False
+    return {name for name, stands in walls.items() if not stands} <= set(lacks)
+
+
+@contextmanager
+def _alone(files: dict[str, bytes], sandbox: Sandbox) -> Iterator[Room]:
+    """A sandbox for this package alone."""
+    with tempfile.TemporaryDirectory(prefix="attention-grade-") as folder:
+        stage = Path(folder)
+        _stage_code(stage)
+        (stage / "work" / "attention").mkdir()
+        for name, data in files.items():
+            (stage / "work" / "attention" / name).write_bytes(data)
+        _open_to_all(stage)
+        says, answers = os.pipe()
+        program = [sys.executable, "-I", "-B", f"{INSIDE}/code/room.py", str(answers), f"{INSIDE}/work"]
+        with sandbox.command(stage, program) as (command, descriptors):
+            process = _start(command, [answers, *descriptors], subprocess.PIPE)
+        os.close(answers)
+        try:
+            yield Room(process.stdin.fileno(), says, process.pid)
+        finally:
+            os.close(says)
+            process.stdin.close()
+            process.kill()
+            process.wait()
+
+
+class House:
+    """One sandbox that has torch imported, and opens one room at a time."""
+
+    def __init__(self) -> None:
+        self._stage = tempfile.TemporaryDirectory(prefix="attention-house-")
+        stage = Path(self._stage.name)
+        _stage_code(stage)
+        _open_to_all(stage)
+        self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        program = [sys.executable, "-I", "-B", f"{INSIDE}/code/house.py", str(inside.fileno())]
+        with inside:
+            self._process = _start(house_wall(stage, program), [inside.fileno()], subprocess.DEVNULL)
+        self._control.settimeout(START)
+        self._control.send(syscalls.program() or b"none")
+        self.sound = self._said(b"ready")
+
+    @contextmanager
+    def room(self, files: dict[str, bytes] | None) -> Iterator[Room]:
+        """A room for a package, or one that says which walls it has. Where the house is gone, it says nothing."""
+        package = {name: base64.b64encode(data).decode() for name, data in files.items()} if files is not None else None
+        asked, asks = os.pipe()
+        says, answers = os.pipe()
+        try:
+            try:
+                if self.sound:
+                    socket.send_fds(self._control, [b"open"], [asked, answers])
+            except OSError:
+                self.sound = False
+            finally:
+                os.close(asked)
+                os.close(answers)
+            yield Room(asks, says, self._process.pid, json.dumps(package).encode() + b"\n")
+        finally:
+            os.close(asks)
+            os.close(says)
+            self._close()
+
+    def end(self) -> None:
+        """Kill whatever is left of it."""
+        self._control.close()
+        with suppress(psutil.Error):
+            for one in [*psutil.Process(self._process.pid).children(recursive=True), self._process]:
+                with suppress(psutil.Error):
+                    one.kill()
+        self._process.wait()
+        self._stage.cleanup()
+
+    def _close(self) -> None:
+        with suppress(OSError):
+            self._control.send(b"close")
+        self.sound = self.sound and self._said(b"closed")
+
+    def _said(self, word: bytes) -> bool:
+        try:
+            return self._control.recv(100) == word
+        except OSError:  # it is gone, or late
+            return False
+
+
+_idle: list[House] = []
+_lock = threading.Lock()
+
+
+@contextmanager
+def _borrowed() -> Iterator[House]:
+    """A house that nobody else uses meanwhile: one that waits, or a new one."""
+    with _lock:
+        house = _idle.pop() if _idle else None
+    house = house or House()
+    try:
+        yield house
+    finally:
+        if house.sound:
+            with _lock:
+                _idle.append(house)
+        else:
+            house.end()
+
+
+def _start(command: list[str], descriptors: list[int], asked: int) -> subprocess.Popen:
+    return subprocess.Popen(
+        command,
+        stdin=asked,
+        bufsize=0,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=descriptors,
+        start_new_session=True,
+        env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "OMP_NUM_THREADS": "1"},
+    )
+
+
+def _stage_code(stage: Path) -> None:
+    """The programs that run inside, beside an empty folder for the package."""
+    code = stage / "code"
+    (code / "selfcheck").mkdir(parents=True)
+    (stage / "work").mkdir()
+    for name in ("house.py", "room.py", "probe.py"):
+        shutil.copyfile(Path(__file__).with_name(name), code / name)
+    for name in RUNNER:
+        shutil.copyfile(SELFCHECK / name, code / "selfcheck" / name)
+    (code / "selfcheck" / "__init__.py").touch()
+
+
+def _open_to_all(stage: Path) -> None:
+    for place in (stage, *stage.rglob("*")):
+        place.chmod(0o755 if place.is_dir() else 0o644)
