@@ -24,9 +24,11 @@ from selfcheck.catalogue import exercises
 
 from .course import Course
 from .folders import NotTaken, reader, walk
-from .judging import MOST_FILE_BYTES, MOST_FILES, MOST_PACKAGE_BYTES
 from .printable import printable_name
 
+MOST_FILE_BYTES = 2**20
+MOST_FILES = 50
+MOST_PACKAGE_BYTES = 2**21  # what is read of it takes the grader seconds per MiB
 MOST_ENTRIES = 100_000  # whose names are looked at
 MOST_ZIP_ENTRIES = 20_000
 MOST_NAME = 100  # characters of a module's file
@@ -87,13 +89,25 @@ def read_zip(path: Path, problem_set: str) -> Received:
         raise ValueError(f"{shown} holds more than {MOST_ZIP_ENTRIES} files: is it the right one?")
     try:
         with zipfile.ZipFile(path) as archive:
-            found = (info for info in archive.infolist() if not info.is_dir())
+            found = (info for info in archive.infolist() if not _zip_name(info).endswith("/"))
             return _take((Entry(_zip_name(info), _unpacker(archive, info)) for info in found), problem_set)
     except UNREADABLE as error:
         text = printable_name(str(error))
         raise ValueError(
             f"{shown} is no readable zip: {text}. Hand in the folder, or the zip that pack() makes"
         ) from None
+
+
+def read_package(folder: Path) -> Received:
+    """The modules in `folder`/attention; what lies beside that folder is not looked at."""
+    package = folder / "attention"
+    if not package.is_dir() or package.is_symlink():
+        return Received({}, None, ("there is no folder `attention`",))
+    owner = package.stat().st_uid
+    entries = (
+        Entry(f"attention/{name}", reader(path, owner) if plain else None) for name, path, plain in walk(package)
+    )
+    return _take(entries, "")
 
 
 def keep(course: Course, student: str, problem_set: str, path: Path) -> None:
@@ -178,15 +192,16 @@ class _Taken:
 
     def take(self, entry: Entry) -> None:
         """Read an entry if it can be part of a submission, and remark on what it is otherwise."""
+        shown = printable_name(entry.name) or "what has no name"
         parts = PurePosixPath(entry.name).parts
         inside = parts[1:] if len(parts) > 1 and parts[0] == self.problem_set else parts
         try:
             self._take(inside, entry.read)
         except NotTaken as why:
-            self.left_out.setdefault(str(why), []).append(printable_name(entry.name))
+            self.left_out.setdefault(str(why), []).append(shown)
         except UNREADABLE as error:
             why = f"cannot be read ({type(error).__name__}): left out"
-            self.left_out.setdefault(why, []).append(printable_name(entry.name))
+            self.left_out.setdefault(why, []).append(shown)
 
     def _take(self, inside: tuple[str, ...], read: Callable[[int], bytes] | None) -> None:
         if read is None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 # Letters and digits of any script; "+" separates fields in nbgrader's exchange, and Windows drops a dot at the end.
 STUDENT_ID = re.compile(r"\w(?:[\w.@-]*[\w@-])?")
+LEAST_SECRET = 16  # bytes: nobody guesses it
 MOST_ID_BYTES = 128  # so that every file named after somebody can be made
 WINDOWS_NAMES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 #: Letters of other scripts that look like Latin ones.
@@ -30,6 +31,10 @@ from autograder.nbgrader_plugin import configure
 c = get_config()  # noqa: F821
 configure(c, Path(__file__).resolve().parent)
 '''
+
+
+class OddId(ValueError):
+    """A student id that could be taken for a path, an option or another id."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,13 @@ class Course:
 
     @property
     def secret(self) -> bytes:
-        return self.secret_file.read_text().strip().encode()
+        secret = self.secret_file.read_text(encoding="utf-8").strip().encode()
+        if len(secret) < LEAST_SECRET:
+            raise ValueError(
+                f"the course's secret, in {self.secret_file}, has {len(secret)} bytes, and at least {LEAST_SECRET} are "
+                "needed: put back a copy of it, for a new one changes every hidden input"
+            )
+        return secret
 
     @property
     def fingerprint(self) -> str:
@@ -94,10 +105,10 @@ class Course:
 
 
 def check_student_id(student: str) -> str:
-    """The id as given; ValueError for one that could be taken for a path, an option or another id."""
+    """The id as given; OddId for one that could be taken for a path, an option or another id."""
     sound = unicodedata.normalize("NFKC", student) == student and STUDENT_ID.fullmatch(student)
     if not sound or len(student.encode()) > MOST_ID_BYTES or WINDOWS_NAMES.fullmatch(student):
-        raise ValueError(
+        raise OddId(
             "a student id is letters, digits, '.', '_', '-' and '@', beginning and ending with a letter or digit, at "
             f"most {MOST_ID_BYTES} bytes, and no name that Windows keeps for itself; got {student[:MOST_ID_BYTES]!a}"
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 from selfcheck.catalogue import in_problem_set
 
 from . import arrivals
-from .course import Course
+from .course import Course, OddId
 from .judging import keys_of
 from .nbgrader_plugin import api
 from .records import Record, record_of, record_on_file
@@ -79,6 +79,8 @@ def _judged(course: Course, problem_set: str, students: Iterable[str], sandbox: 
 
 def _enter(course: Course, student: str, problem_set: str, outcome: Record | Exception) -> Line:
     """Enter a verdict into the gradebook by nbgrader's own autograde, unless it is there already."""
+    if isinstance(outcome, OddId):
+        return Line(student, None, 0, (f"not graded: {outcome}. Rename the folder in `submitted`",), True)
     if isinstance(outcome, Exception):
         return Line(student, None, 0, (f"grader's fault: {type(outcome).__name__}: {outcome}",), True)
     remarks = tuple(outcome["remarks"])

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from .arrivals import MOST_NOTEBOOK_BYTES, STAMP, TICKET, TICKET_BYTES, Received, keep, read_folder
+from .arrivals import MOST_FILES, MOST_NOTEBOOK_BYTES, STAMP, TICKET, TICKET_BYTES, Received, keep, read_folder
 from .course import Course, check_student_id, twins_of
 from .folders import NotTaken, reader, remove, walk
-from .judging import MOST_FILES, Submission
+from .judging import Submission
 from .printable import printable
 
 MOST_ANSWER_CHARACTERS = 100_000

@@ -10,7 +10,8 @@ import click
 
 from selfcheck.verdict import ExerciseResult
 
-from .judging import PUBLIC_SECRET, Submission, as_json, judge_everything, keys_of, read_package
+from .arrivals import read_package
+from .judging import PUBLIC_SECRET, Submission, as_json, judge_everything, keys_of
 from .sandbox import Sandbox, open_sandbox
 from .workers import count
 
@@ -40,12 +41,13 @@ def judge(folders: tuple[str, ...], target: Path | None, isolation: str) -> None
     sandbox = open_sandbox(isolation)
     if sandbox.level == "none":
         console.print("[bold red]No isolation: this code runs with your rights.[/]")
-    submissions = {folder: read_package(Path(folder)) for folder in folders}
+    received = {folder: read_package(Path(folder)) for folder in folders}
+    submissions = {folder: Submission(found.files) for folder, found in received.items()}
     results = judge_folders(submissions, sandbox)
     if target:
         table = {name: as_json(found) for name, found in results.items()}
         target.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for name, found in results.items():
         console.print(verdict_table(name, found))
-        for remark in submissions[name].remarks:
+        for remark in received[name].remarks:
             show(f"  {remark}")

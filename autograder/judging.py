@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from selfcheck.catalogue import Exercise, exercises, in_problem_set, modules_of, problem_sets
@@ -28,9 +27,6 @@ from .reference import hidden_checks, hidden_keys
 from .sandbox import Sandbox
 from .stubs import given_files
 
-MOST_FILE_BYTES = 2**20
-MOST_FILES = 50
-MOST_PACKAGE_BYTES = 2**21  # what is read of it takes the grader seconds per MiB
 #: Added to a reference module that stands in for a learner's: what it lacks is looked for in the learner's own text.
 FALLBACK = """
 
@@ -46,33 +42,9 @@ PUBLIC_SECRET = b"attention by hand"  # of a judgement outside any course
 
 @dataclass(frozen=True)
 class Submission:
-    """The Python files of a submitted package, and what was odd about its folder."""
+    """The Python files of a submitted package, by name."""
 
     files: dict[str, bytes]
-    remarks: tuple[str, ...] = ()
-
-
-def read_package(folder: Path) -> Submission:
-    """The plain .py files directly in `folder`/attention; everything else is left out and remarked on."""
-    package, files, remarks = folder / "attention", {}, []
-    if not package.is_dir() or package.is_symlink():
-        return Submission({}, ("there is no folder `attention`",))
-    for path in sorted(package.iterdir()):
-        if path.is_symlink() or not path.is_file():
-            if path.name != "__pycache__":
-                remarks.append(f"attention/{path.name} is no plain file: left out")
-        elif path.suffix != ".py":
-            remarks.append(f"attention/{path.name} is no Python file: left out")
-        elif path.stat().st_size > _room_left(files) or len(files) >= MOST_FILES:
-            remarks.append(f"attention/{path.name} is too large, or one file too many: left out")
-        else:
-            files[path.name] = path.read_bytes()
-    return Submission(files, tuple(remarks))
-
-
-def _room_left(files: dict[str, bytes]) -> int:
-    """How many bytes a further file may have."""
-    return min(MOST_FILE_BYTES, MOST_PACKAGE_BYTES - sum(map(len, files.values())))
 
 
 @functools.lru_cache(maxsize=256)  # a course's, and more

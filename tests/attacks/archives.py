@@ -145,6 +145,13 @@ ATTACKS = [
     HandIn(
         "behind-a-program", "a zip behind something else", as_zip([OWN], lambda data: b"#!/bin/sh\n" * 99 + data), FULL
     ),
+    HandIn(
+        "nameless",
+        "a name that is empty",
+        as_zip([OWN, ("nul.txt", b"")], lambda data: data.replace(b"nul.txt", bytes(7))),
+        FULL,
+        "what has no name is no part",
+    ),
     HandIn("cut-off", "the end is missing", as_zip([OWN], lambda data: data[:-30]), refused=NO_ZIP),
     HandIn("tar", "a tar with a link", as_file("ps1.tar", lambda: tar("w")), refused=NO_ZIP),
     HandIn("tar-gz", "the same, packed", as_file("ps1.tar.gz", lambda: tar("w:gz")), refused=NO_ZIP),

@@ -370,7 +370,7 @@ def test_judge_grades_as_grade_does(graded, tmp_path):
     (folders[1] / "attention" / "stray.so").touch()
     folders[0] = f"{folders[0]}/"  # a folder is called in the answer what it was called in the question
     done = command("judge", *folders, "--json", tmp_path / "out.json")
-    assert done.exit_code == 0 and "stray.so is no Python file" in done.output
+    assert done.exit_code == 0 and "stray.so is no part of the problem set" in done.output
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     for one, folder in zip(chosen, folders, strict=True):
         entries, expected = found[str(folder)]["exercises"], sample_class.expected_points(one)
