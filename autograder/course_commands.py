@@ -128,15 +128,20 @@ def report(course: Course, problem_set: str) -> None:
 
 
 @course_command
-@click.option("--format", "form", default="csv", type=click.Choice(["csv"]), show_default=True)
-@click.option("--to", "target", type=click.Path(dir_okay=False, path_type=Path), help="Default: PS.csv in the course.")
-def export(course: Course, problem_set: str, form: str, target: Path | None) -> None:
-    """Write the scores of PS for another system."""
-    from .gradebook import write_csv
+@click.option("--format", "form", default="csv", type=click.Choice(["csv", "canvas", "moodle"]), show_default=True)
+@click.option("--to", "target", type=click.Path(dir_okay=False, path_type=Path), help="Default: in the course folder.")
+@click.option("--identify-by", help="canvas: login (default), sis, id. moodle: username (default), idnumber, email.")
+@click.option("--column", help="The name of the column with the scores there. Default: PS.")
+@click.option("--ungraded", is_flag=True, help="Take along whose written questions still wait, with the points so far.")
+def export(course: Course, problem_set: str, form: str, target: Path | None, **options: str | bool | None) -> None:
+    """Write the scores of PS for another system: a table of everything, or what Canvas or Moodle imports."""
+    from .exports import export
 
-    target = target or course.root / f"{problem_set}.{form}"
-    count = write_csv(course, problem_set, target)
-    console.print(plain(f"written: {target}, {count} students"))
+    target = target or course.root / (f"{problem_set}.csv" if form == "csv" else f"{problem_set}-{form}.csv")
+    done = export(course, problem_set, form, target, **options)
+    console.print(plain(f"written: {target}, {done.count} students"))
+    for note in done.notes:
+        show(f"  {note}")
 
 
 COMMANDS = (release, submit, grade, feedback, report, export)

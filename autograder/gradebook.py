@@ -11,13 +11,20 @@ from pathlib import Path
 from .course import Course
 from .printable import printable
 
-COLUMNS = ("student", "problem_set", "points", "max_points", "needs_manual_grade", "submitted", "seconds_late")
+COLUMNS = (
+    *("student", "problem_set", "points", "max_points", "needs_manual_grade", "submitted", "seconds_late"),
+    *("late_penalty", "graded"),
+)
 FORMULA_STARTS = "=+-@|%"  # a spreadsheet would run a cell that begins so
 
 
 @dataclass(frozen=True)
 class Score:
-    """One line of the gradebook; points include what was graded by hand."""
+    """One line of the gradebook; points include what was graded by hand.
+
+    late_penalty: what nbgrader's late policy takes off; lms_id: the person's number in Canvas, where nbgrader knows it
+    graded: False where grading failed, which nbgrader alone would count as no points
+    """
 
     student: str
     points: float
@@ -25,6 +32,17 @@ class Score:
     needs_manual_grade: bool
     submitted: str  # UTC, ISO 8601, "" where unknown
     seconds_late: float
+    late_penalty: float = 0.0
+    graded: bool = True
+    last_name: str = ""
+    first_name: str = ""
+    email: str = ""
+    lms_id: str = ""
+
+    @property
+    def final(self) -> float:
+        """The points that count: less the late penalty, never less than none."""
+        return max(0.0, self.points - self.late_penalty)
 
 
 def scores(course: Course, problem_set: str) -> list[Score]:
@@ -46,6 +64,10 @@ def scores(course: Course, problem_set: str) -> list[Score]:
                 one.needs_manual_grade,
                 one.timestamp.isoformat(timespec="seconds") if one.timestamp else "",
                 one.total_seconds_late,
+                one.late_submission_penalty or 0.0,
+                (course.root / "autograded" / one.student_id / problem_set / f"{problem_set}.ipynb").exists(),
+                *(text or "" for text in (one.student.last_name, one.student.first_name, one.student.email)),
+                one.student.lms_user_id or "",
             )
             for one in assignment.submissions
         ]
@@ -59,11 +81,13 @@ def write_csv(course: Course, problem_set: str, target: Path) -> int:
         (
             one.student,
             problem_set,
-            one.points,
+            one.points if one.graded else "",
             one.max_points,
             "yes" if one.needs_manual_grade else "no",
             one.submitted,
             one.seconds_late,
+            one.late_penalty,
+            "yes" if one.graded else "no",
         )
         for one in found
     )
