@@ -8,6 +8,7 @@ import re
 import selectors
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from .printable import printable, printable_line
 from .rooms import Room, opened
 from .sandbox import Sandbox
 
+TOGETHER = 4.0  # of the processor, for all exercises in one process, which is what most submissions need
 SECONDS = 15.0  # of the processor, for one exercise; the longest, which trains a model, needs 6 on a busy machine
 BUDGET = 45.0  # likewise, for one submission to one problem set: after it no further exercise is tried
 PATIENCE = 4.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point
@@ -52,6 +54,16 @@ class Request:
     later: bool = False
 
 
+def ask_together(files: dict[str, bytes], requests: list[Request], sandbox: Sandbox) -> list[dict[str, list[Answer]]]:
+    """The answers to every request from one process for all, which is quick; none where it did not come so far.
+
+    What one exercise does there can disturb another: an answer that is wrong, or missing, is to be asked for again.
+    """
+    _, _, lines = _run(files, requests, True, sandbox, together=True)
+    said = {line["place"]: line for line in lines}
+    return [_sound(request, said.get(place, {})) for place, request in enumerate(requests)]
+
+
 def ask(
     files: dict[str, bytes], requests: list[Request], torch: bool, sandbox: Sandbox
 ) -> list[dict[str, list[Answer]]]:
@@ -63,19 +75,26 @@ def ask(
     """
     found: list[dict[str, list[Answer]] | None] = [None] * len(requests)
     killed: Counter[int] = Counter()
-    faults = 0
+    faults, end = 0, time.monotonic() + ATTEMPTS * PATIENCE * BUDGET
     while None in found:
         waiting = [place for place, answers in enumerate(found) if answers is None]
+        if time.monotonic() > end:  # a room that is stopped at its limits, one exercise after the other
+            for place in waiting:
+                found[place] = _all_failed(requests[place], "budget")
+            break
         waiting.sort(key=lambda place: requests[place].later)
-        started, stopped, lines = _run(files, [requests[place] for place in waiting], torch, sandbox)
+        again = frozenset(number for number, place in enumerate(waiting) if killed[place])
+        started, stopped, lines = _run(files, [requests[place] for place in waiting], torch, sandbox, again)
         said = {waiting[line["place"]]: line for line in lines}
-        if not started or (len(said) < len(waiting) and not stopped and sandbox.level != "none"):
+        held = _are_held([line for line in lines if not requests[waiting[line["place"]]].later], again)
+        missing = [place for place in waiting if place not in said and not (held and requests[place].later)]
+        if not started or (missing and not stopped and sandbox.level != "none"):
             # Behind walls no code of a learner's can end the process that relays its answers.
             faults += 1
             if faults == ATTEMPTS:
                 raise GraderFault(f"the sandbox ended {'while' if started else 'before'} the learner's code ran")
-        elif len(said) < len(waiting):  # the whole sandbox ended at the first that has no line
-            said[next(place for place in waiting if place not in said)] = {"died": "killed"}
+        elif missing:  # the whole sandbox ended at the first that has no line
+            said[missing[0]] = {"died": "killed"}
         for place, line in said.items():
             if line.get("died") == "killed":
                 killed[place] += 1
@@ -85,16 +104,24 @@ def ask(
 
 
 def _run(
-    files: dict[str, bytes], requests: list[Request], torch: bool, sandbox: Sandbox
+    files: dict[str, bytes],
+    requests: list[Request],
+    torch: bool,
+    sandbox: Sandbox,
+    again: frozenset[int] = frozenset(),
+    together: bool = False,
 ) -> tuple[bool, bool, list[dict]]:
     """One room: whether it began on the learner's code, whether it was stopped at one of its limits, and the sound
     lines it said, each place once.
+
+    again: the requests, by their number, that were killed once before
     """
     exercises = [{"place": place, "id": one.id, "plans": one.plans} for place, one in enumerate(requests)]
     first = sum(not one.later for one in requests)
     settings = {
         "torch": torch,
-        "seconds": SECONDS,
+        "together": together,
+        "seconds": min(TOGETHER, SECONDS) if together else SECONDS,
         "budget": BUDGET,
         "patience": PATIENCE,
         "memory": MEMORY,
@@ -102,11 +129,21 @@ def _run(
         "alone": sandbox.level != "none",
         "exercises": exercises[:first],
     }
-    texts = [(0, _line(settings)), (1 + first, _line(exercises[first:]))]
+
+    def later(said: bytes) -> bytes:
+        return _line([] if _are_held(_lines(said, first)[1], again) else exercises[first:])
+
+    texts = [(0, lambda said: _line(settings)), (1 + first, later)]
+    most = TOGETHER if together else BUDGET + 2 * SECONDS
     with opened(files, sandbox) as room:
-        data, stopped = _exchange(room, texts)
+        data, stopped = _exchange(room, texts, PATIENCE * most + START)
     started, lines = _lines(data, len(requests))
     return started, stopped, lines
+
+
+def _are_held(lines: list[dict], again: frozenset[int]) -> bool:
+    """Whether the inputs that feedback must not tell of stay outside: what it may quote is to be tried once more."""
+    return any(line.get("died") == "killed" and line["place"] not in again for line in lines)
 
 
 def _kernel() -> tuple[int, ...]:
@@ -114,27 +151,34 @@ def _kernel() -> tuple[int, ...]:
 
 
 def _takes_too_much(room: Room) -> bool:
-    """Whether the memory of all processes of a room, what they share left out, exceeds what they may have."""
+    """Whether the memory of all processes of a room, that of files left out, exceeds what they may have."""
     taken = 0
     try:
         for one in psutil.Process(room.pid).children(recursive=True):
             with suppress(psutil.Error):
                 memory = one.memory_info()
-                taken += memory.rss - getattr(memory, "shared", 0)
+                taken += memory.rss - getattr(memory, "shared", 0) + _shared_by(one.pid)
     except psutil.Error:
         return False
     return taken > MEMORY_IN_ALL
+
+
+def _shared_by(process: int) -> int:
+    """Bytes of memory that a process could share with others and that is no file's; 0 where that is not told."""
+    with suppress(OSError), open(f"/proc/{process}/status", encoding="ascii", errors="replace") as lines:
+        return next((1024 * int(line.split()[1]) for line in lines if line.startswith("RssShmem:")), 0)
+    return 0
 
 
 def _line(tree: Any) -> bytes:
     return json.dumps(tree).encode() + b"\n"
 
 
-def _exchange(room: Room, texts: list[tuple[int, bytes]]) -> tuple[bytes, bool]:
-    """Send each text once so many lines were said; what was said until the end or a limit of time, size or memory, and
-    whether it was a limit.
+def _exchange(room: Room, texts: list[tuple[int, Callable[[bytes], bytes]]], seconds: float) -> tuple[bytes, bool]:
+    """Send each text, made from what was said, once so many lines were; what was said until the end or a limit of time,
+    size or memory, and whether it was a limit.
     """
-    deadline = time.monotonic() + PATIENCE * (BUDGET + 2 * SECONDS) + START
+    deadline = time.monotonic() + seconds
     said, lines, text, look = bytearray(), 0, room.first, time.monotonic() + LOOK
     os.set_blocking(room.asks, False)
     with selectors.DefaultSelector() as selector:
@@ -147,7 +191,7 @@ def _exchange(room: Room, texts: list[tuple[int, bytes]]) -> tuple[bytes, bool]:
                     break
                 look = time.monotonic() + LOOK
             if texts and not text and lines >= texts[0][0]:
-                text = texts.pop(0)[1]
+                text = texts.pop(0)[1](bytes(said))
                 selector.register(room.asks, selectors.EVENT_WRITE)
             for ready, _ in selector.select(min(left, LOOK)):
                 if ready.fileobj == room.asks:

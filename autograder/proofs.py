@@ -22,9 +22,6 @@ from .misconceptions import misconceptions_of
 from .places import ROOT, SOLUTIONS
 from .reference import reference
 
-#: Their checks train models: they are proven for one secret where the others are proven for several.
-TRAINED = ("classifier.TextClassifier", "classifier.PairMatcher")
-
 
 def misconceptions_here(exercise: Exercise) -> dict[str, Callable]:
     """The runnable misconceptions of a catalogue entry: an id with two parts shares them between its parts."""

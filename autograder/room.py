@@ -1,12 +1,13 @@
-"""The program inside the sandbox: runs a learner's exercises, each in a process of its own, and relays their answers.
+"""The program inside the sandbox: runs a learner's exercises, and says their answers.
 
 It is staged beside what selfcheck's `runner` needs, and knows nothing else. The request comes as a line of JSON
 on standard input:
     {"torch": bool, "seconds": float, "budget": float, "patience": float, "memory": bytes, "processes": int,
-     "alone": bool, "exercises": [{"place", "id", "plans"}]}
+     "alone": bool, "together": bool, "exercises": [{"place", "id", "plans"}]}
 and, once all of these are answered, a second line with further exercises: until then nobody here knows their inputs.
 Seconds and budget are the processor's; by the clock there are `patience` times as many. `alone` says that no process
-but this program's is in sight, so that whatever an exercise leaves behind can be ended.
+but this program's is in sight, so that whatever an exercise leaves behind can be ended. Each exercise has a process of
+its own, unless they run `together`, in this one, which then has `seconds` for all.
 Each answer leaves as one JSON line, {"place", "answers"} or {"place", "died"}, on the descriptor that the command line
 names.
 """
@@ -24,6 +25,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from typing import TextIO
 
 MOST_BYTES = 8 * 2**20  # one exercise's answers
 STARTED = {"started": True}  # said once, before any of the learner's code runs
@@ -33,14 +35,18 @@ def main(descriptor: int, package_parent: str) -> None:
     """Read the request, answer every exercise, say so on the descriptor."""
     request = json.loads(sys.stdin.readline())
     set_dumpable(False)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the first process of a namespace is spared what it does not handle
     if request["torch"]:
         import torch
 
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
     _say(descriptor, STARTED)
+    if request["together"]:
+        _together(request, descriptor, package_parent)
+        return
     end = time.monotonic() + request["budget"] * request["patience"]
     died: dict[str, str] = {}  # who takes too long does so once
-    for exercise in _in_two_lines(request):
+    for exercise in _in_two_lines(request, sys.stdin):
         late = time.monotonic() > end or _spent() > request["budget"]
         if late or exercise["id"] in died:
             said = {"died": died.get(exercise["id"], "budget")}
@@ -51,9 +57,21 @@ def main(descriptor: int, package_parent: str) -> None:
         _say(descriptor, {"place": exercise["place"], **said})
 
 
-def _in_two_lines(request: dict) -> Iterator[dict]:
+def _together(request: dict, descriptor: int, package_parent: str) -> None:
+    """Answer in this process, as far as that goes; whoever asked does not rely on what comes, or does not."""
+    from selfcheck import runner
+
+    asked = os.fdopen(os.dup(0))
+    _silence()
+    _limit(request)
+    with runner.fresh_package(package_parent):
+        for exercise in _in_two_lines(request, asked):
+            _say(descriptor, {"place": exercise["place"], "answers": _answers(exercise)})
+
+
+def _in_two_lines(request: dict, asked: TextIO) -> Iterator[dict]:
     yield from request["exercises"]
-    yield from json.loads(sys.stdin.readline() or "[]")
+    yield from json.loads(asked.readline() or "[]")
 
 
 def set_dumpable(yes: bool) -> None:
@@ -127,14 +145,23 @@ def _limit(request: dict) -> None:
 def _answer(exercise: dict, writing: int, package_parent: str) -> None:
     from selfcheck import runner
 
+    _silence()
+    with runner.fresh_package(package_parent):
+        data = json.dumps(_answers(exercise)).encode()
+    while data:
+        data = data[os.write(writing, data) :]
+
+
+def _silence() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
-    with runner.fresh_package(package_parent):
-        answers = runner.answer_exercise(exercise["id"], exercise["plans"])
-    data = json.dumps(answers).encode()
-    while data:
-        data = data[os.write(writing, data) :]
+
+
+def _answers(exercise: dict) -> dict:
+    from selfcheck import runner
+
+    return runner.answer_exercise(exercise["id"], exercise["plans"])
 
 
 def _collect(reading: int, deadline: float) -> tuple[bytes, str]:

@@ -48,12 +48,17 @@ def opened(files: dict[str, bytes], sandbox: Sandbox) -> Iterator[Room]:
 
     files: the text of every file of the package `attention`, by name
     """
-    if sandbox.level == "none" or not houses_stand(sandbox.lacks):
+    if not cost_little(sandbox):
         with _alone(files, sandbox) as room:
             yield room
         return
     with _borrowed() as house, house.room(files) as room:
         yield room
+
+
+def cost_little(sandbox: Sandbox) -> bool:
+    """Whether a room opens in a house, where torch is imported already."""
+    return sandbox.level != "none" and houses_stand(sandbox.lacks)
 
 
 @functools.cache

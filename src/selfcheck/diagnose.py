@@ -35,13 +35,18 @@ def first_difference(
     return None
 
 
-def diagnose(keys: Sequence[Key], answers: Sequence[list[Answer]]) -> list[str | None]:
+def diagnose(
+    keys: Sequence[Key], answers: Sequence[list[Answer]], failed: Sequence[bool] | None = None
+) -> list[str | None]:
     """For each draw the misconception that explains its failure, or None.
+
+    failed: which draws fail, where that is known
 
     A misconception is a candidate only if it fails nowhere where the learner is right: then it may be the whole
     mistake, or one of several. Of the candidates that answer as the learner does, the one that explains most wins.
     """
-    failed = [first_difference(key, key.expected, got) is not None for key, got in zip(keys, answers, strict=True)]
+    if failed is None:
+        failed = [first_difference(key, key.expected, got) is not None for key, got in zip(keys, answers, strict=True)]
     if not any(bad and _says_something(got) for bad, got in zip(failed, answers, strict=True)):
         return [None] * len(keys)  # what the misconceptions answer, which takes long to learn, need not be known
     names = list(dict.fromkeys(name for key in keys for name in key.misconceptions))

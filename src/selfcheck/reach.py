@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from .source import dotted_name, imports_of, parse
+from .source import MOST_KEPT, dotted_name, imports_of, parse
 
 PACKAGE = "attention"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -27,11 +28,10 @@ def forbidden_call(
     waiting, seen = [("", symbol)] if forbidden else [], set()
     while waiting:
         place, wanted = waiting.pop()
-        tree = parse(text_of(place) if place else source)
-        if (place, wanted) in seen or tree is None:  # a module that does not parse is reported by its import
+        module = _module(text_of(place) if place else source)
+        if (place, wanted) in seen or module is None:  # a module that does not parse is reported by its import
             continue
         seen.add((place, wanted))
-        module = _Module(tree)
         for node in module.reached(wanted):
             for name in module.names_of(node):
                 if any(fnmatchcase(name, one) for one in forbidden):
@@ -46,12 +46,25 @@ def forbidden_call(
 
 def builds_on(source: str, symbol: str, other: str) -> bool:
     """Whether `symbol` reaches a function named `other`, its own or imported; True where it cannot be told."""
-    tree = parse(source)
-    if tree is None:
+    module = _module(source)
+    if module is None:
         return True
-    module = _Module(tree)
     names = (name for node in module.reached(symbol) for name in module.names_of(node))
     return other in {name.rpartition(".")[2] for name in names}
+
+
+def _module(source: str) -> _Module | None:
+    return _known(source) if len(source) <= MOST_KEPT else _read(source)
+
+
+@functools.lru_cache(maxsize=64)
+def _known(source: str) -> _Module | None:
+    return _read(source)
+
+
+def _read(source: str) -> _Module | None:
+    tree = parse(source)
+    return None if tree is None else _Module(tree)
 
 
 def _in_package(name: str) -> str:

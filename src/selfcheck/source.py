@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import codecs
+import functools
 import io
 import threading
 import tokenize
@@ -14,11 +15,21 @@ PLAIN_ENCODINGS = {
     *("euc_jp", "euc_kr", "cp949", *(f"iso8859-{part}" for part in (1, 2, 5, 7, 9, 15))),
     *(f"cp125{part}" for part in range(8)),
 }
+MOST_KEPT = 40_000  # characters of a text whose tree, a hundred times as large, is kept for the next question
 _ONE_AT_A_TIME = threading.Lock()  # CPython 3.11 counts the depth of two parsing threads as one, and fails
 
 
 def parse(source: str) -> ast.Module | None:
-    """The tree of a module's text; None where Python cannot read it."""
+    """The tree of a module's text, not to be changed; None where Python cannot read it."""
+    return _known(source) if len(source) <= MOST_KEPT else _tree(source)
+
+
+@functools.lru_cache(maxsize=64)
+def _known(source: str) -> ast.Module | None:
+    return _tree(source)
+
+
+def _tree(source: str) -> ast.Module | None:
     try:
         return _parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .catalogue import Exercise
-from .compare import Answer
+from .compare import Answer, Difference
 from .diagnose import Key, diagnose, first_difference
 from .reach import builds_on
 
@@ -35,6 +35,7 @@ UNTOLD = {
     "kept": "a module that was handed over has not kept its own parameters",
     "memory": "a tensor far larger than needed was made on the way",
 }
+Differences = Sequence[tuple[int, Difference] | None]  # of each draw: the call that differs, and how
 PASSED, FAILED, SKIPPED, GRADER_ERROR = "passed", "failed", "skipped", "grader_error"
 
 
@@ -88,19 +89,26 @@ class ExerciseResult:
         return list(dict.fromkeys(result.misconception for result in self.checks if result.misconception))
 
 
+def differences_of(keys: Sequence[Key], answers: Sequence[list[Answer]]) -> Differences:
+    """For each draw the first call whose answer differs from the expected one, and how; None where none does."""
+    return [first_difference(key, key.expected, got, key.reveal) for key, got in zip(keys, answers, strict=True)]
+
+
 def judge(
     exercise: Exercise,
     keys: Sequence[Key],
     answers: Sequence[list[Answer]],
     forbidden: tuple[str, int] | None = None,
+    differences: Differences | None = None,
 ) -> ExerciseResult:
     """The verdicts of an exercise, from the learner's answers to each draw of each of its checks.
 
     keys and answers run in parallel; a check with several draws passes only if every one does.
     forbidden: a forbidden call found in the source, and its line: it costs every check.
+    differences: of these keys and answers, where they are known
     """
-    differences = [first_difference(key, key.expected, got, key.reveal) for key, got in zip(keys, answers, strict=True)]
-    causes = diagnose(keys, answers)
+    differences = differences_of(keys, answers) if differences is None else differences
+    causes = diagnose(keys, answers, [one is not None for one in differences])
     told = {one[1].text for key, one in zip(keys, differences, strict=True) if one and key.reveal}
     places: dict[str, list[int]] = {}
     for place, key in enumerate(keys):

@@ -200,11 +200,11 @@ def ends_from_outside(monkeypatch, times):
     """The sandbox is killed, as by a machine without memory, the first so many times that code runs in it."""
     begun = []
 
-    def exchange(room, texts, exchange=confine._exchange):
+    def exchange(room, *more, exchange=confine._exchange):
         begun.append(room)
         if len(begun) <= times:
             threading.Timer(1.5, end, [room]).start()
-        return exchange(room, texts)
+        return exchange(room, *more)
 
     def end(room):
         for one in psutil.Process(room.pid).children(recursive=True):
