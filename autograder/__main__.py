@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from .bench_command import bench
 from .course_commands import COMMANDS
 from .judge_command import judge
 from .places import COMMAND
@@ -37,7 +38,7 @@ def build(only_compare: bool) -> None:
     click.echo("built: stubs, recorded answers, notebooks")
 
 
-for command in (judge, prove, *COMMANDS):
+for command in (bench, judge, prove, *COMMANDS):
     main.add_command(command)
 
 if __name__ == "__main__":

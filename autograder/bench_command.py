@@ -1,0 +1,165 @@
+"""`bench`: how fast a class is graded, beside stock nbgrader in the same run, and what the ratio holds for."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from selfcheck.catalogue import in_problem_set
+
+from . import bench as benching
+from .bench import OURS, STOCK, TWO
+from .tables import console, plain, show
+
+QUICK = 6  # submissions
+MOST_SLOWER = 10.0  # seconds: more than this and a submission meets the grader's limits
+MOST_TOLD = 20  # differences
+
+
+@click.command()
+@click.option("--class-size", default=60, show_default=True, type=click.IntRange(2), help="How many submissions.")
+@click.option("--problem-set", default="ps3", show_default=True, metavar="PS")
+@click.option(
+    "--slower",
+    multiple=True,
+    type=click.FloatRange(0, MOST_SLOWER, min_open=True),
+    metavar="SECONDS",
+    help="Once more with submissions whose code takes about so much longer; may be given several times.",
+)
+@click.option("--quick", is_flag=True, help=f"A class of {QUICK}: to see that it works, not how fast.")
+@click.option("--seed", default=0, show_default=True, help="Chooses what the class hands in.")
+@click.option("--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures there.")
+@click.option(
+    "--keep", type=click.Path(file_okay=False, path_type=Path), help="Keep the courses there, in a new folder."
+)
+def bench(
+    class_size: int,
+    problem_set: str,
+    slower: tuple[float, ...],
+    quick: bool,
+    seed: int,
+    target: Path | None,
+    keep: Path | None,
+) -> None:
+    """Measure the grader against stock nbgrader on a made class, and compare their scores."""
+    try:
+        in_problem_set(problem_set)
+        if keep and keep.exists():
+            raise FileExistsError(f"{keep} is there already: name a folder that is not")
+    except (KeyError, FileExistsError) as error:
+        raise click.ClickException(error.args[0]) from None
+    load, size, rounds = os.getloadavg()[0], QUICK if quick else class_size, []
+    with _place(keep) as folder:
+        for number, more in enumerate((0.0, *slower)):
+            room = benching.furnish(folder / f"class-{number}", problem_set, size, seed, more)
+            console.print(
+                plain(f"made: {size} submissions to {problem_set}" + (f", {more:g} s slower" if more else ""))
+            )
+            try:
+                rounds.append(benching.grade_class(room, lambda text: console.print(plain(text))))
+            except RuntimeError as error:
+                show(str(error), style="red")
+                sys.exit(1)
+    found = benching.figures(problem_set, rounds, load, _command(size, problem_set, slower, seed))
+    if target:
+        target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    show_figures(found)
+    if not found["same_scores"]:
+        sys.exit(1)
+
+
+@contextmanager
+def _place(keep: Path | None) -> Iterator[Path]:
+    if keep:
+        keep.mkdir(parents=True)
+        yield keep.resolve()
+        return
+    with tempfile.TemporaryDirectory(prefix="attention-bench-") as folder:
+        yield Path(folder).resolve()
+
+
+def _command(size: int, problem_set: str, slower: tuple[float, ...], seed: int) -> str:
+    more = "".join(f" --slower {seconds:g}" for seconds in slower)
+    return f"python -m autograder bench --class-size {size} --problem-set {problem_set}{more} --seed {seed}"
+
+
+def show_figures(found: dict[str, Any]) -> None:
+    """Print the figures, each with what it holds for."""
+    console.print(_runs_table(found))
+    if not found["same_scores"]:
+        show("The gradebooks do not agree, so there is no ratio:", style="red")
+        for line in found["wrong"][:MOST_TOLD]:
+            show(f"  {line}")
+        show(f"  {len(found['wrong'])} differences in all")
+        return
+    show("Scores: the same in every gradebook, cell by cell, and those the class deserves where the bank knows them.")
+    show(
+        f"Ratio: {found['ratio']:.1f}x stock, {found['ratio_two_stock']:.1f}x two stock processes, for "
+        f"{found['test_seconds']:.2f} s of test code per submission, {found['cores']} cores, class of "
+        f"{found['class_size']}."
+    )
+    _show_time(found)
+    console.print(_regimes_table(found))
+    if found["provisional"]:
+        load = f"{found['load_before']:.1f} processes wanted to run when this began"
+        show(f"Provisional: {load}, so that the machine was busy with something else.", style="yellow")
+
+
+def _runs_table(found: dict[str, Any]) -> Table:
+    table = Table(title=plain(f"{found['class_size']} submissions to {found['problem_set']}, start-up included"))
+    for name in ("", "s", "submissions/s", "CPU s each", f"peak MiB ({found['memory']})"):
+        table.add_column(name, justify="right" if name else "left")
+    for name in (STOCK, TWO, OURS):
+        run = found["runs"][name]
+        table.add_row(
+            name,
+            f"{run['seconds']:.1f}",
+            f"{found['class_size'] / run['seconds']:.2f}",
+            f"{run['cpu'] / found['class_size']:.2f}",
+            f"{run['peak_mib']:.0f}",
+        )
+    return table
+
+
+def _show_time(found: dict[str, Any]) -> None:
+    goes = found["where_time_goes"]
+    texts = {
+        "until_first_mark_s": "until the first mark",
+        "each_further_s": "each further one",
+        "after_last_mark_s": "after the last",
+        "floor_s": "the floor, which is the test code alone on all cores, each",
+        "stock_until_first_s": "stock: until it begins with the first submission",
+        "stock_each_further_s": "stock: each further one",
+    }
+    show("Where the time goes, by the clock:")
+    for name, text in texts.items():
+        if goes[name] is not None:
+            show(f"  {text}: {goes[name]:.3f} s")
+
+
+def _regimes_table(found: dict[str, Any]) -> Table:
+    """How the ratio falls as test code takes longer."""
+    table = Table(
+        title="The ratio, by seconds of test code per submission",
+        caption="formula: (stock + x / its processes) / (ours + x / our workers), x being the seconds in addition",
+    )
+    for name in ("test code, s", "measured", "formula", "two stock, measured", "two stock, formula"):
+        table.add_column(name, justify="right")
+    rows = [(one["test_seconds"], one) for one in found["regimes"]]
+    rows += [
+        (one["test_seconds"], {"formula": one["ratio"], "formula_two_stock": one["ratio_two_stock"]})
+        for one in found["formula"]
+    ]
+    for seconds, one in sorted(rows, key=lambda row: row[0]):
+        told = [one.get(name) for name in ("ratio", "formula", "ratio_two_stock", "formula_two_stock")]
+        table.add_row(f"{seconds:.2f}", *(f"{ratio:.1f}" if ratio else "" for ratio in told))
+    return table
