@@ -24,7 +24,8 @@ from contextlib import suppress
 
 MOST = 1 << 16  # bytes of a message
 PACKAGE = "/room/work"  # where a room finds the learner's package
-NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x04000000  # user, mount, process, IPC, host name
+#: User, mount, process, IPC, host name, network: sockets of no path could outlive their room.
+NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x04000000 | 0x40000000
 READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS, AGAIN = 1, 2, 4, 8, 32  # of mount(2)
 SCRATCH = 64 * 2**20
 CAPABILITIES = 0x20080522  # the version of the form of capset(2)

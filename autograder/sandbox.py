@@ -17,11 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import syscalls
+from .places import ROOT
 
 NOBODY = 65534
 LEVELS = ("bubblewrap", "none")
 INSIDE = "/room"  # where the staged folder appears
 EXCHANGE = "/usr/local/share/nbgrader"  # nbgrader's usual exchange
+OURS = tuple(str(ROOT / name) for name in ("solutions", "autograder", "tests", ".git"))
 TMP_BYTES = 64 * 2**20
 #: Walls of `probe` without which grading goes on, and says so with every grade.
 MAY_BE_MISSING = ("a filter of system calls", "no further namespaces")
@@ -139,8 +141,6 @@ def _wall(stage: Path, program: list[str], more: Sequence[str] = (), settled: bo
         *more,
         *("--ro-bind", "/usr", "/usr"),
     ]
-    if os.path.isdir(EXCHANGE):
-        wall += ["--tmpfs", EXCHANGE]  # other people's submissions may lie there
     for link in ("/bin", "/lib", "/lib64", "/lib32"):
         if os.path.islink(link):
             wall += ["--symlink", os.readlink(link).lstrip("/"), link]
@@ -154,7 +154,13 @@ def _wall(stage: Path, program: list[str], more: Sequence[str] = (), settled: bo
     for folder in python_folders:
         wall += ["--ro-bind", seen_as.get(folder, folder), folder]
     wall += ["--ro-bind", str(stage), INSIDE]
-    for made in ("/", "/dev"):  # bubblewrap makes them in memory, without a limit
+    # Other people's submissions, and this repository where it lies below what is shown: pip puts it beside packages.
+    shown = ["/usr", *python_folders]
+    empty = [place for place in (EXCHANGE, *OURS) if os.path.isdir(place) and _is_below(place, shown)]
+    for place in empty:
+        wall += ["--tmpfs", place]
+    # In memory without a limit, or kept from one room of a house to the next.
+    for made in (*empty, "/", "/dev", "/dev/pts"):
         wall += ["--remount-ro", made]
     if settled:
         wall += ["--remount-ro", "/proc"]  # some settings of its own namespaces it could write
@@ -192,9 +198,13 @@ def _python_folders() -> list[str]:
     ]
     found: list[str] = []
     for folder in map(os.path.realpath, wanted):
-        if not any(Path(folder).is_relative_to(other) for other in ["/usr", *found]):
+        if not _is_below(folder, ["/usr", *found]):
             found.append(folder)
     return found
+
+
+def _is_below(place: str, folders: list[str]) -> bool:
+    return any(Path(place).is_relative_to(folder) for folder in folders)
 
 
 def _open_to_all(folder: str) -> bool:

@@ -24,12 +24,15 @@ REFUSED = {
     "files beside their paths": "name_to_handle_at open_by_handle_at",
     "locks that other sandboxes see": "flock",
     "memory's place": "mbind migrate_pages move_pages set_mempolicy",
+    "who opens which file": "inotify_init inotify_init1 inotify_add_watch mincore",
+    "memory that is nobody's": "memfd_create memfd_secret shmget",
     "the machine": "syslog personality init_module finit_module delete_module kexec_load kexec_file_load reboot swapon "
     "swapoff quotactl quotactl_fd acct settimeofday clock_settime adjtimex clock_adjtime lookup_dcookie",
 }
 NEW_USER_NAMESPACE = 0x10000000  # CLONE_NEWUSER
 UNIX_SOCKETS = 1  # AF_UNIX
-LOCKS = (fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_SETLEASE, 37, 38)  # the last two: F_OFD_SETLK and F_OFD_SETLKW
+#: Locks and notices that other sandboxes see; of the numbers, F_OFD_SETLK and F_OFD_SETLKW.
+LOCKS = (fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_SETLEASE, fcntl.F_NOTIFY, 37, 38)
 
 
 @functools.cache
@@ -48,6 +51,7 @@ def program() -> bytes | None:
     new_user = seccomp.Arg(0, seccomp.MASKED_EQ, NEW_USER_NAMESPACE, NEW_USER_NAMESPACE)
     _add(rules, refuse, "clone", new_user)
     _add(rules, seccomp.ERRNO(errno.EACCES), "socket", seccomp.Arg(0, seccomp.NE, UNIX_SOCKETS))
+    _add(rules, refuse, "prlimit64", seccomp.Arg(0, seccomp.NE, 0))  # limits of other processes
     for command in LOCKS:
         _add(rules, refuse, "fcntl", seccomp.Arg(1, seccomp.EQ, command))
     with tempfile.TemporaryFile() as file:

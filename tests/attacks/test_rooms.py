@@ -1,0 +1,129 @@
+"""What one room of a house leaves to the next, and what it can take from whoever grades."""
+
+import time
+
+import pytest
+
+from autograder import confine
+from autograder import rooms as house_rooms
+from autograder import sandbox as walls
+from autograder.places import REFERENCE
+from autograder.sandbox import open_sandbox
+from autograder.stubs import given_files
+from selfcheck.plan import call
+
+GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
+SHOWN, HIDDEN = ({"0": {"calls": [call(n).packed()], "gradient": False}} for n in (3, 77))
+#: A socket with a name that no file has, held by nobody but messages that wait in it.
+STAYS = """
+import socket
+
+def causal_mask(n):
+    waits, asks, (one, other) = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX), socket.socketpair()
+    waits.bind(chr(0) + "stays")
+    waits.listen(5)
+    asks.connect(chr(0) + "stays")
+    asks.sendall(b"from the room before")
+    socket.send_fds(one, [b"."], [part.fileno() for part in (one, other, waits, asks)])
+    return n
+"""
+LOOKS = """
+def causal_mask(n):
+    return open("/proc/net/unix").read()
+"""
+#: Memory that could be shared, and so counted as nobody's own.
+SHARED = """
+import mmap, time
+
+def causal_mask(n):
+    kept = mmap.mmap(-1, 2**29)
+    for start in range(0, 2**29, 2**24):
+        kept[start : start + 2**24] = b"x" * 2**24
+    time.sleep(1)
+    return n
+"""
+KILLED = """
+import os, signal
+
+def causal_mask(n):
+    if n == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return n
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    return open_sandbox()
+
+
+@pytest.fixture
+def rooms(monkeypatch):
+    """What every room said, in the order of their opening."""
+    said = []
+
+    def exchange(*given, exchange=confine._exchange):
+        data, stopped = exchange(*given)
+        said.append(data)
+        return data, stopped
+
+    monkeypatch.setattr(confine, "_exchange", exchange)
+    return said
+
+
+def ask(sandbox, body, *requests):
+    return [one["0"][0] for one in confine.ask(GIVEN | {"masks.py": body.encode()}, list(requests), False, sandbox)]
+
+
+def test_no_socket_outlives_its_room(sandbox):
+    shown = confine.Request("masks.causal_mask", SHOWN)
+    assert "error" not in ask(sandbox, STAYS, shown)[0]
+    assert "stays" not in ask(sandbox, LOOKS, shown)[0]["value"]["value"]
+
+
+def test_what_is_hidden_below_usr_is_empty_and_stays_so(monkeypatch):
+    hidden = {"EXCHANGE": "/usr/share", "OURS": ("/usr/include", "/usr/bin/none")}
+    for name, places in hidden.items():
+        monkeypatch.setattr(walls, name, places)
+    monkeypatch.setattr(house_rooms, "_idle", [])
+    look = """
+import os
+
+def causal_mask(n):
+    for place in ("/usr/share", "/usr/include"):
+        try:
+            return os.listdir(place) + [os.mkdir(place + "/note")]
+        except OSError:
+            pass
+    return n
+"""
+    assert ask(open_sandbox(), look, confine.Request("masks.causal_mask", SHOWN))[0]["value"]["value"] == "3"
+    house_rooms._idle.pop().end()
+
+
+def test_memory_that_could_be_shared_is_counted(sandbox, monkeypatch):
+    monkeypatch.setattr(confine, "MEMORY_IN_ALL", 2**30)  # of which the house's own processes take most
+    shown = confine.Request("masks.causal_mask", SHOWN)
+    assert "error" not in ask(sandbox, SHARED.replace("2**29", "2**24"), shown)[0]
+    assert "too much memory" in ask(sandbox, SHARED, shown)[0]["error"]["text"]
+
+
+def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_again(sandbox, rooms):
+    asked = [confine.Request("masks.causal_mask", SHOWN), confine.Request("masks.other", HIDDEN, later=True)]
+    answers = ask(sandbox, KILLED + "def other(n):\n    return n\n", *asked)
+    assert answers[0]["error"]["type"] == "Stopped" and answers[1]["value"]["value"] == "77"
+    assert [b'"place": 1' in data for data in rooms] == [False, True]
+
+
+def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(sandbox, monkeypatch):
+    stopped = []
+
+    def exchange(*given):
+        stopped.append(time.sleep(0.1))
+        return b'{"started": true}\n', True
+
+    monkeypatch.setattr(confine, "_exchange", exchange)
+    monkeypatch.setattr(confine, "BUDGET", 0.2 / confine.PATIENCE / confine.ATTEMPTS)
+    answers = ask(sandbox, LOOKS, *(confine.Request(f"masks.f{number}", SHOWN) for number in range(6)))
+    assert len(stopped) < 4, "six exercises, twice each"
+    assert {answer["error"]["type"] for answer in answers} == {"Stopped"}
