@@ -118,12 +118,14 @@ def feedback(course: Course, problem_set: str) -> None:
 @course_command
 def report(course: Course, problem_set: str) -> None:
     """Print the class report of PS, and write it as a page."""
-    from . import report as reporting
+    from .report import class_report
+    from .report_page import write_html
+    from .report_text import rendered
 
-    found = reporting.class_report(course, problem_set)
+    found = class_report(course, problem_set)
     target = course.root / "reports" / f"{problem_set}.html"
-    reporting.write_html(found, target)
-    show(reporting.as_text(found))
+    write_html(found, target)
+    console.print(rendered(found))
     console.print(plain(f"written: {target}"))
 
 

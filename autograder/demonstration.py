@@ -10,11 +10,13 @@ from rich.table import Table
 
 from selfcheck.catalogue import problem_sets
 
-from . import arrivals, intake, report
+from . import arrivals, intake
 from .course import Course
 from .grading import Line, grade
 from .places import ROOT
 from .records import grader_version
+from .report import class_report
+from .report_page import write_html
 from .sample_class import table, write_submission
 from .sandbox import open_sandbox
 from .tables import console, plain, remarks_line, show
@@ -39,7 +41,7 @@ def main(folder: Path) -> None:
         graded = grade(course, problem_set, sandbox, lambda text: console.print(plain(f"  {text}")))
         lines[problem_set] = {line.student: line for line in graded}
         _write_feedback(course, problem_set, [line.student for line in graded if line.again])
-        report.write_html(report.class_report(course, problem_set), _report_file(course, problem_set))
+        write_html(class_report(course, problem_set), _report_file(course, problem_set))
     done.write_text(version)
     console.print(_summary(lines))
     console.print("To look at:")

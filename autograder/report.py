@@ -1,146 +1,201 @@
-"""The class report of a problem set: how each exercise went, which misconceptions were met, who needs a look."""
+"""The class report of a problem set: how each exercise went, which mistakes have a name, who needs a look."""
 
 from __future__ import annotations
 
-import html
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from selfcheck.catalogue import in_problem_set
+from selfcheck.catalogue import Exercise, in_problem_set, modules_of
+from selfcheck.verdict import FAILED, PASSED, SKIPPED
 
 from .course import Course
-from .printable import printable_line
-from .records import read_record
-from .tables import MOST_REMARK, remarks_line
+from .folders import NotTaken, reader
+from .records import Record, read_record
+from .reread import Section, section
+from .similar import MOST_READ, Similarities, similarities
+
+DAMAGED = "the record is damaged: run grade again"
+
+
+@dataclass
+class CheckSummary:
+    """One mechanism: what its check sees, and how many learners got which verdict."""
+
+    sees: str
+    hidden: bool
+    verdicts: Counter = field(default_factory=Counter)
+
+    @property
+    def of(self) -> int:
+        return self.verdicts[PASSED] + self.verdicts[FAILED] + self.verdicts[SKIPPED]
+
+    @property
+    def rate(self) -> float:
+        return self.verdicts[PASSED] / self.of if self.of else 0.0
 
 
 @dataclass
 class ExerciseSummary:
     """How a class did on one exercise."""
 
-    id: str
-    number: str
-    title: str
-    max_points: int
+    exercise: Exercise
     points: list[int] = field(default_factory=list)
-    failed: Counter = field(default_factory=Counter)  # what a check sees → learners who failed it
-    misconceptions: Counter = field(default_factory=Counter)
+    max_points: int = 0
+    passed: int = 0  # learners who pass every check
+    checks: dict[str, CheckSummary] = field(default_factory=dict)
+    misconceptions: Counter = field(default_factory=Counter)  # id → learners
+    seconds: list[float] = field(default_factory=list)
 
     @property
-    def full_marks(self) -> int:
-        return sum(one == self.max_points for one in self.points)
+    def id(self) -> str:
+        return self.exercise.id
+
+    @property
+    def number(self) -> str:
+        return self.exercise.number
+
+    @property
+    def rate(self) -> float:
+        return self.passed / len(self.points) if self.points else 0.0
 
     @property
     def mean(self) -> float:
         return sum(self.points) / len(self.points) if self.points else 0.0
 
+    def count(self, exercise: dict[str, Any]) -> None:
+        """Count one learner's verdicts, as they stand in the record."""
+        self.points.append(exercise["points"])
+        self.max_points = max(self.max_points, exercise["max_points"])
+        self.passed += all(one["verdict"] == PASSED for one in exercise["checks"])
+        for one in exercise["checks"]:
+            name = one.get("check", one["sees"])
+            hidden = name not in self.exercise.points
+            self.checks.setdefault(name, CheckSummary(one["sees"], hidden)).verdicts[one["verdict"]] += 1
+        self.misconceptions.update({one["misconception"] for one in exercise["checks"] if one["misconception"]})
+        if isinstance(exercise.get("seconds"), int | float):
+            self.seconds.append(exercise["seconds"])
+
+
+@dataclass(frozen=True)
+class Met:
+    """A misconception that was met in the class."""
+
+    count: int
+    exercise: Exercise
+    id: str
+    message: str
+    reread: Section | None
+
 
 @dataclass
 class ClassReport:
-    """A problem set over the whole class."""
+    """A problem set over the whole class.
+
+    ungraded: who has handed in and has no grade; graders: versions of the grader that the grades come from
+    seconds: what judging took, by learner
+    """
 
     problem_set: str
     exercises: list[ExerciseSummary]
-    totals: dict[str, tuple[int, int]]  # student → points, maximum
-    looks: dict[str, list[str]]  # student → why the instructor should look
-    isolation: set[str]
+    totals: dict[str, tuple[int, int]] = field(default_factory=dict)  # student → points, maximum
+    looks: dict[str, list[str]] = field(default_factory=dict)  # student → why the instructor should look
+    isolation: set[str] = field(default_factory=set)
+    graders: set[str] = field(default_factory=set)
+    seconds: dict[str, float] = field(default_factory=dict)
+    ungraded: list[str] = field(default_factory=list)
+    similar: Similarities = field(default_factory=lambda: Similarities((), (), (), 0))
+
+    @property
+    def max_points(self) -> int:
+        return max((most for _, most in self.totals.values()), default=0)
+
+    @property
+    def mean(self) -> float:
+        return sum(points for points, _ in self.totals.values()) / len(self.totals) if self.totals else 0.0
+
+    @property
+    def median(self) -> float:
+        return median(points for points, _ in self.totals.values()) if self.totals else 0.0
+
+    @property
+    def met(self) -> list[Met]:
+        """The misconceptions of the class, the most frequent first."""
+        found = [
+            _met(one.exercise, name, count) for one in self.exercises for name, count in one.misconceptions.items()
+        ]
+        return sorted(found, key=lambda met: -met.count)
+
+    def to_look_at(self) -> dict[str, list[str]]:
+        """Everybody whose submission needs a look, by id, and why."""
+        found = {student: list(reasons) for student, reasons in self.looks.items()}
+        for student in self.ungraded:
+            found.setdefault(student, []).append("handed in and not graded yet: run grade")
+        return dict(sorted(found.items()))
+
+
+def _met(exercise: Exercise, name: str, count: int) -> Met:
+    try:
+        entry = exercise.message_of(name)
+    except KeyError:  # graded before the catalogue changed
+        return Met(count, exercise, name, "no longer in the catalogue: run grade again", section(exercise.section))
+    return Met(count, exercise, name, entry.message.strip(), section(entry.section))
 
 
 def class_report(course: Course, problem_set: str) -> ClassReport:
-    """The report, from the verdicts on file; FileNotFoundError where nothing was graded yet."""
-    found = {path.stem: read_record(path) for path in sorted((course.root / "results" / problem_set).glob("*.json"))}
-    records = [record for record in found.values() if record]
-    if not records:
+    """The report, from the verdicts on file and the submitted modules; FileNotFoundError where nothing was graded."""
+    report = ClassReport(problem_set, [ExerciseSummary(one) for one in in_problem_set(problem_set)])
+    summaries = {one.id: one for one in report.exercises}
+    for student, record in _records(course, problem_set):
+        if record is None:
+            report.looks[student] = [DAMAGED]
+        else:
+            _count(report, summaries, record)
+    if not report.totals and not report.looks:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
-    summaries = {
-        one.id: ExerciseSummary(one.id, one.number, one.title, one.max_points) for one in in_problem_set(problem_set)
-    }
-    totals = {}
-    looks = {student: ["the record is damaged: run grade again"] for student, record in found.items() if not record}
-    for record in records:
-        student = record["student"]
-        for exercise in record["exercises"]:
-            _count(summaries[exercise["id"]], exercise)
-        totals[student] = (
-            sum(exercise["points"] for exercise in record["exercises"]),
-            sum(exercise["max_points"] for exercise in record["exercises"]),
-        )
-        reasons = list(record["remarks"])
-        if record["grader_error"]:
-            reasons.append("the grader failed: not graded")
-        if reasons:
-            looks[student] = reasons
-    return ClassReport(
-        problem_set, list(summaries.values()), totals, looks, {record["isolation"] for record in records}
+    report.exercises = [one for one in report.exercises if one.points]
+    known = report.totals.keys() | report.looks.keys()
+    report.ungraded = [student for student in course.students(problem_set) if student not in known]
+    modules = modules_of(problem_set)
+    report.similar = similarities(report.totals, modules, lambda student: _files(course, student, problem_set, modules))
+    return report
+
+
+def _records(course: Course, problem_set: str) -> Iterator[tuple[str, Record | None]]:
+    """Each record on file, one at a time: those of a large class are not held together."""
+    for path in sorted((course.root / "results" / problem_set).glob("*.json")):
+        record = read_record(path)
+        yield (record["student"] if record else path.stem), record
+
+
+def _count(report: ClassReport, summaries: dict[str, ExerciseSummary], record: Record) -> None:
+    student, reasons = record["student"], list(record["remarks"])
+    report.isolation.add(record["isolation"])
+    if record["grader_error"]:
+        report.looks[student] = [*reasons, "the grader failed: not graded"]
+        return
+    report.graders.add(str(record.get("grader", "")))
+    for exercise in record["exercises"]:
+        if exercise["id"] in summaries:
+            summaries[exercise["id"]].count(exercise)
+    report.totals[student] = (
+        sum(exercise["points"] for exercise in record["exercises"]),
+        sum(exercise["max_points"] for exercise in record["exercises"]),
     )
+    if isinstance(record.get("seconds"), int | float):
+        report.seconds[student] = record["seconds"]
+    if reasons:
+        report.looks[student] = reasons
 
 
-def _count(summary: ExerciseSummary, exercise: dict[str, Any]) -> None:
-    summary.points.append(exercise["points"])
-    for check in exercise["checks"]:
-        if check["verdict"] == "failed":
-            summary.failed[check["sees"]] += 1
-    summary.misconceptions.update({one["misconception"] for one in exercise["checks"] if one["misconception"]})
-
-
-def as_text(report: ClassReport) -> str:
-    """The report for a terminal."""
-    lines = [f"{report.problem_set}: {len(report.totals)} submissions, isolation {', '.join(sorted(report.isolation))}"]
-    for one in report.exercises:
-        full = f"{one.full_marks} of {len(one.points)} full marks"
-        lines.append(f"  {one.number} {one.id}: {full}, mean {one.mean:.1f} of {one.max_points}")
-        lines += [f"      {count} × {name}" for name, count in one.misconceptions.most_common()]
-    if report.looks:
-        lines.append("  to look at:")
-        lines += [
-            f"      {printable_line(student, MOST_REMARK)}: {remarks_line(reasons)}"
-            for student, reasons in sorted(report.looks.items())
-        ]
-    return "\n".join(lines)
-
-
-def write_html(report: ClassReport, target: Path) -> None:
-    """The report as one self-contained page; everything in it that came from a learner is escaped."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    rows = "".join(_exercise_row(one) for one in report.exercises)
-    scores = "".join(
-        f"<tr><th scope='row'>{html.escape(printable_line(student, MOST_REMARK))}</th><td>{points}</td><td>{most}</td>"
-        f"<td>{html.escape(remarks_line(report.looks.get(student, [])))}</td></tr>"
-        for student, (points, most) in sorted(report.totals.items())
-    )
-    isolation = html.escape(", ".join(sorted(report.isolation)))
-    target.write_text(
-        f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Class report {html.escape(report.problem_set)}</title>
-<style>body{{font:16px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222;background:#fff}}
-table{{border-collapse:collapse;margin:1em 0}}
-th,td{{border:1px solid #aaa;padding:.3em .6em;text-align:left;vertical-align:top}}
-meter{{width:6em}} .wide{{overflow-x:auto}} summary{{cursor:pointer}}</style></head><body>
-<h1>Class report {html.escape(report.problem_set)}</h1>
-<p>{len(report.totals)} submissions, graded with isolation: {isolation}.</p>
-<div class="wide"><table><caption>Exercises</caption><tr><th scope="col">exercise</th><th scope="col">full marks</th>
-<th scope="col">mean</th><th scope="col">misconceptions met</th><th scope="col">checks failed</th></tr>
-{rows}</table></div>
-<div class="wide"><table><caption>Submissions</caption><tr><th scope="col">student</th><th scope="col">points</th>
-<th scope="col">of</th><th scope="col">to look at</th></tr>{scores}</table></div>
-</body></html>
-""",
-        encoding="utf-8",
-    )
-
-
-def _exercise_row(one: ExerciseSummary) -> str:
-    wrong = "<br>".join(f"{count} × {html.escape(name)}" for name, count in one.misconceptions.most_common())
-    failed = "<br>".join(f"{count} × {html.escape(sees)}" for sees, count in one.failed.most_common())
-    if failed:
-        failed = f"<details><summary>{len(one.failed)} checks</summary>{failed}</details>"
-    share = one.full_marks / len(one.points) if one.points else 0
-    label = f"{one.full_marks} of {len(one.points)}"
-    return (
-        f"<tr><th scope='row'>{one.number} {html.escape(one.title)}</th>"
-        f"<td><meter value='{share:.3f}' aria-label='{label} full marks'></meter> {label}</td>"
-        f"<td>{one.mean:.1f} of {one.max_points}</td><td>{wrong}</td><td>{failed}</td></tr>"
-    )
+def _files(course: Course, student: str, problem_set: str, modules: list[str]) -> dict[str, bytes]:
+    """The modules of a submission: nothing is followed, and no more read than is compared."""
+    folder, found = course.submitted(student, problem_set) / "attention", {}
+    for module in modules:
+        with suppress(OSError, NotTaken):
+            found[f"{module}.py"] = reader(Path(folder, f"{module}.py"))(MOST_READ + 1)
+    return found

@@ -1,0 +1,114 @@
+"""The class report for a terminal."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from selfcheck.verdict import PASSED
+
+from .printable import printable_line
+from .report import ClassReport, ExerciseSummary
+from .report_words import alike, no_proof, time_told
+from .tables import plain, remarks_line
+
+MOST_LISTED = 12
+MOST_NAMED = 6
+MOST_ID = 40  # characters of a learner's id
+BAR = 8
+WIDTH = 80
+
+
+def rendered(report: ClassReport) -> RenderableType:
+    """What rich prints: a table of exercises, then lists, the longest of them cut short."""
+    parts: list[RenderableType] = [*_first_lines(report), _exercises(report)]
+    if report.met:
+        parts.append(_misconceptions(report))
+    looks = [
+        f"{printable_line(student, MOST_ID)}: {remarks_line(reasons)}"
+        for student, reasons in report.to_look_at().items()
+    ]
+    parts += _list("To look at:", looks)
+    groups = [f"{group.module}.py: {_names(group.students)} ({alike(group)})" for group in report.similar.groups]
+    parts += _list("Code that is alike:", groups)
+    if groups:
+        parts.append(_indented(no_proof()))
+    published = [f"{module}.py: {_names(students)}" for module, students in report.similar.published]
+    parts += _list("The published solution, names aside:", published)
+    parts.append(plain(time_told(report)))
+    return Group(*parts)
+
+
+def as_text(report: ClassReport, width: int = WIDTH) -> str:
+    """The report as plain lines of so many columns."""
+    file = io.StringIO()
+    Console(file=file, width=width, highlight=False, color_system=None).print(rendered(report))
+    return file.getvalue()
+
+
+def _first_lines(report: ClassReport) -> list[RenderableType]:
+    isolation = ", ".join(sorted(report.isolation)) or "unknown"
+    points = f"mean {report.mean:.1f}, median {report.median:g} of {report.max_points} points for code"
+    lines = [f"{report.problem_set}: {len(report.totals)} submissions, isolation {isolation}", points]
+    if len(report.graders) > 1:
+        lines.append(f"graded by {len(report.graders)} versions of the grader: run grade")
+    return [plain(line) for line in lines]
+
+
+def _exercises(report: ClassReport) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("exercise", no_wrap=True, overflow="ellipsis", max_width=24)
+    table.add_column("pass all", no_wrap=True)
+    table.add_column("mean", justify="right", no_wrap=True)
+    table.add_column("fails most often")
+    for one in report.exercises:
+        filled = round(BAR * one.rate)
+        bar = "█" * filled + "░" * (BAR - filled)
+        table.add_row(
+            plain(f"{one.number} {one.exercise.symbol}"),
+            f"{bar} {one.passed}/{len(one.points)}",
+            f"{one.mean:.1f}/{one.max_points}",
+            plain(_hardest(one)),
+        )
+    return table
+
+
+def _hardest(one: ExerciseSummary) -> str:
+    """The mechanism that fewest pass; "" where everybody passes all."""
+    worst = min(one.checks.values(), key=lambda check: check.rate, default=None)
+    if worst is None or worst.rate == 1:
+        return ""
+    return f"{worst.verdicts[PASSED]}/{worst.of} {worst.sees}"
+
+
+def _misconceptions(report: ClassReport) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("learners", justify="right")
+    table.add_column("misconception")
+    table.add_column("reread")
+    for met in report.met[:MOST_LISTED]:
+        reread = met.reread.name if met.reread else ""
+        table.add_row(str(met.count), plain(f"{met.exercise.number} {met.id}"), plain(reread))
+    if len(report.met) > MOST_LISTED:
+        table.add_row("", plain(f"and {len(report.met) - MOST_LISTED} more: on the page"), "")
+    return table
+
+
+def _list(title: str, lines: list[str]) -> list[RenderableType]:
+    if not lines:
+        return []
+    more = [f"and {len(lines) - MOST_LISTED} more: on the page"] if len(lines) > MOST_LISTED else []
+    return [Text(title), *map(_indented, lines[:MOST_LISTED] + more)]
+
+
+def _indented(line: str) -> RenderableType:
+    return Padding.indent(plain(line), 2)
+
+
+def _names(students: tuple[str, ...]) -> str:
+    more = [f"and {len(students) - MOST_NAMED} more"] if len(students) > MOST_NAMED else []
+    return ", ".join([*(printable_line(one, MOST_ID) for one in students[:MOST_NAMED]), *more])

@@ -1,0 +1,267 @@
+"""Finds modules of a class whose code is the same, or nearly so, once names, comments and layout are taken away.
+
+A module becomes a row of tokens from its syntax tree: no comments, docstrings, annotations, imports or layout, and one
+sign for every name that the module itself gives. Runs of `RUN` tokens are hashed and thinned out by winnowing
+(Schleimer, Wilkerson and Aiken 2003, "Winnowing: local algorithms for document fingerprinting"). What the stub or the
+reference has is nobody's own, and what many in the class have is common. Each module is looked up by its fingerprints,
+so that time and memory grow with the class and not with its pairs.
+"""
+
+from __future__ import annotations
+
+import ast
+import zlib
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from types import EllipsisType
+
+from selfcheck.source import imports_of, parse, text_of
+
+from .places import REFERENCE
+from .stubs import stub
+
+RUN = 12  # tokens: shorter passages that agree count for nothing
+WINDOW = 4  # of so many runs one is kept: whatever agrees over RUN + WINDOW - 1 tokens is found
+LEAST = 15  # fingerprints of its own that a module must have: about 50 tokens; shorter answers are often alike
+ALIKE = 0.7  # share of the smaller module's own fingerprints
+PUBLISHED = 0.9  # share of what a module adds to the stub
+MOST_READ = 60_000  # bytes of a module, five times the longest of the reference's
+MODULUS, BASE = 2**61 - 1, 1_000_003
+
+_SILENT = (ast.Load, ast.Store, ast.Del, ast.Import, ast.ImportFrom)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Learners whose code for one module is alike.
+
+    share: 1 where it is the same but for names, comments and layout; else of the smaller module's own code, for the
+    least alike of the pairs that made the group
+    """
+
+    module: str
+    students: tuple[str, ...]
+    share: float
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """What was found in one problem set.
+
+    published: (module, learners) whose answers are those of the published reference
+    unread: learners with a module that Python cannot read or that is too long
+    common: what more learners than this have is common
+    """
+
+    groups: tuple[Group, ...]
+    published: tuple[tuple[str, tuple[str, ...]], ...]
+    unread: tuple[str, ...]
+    common: int
+
+
+def similarities(
+    students: Iterable[str], modules: Iterable[str], files_of: Callable[[str], dict[str, bytes]]
+) -> Similarities:
+    """Compare everybody's modules with everybody's.
+
+    files_of: the files of a student's submission, by name; read once each and not kept
+    """
+    students = list(students)
+    common = max(4, min(40, len(students) // 10))
+    found = {module: _Class(module, common) for module in modules}
+    unread = []
+    for student in students:
+        files = files_of(student)
+        for module, known in found.items():
+            data = files.get(f"{module}.py")
+            if data is not None and not known.take(student, data):
+                unread.append(student)
+    groups = [group for known in found.values() for group in known.groups()]
+    groups.sort(key=lambda group: (-group.share, -len(group.students), group.module, group.students))
+    published = [(module, tuple(known.published)) for module, known in found.items() if known.published]
+    return Similarities(tuple(groups), tuple(published), tuple(dict.fromkeys(unread)), common)
+
+
+class _Class:
+    """Everybody's answers to one module, each different one once."""
+
+    def __init__(self, module: str, common: int) -> None:
+        self.module, self.common = module, common
+        self.same: dict[bytes, list[str]] = {}  # digest of the tokens → whose they are
+        self.prints: dict[bytes, array] = {}  # the fingerprints that are neither the stub's nor the reference's
+        self.published: list[str] = []
+        self._is_published: dict[bytes, bool] = {}
+
+    def take(self, student: str, data: bytes) -> bool:
+        """Whether a module could be read."""
+        rows = normal_form(text_of(data)) if len(data) <= MOST_READ else None
+        if rows is None:
+            return False
+        form = blake2b("\0".join(sorted("\1".join(row) for row in rows)).encode(), digest_size=16).digest()
+        if form not in self.same:
+            self._index(form, rows)
+        self.same.setdefault(form, []).append(student)
+        if self._is_published[form]:
+            self.published.append(student)
+        return True
+
+    def _index(self, form: bytes, rows: list[list[str]]) -> None:
+        given, reference = _known_runs(self.module)
+        added = {one for row in rows for one in winnowed(row)} - given
+        own = added - reference
+        self._is_published[form] = len(added) >= LEAST and len(own) <= (1 - PUBLISHED) * len(added)
+        self.prints[form] = array("Q", own)
+
+    def groups(self) -> Iterator[Group]:
+        """Who is alike: the same first, then those nearly so, each with all who have the same as one of them."""
+        alike = _Joined(self.prints)
+        for first, second, share in self._pairs():
+            alike.join(first, second, share)
+        for forms, share in alike.groups():
+            members = tuple(sorted(student for form in forms for student in self.same[form]))
+            if len(members) > 1 and len(self.prints[forms[0]]) >= LEAST:
+                yield Group(self.module, members, share)
+
+    def _pairs(self) -> Iterator[tuple[bytes, bytes, float]]:
+        """Pairs of different forms that are nearly the same: looked up by what not too many have."""
+        holders = Counter()
+        for form, prints in self.prints.items():
+            for one in prints:
+                holders[one] += len(self.same[form])
+        index: dict[int, list[bytes]] = defaultdict(list)
+        sizes: dict[bytes, int] = {}
+        for form, prints in self.prints.items():
+            rare = [one for one in prints if holders[one] <= self.common]
+            shared = Counter(other for one in rare for other in index[one])
+            sizes[form] = len(rare)
+            for other, count in shared.items():
+                smaller = min(len(rare), sizes[other])
+                if smaller >= LEAST and count >= ALIKE * smaller:
+                    yield form, other, count / smaller
+            for one in rare:
+                index[one].append(form)
+
+
+class _Joined:
+    """Things put together pair by pair, and how close the loosest of those pairs is."""
+
+    def __init__(self, things: Iterable[bytes]) -> None:
+        self._parent = {thing: thing for thing in things}
+        self._share = dict.fromkeys(self._parent, 1.0)
+
+    def _root(self, thing: bytes) -> bytes:
+        while self._parent[thing] != thing:
+            self._parent[thing] = self._parent[self._parent[thing]]
+            thing = self._parent[thing]
+        return thing
+
+    def join(self, first: bytes, second: bytes, share: float) -> None:
+        """Put two together. A pair of different things is never quite the same."""
+        one, other = self._root(first), self._root(second)
+        self._parent[other] = one
+        self._share[one] = min(self._share[one], self._share[other], share, 0.99)
+
+    def groups(self) -> Iterator[tuple[list[bytes], float]]:
+        found = defaultdict(list)
+        for thing in self._parent:
+            found[self._root(thing)].append(thing)
+        for root, members in found.items():
+            yield members, self._share[root]
+
+
+@cache
+def _known_runs(module: str) -> tuple[frozenset[int], frozenset[int]]:
+    """Every run of the module's stub, and every one of the reference's."""
+    path = REFERENCE / f"{module}.py"
+    texts = (stub(path), path.read_text(encoding="utf-8"))
+    given, reference = (frozenset(one for row in normal_form(text) or [] for one in runs(row)) for text in texts)
+    return given, reference
+
+
+def normal_form(source: str) -> list[list[str]] | None:
+    """The tokens of each statement at a module's top; None for what Python cannot read."""
+    tree = parse(source)
+    if tree is None:
+        return None
+    given, imported = _names(tree), imports_of(tree)
+    return [row for row in ([*_tokens(statement, given, imported)] for statement in tree.body) if row]
+
+
+def _names(tree: ast.Module) -> set[str]:
+    """The names that a module gives: to functions, arguments, variables and attributes."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.id if isinstance(node, ast.Name) else node.attr)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+    return found
+
+
+def _tokens(statement: ast.stmt, given: set[str], imported: dict[str, str]) -> Iterator[str]:
+    """A statement's tree in the order of its text; without calling itself, for trees may be deep."""
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _SILENT) or _is_text_alone(node):
+            continue
+        yield _token(node, given, imported)
+        waiting += reversed([*_parts(node)])
+
+
+def _is_text_alone(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    for name, value in ast.iter_fields(node):
+        if name not in ("annotation", "returns", "type_params"):
+            yield from (part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST))
+
+
+def _token(node: ast.AST, given: set[str], imported: dict[str, str]) -> str:
+    match node:
+        case ast.Name(id=name):
+            return "name" if name in given else imported.get(name, name)
+        case ast.Attribute(attr=name):
+            return ".name" if name in given else f".{name}"
+        case ast.keyword(arg=name):
+            return "name=" if name in given else f"{name}="
+        case ast.Constant(value=str() | bytes()):
+            return "text"
+        case ast.Constant(value=bool() | None | EllipsisType() as value):
+            return repr(value)
+        case ast.Constant(value=value):
+            return str(hash(value))  # of a number, which may be too long to write out
+        case ast.AnnAssign():
+            return "Assign"
+        case _:
+            return type(node).__name__
+
+
+def runs(row: list[str]) -> list[int]:
+    """The hash of every run of RUN tokens, from one to the next in constant time (Karp and Rabin 1987)."""
+    numbers = [zlib.crc32(token.encode()) + 1 for token in row]
+    if len(numbers) < RUN:
+        return []
+    lead, value = pow(BASE, RUN, MODULUS), 0
+    found = []
+    for place, number in enumerate(numbers):
+        value = (value * BASE + number) % MODULUS
+        if place >= RUN:
+            value = (value - numbers[place - RUN] * lead) % MODULUS
+        if place >= RUN - 1:
+            found.append(value)
+    return found
+
+
+def winnowed(row: list[str]) -> set[int]:
+    """The least hash of every WINDOW runs in a row."""
+    found = runs(row)
+    return {min(found[place : place + WINDOW]) for place in range(max(1, len(found) - WINDOW + 1))} if found else set()
