@@ -38,6 +38,9 @@ STOPPED = "Stopped"  # the type of what the grader says where there is no answer
 ATTEMPTS = 2  # at an exercise whose process something killed: was it the learner's code or the machine?
 
 
+Answers = dict[str, list[Answer]]  # to one request, by the keys of its plans
+
+
 class GraderFault(RuntimeError):
     """The grader could not do its work: nobody loses a point for it."""
 
@@ -54,12 +57,25 @@ class Request:
     later: bool = False
 
 
-def ask_together(files: dict[str, bytes], requests: list[Request], sandbox: Sandbox) -> list[dict[str, list[Answer]]]:
+def ask_together(
+    files: dict[str, bytes], requests: list[Request], sandbox: Sandbox, enough: Callable[[list[Answers]], bool]
+) -> list[Answers]:
     """The answers to every request from one process for all, which is quick; none where it did not come so far.
 
     What one exercise does there can disturb another: an answer that is wrong, or missing, is to be asked for again.
+    enough: whether the answers to the requests that are not later leave nothing to be asked again that feedback may
+        quote; only then do the inputs of the later ones enter the sandbox
     """
-    _, _, lines = _run(files, requests, True, sandbox, together=True)
+    first = [one for one in requests if not one.later]
+
+    def held(lines: list[dict]) -> bool:
+        return not enough(_by_place(first, lines))
+
+    _, _, lines = _run(files, requests, True, sandbox, held, together=True)
+    return _by_place(requests, lines)
+
+
+def _by_place(requests: list[Request], lines: list[dict]) -> list[Answers]:
     said = {line["place"]: line for line in lines}
     return [_sound(request, said.get(place, {})) for place, request in enumerate(requests)]
 
@@ -84,9 +100,13 @@ def ask(
             break
         waiting.sort(key=lambda place: requests[place].later)
         again = frozenset(number for number, place in enumerate(waiting) if killed[place])
-        started, stopped, lines = _run(files, [requests[place] for place in waiting], torch, sandbox, again)
+
+        def tried_again(lines: list[dict], again: frozenset[int] = again) -> bool:
+            return any(line.get("died") == "killed" and line["place"] not in again for line in lines)
+
+        started, stopped, lines = _run(files, [requests[place] for place in waiting], torch, sandbox, tried_again)
         said = {waiting[line["place"]]: line for line in lines}
-        held = _are_held([line for line in lines if not requests[waiting[line["place"]]].later], again)
+        held = tried_again([line for line in lines if not requests[waiting[line["place"]]].later])
         missing = [place for place in waiting if place not in said and not (held and requests[place].later)]
         if not started or (missing and not stopped and sandbox.level != "none"):
             # Behind walls no code of a learner's can end the process that relays its answers.
@@ -108,13 +128,13 @@ def _run(
     requests: list[Request],
     torch: bool,
     sandbox: Sandbox,
-    again: frozenset[int] = frozenset(),
+    held: Callable[[list[dict]], bool],
     together: bool = False,
 ) -> tuple[bool, bool, list[dict]]:
     """One room: whether it began on the learner's code, whether it was stopped at one of its limits, and the sound
     lines it said, each place once.
 
-    again: the requests, by their number, that were killed once before
+    held: whether, after these lines, the later requests stay outside: what feedback may quote is to be asked again
     """
     exercises = [{"place": place, "id": one.id, "plans": one.plans} for place, one in enumerate(requests)]
     first = sum(not one.later for one in requests)
@@ -131,7 +151,7 @@ def _run(
     }
 
     def later(said: bytes) -> bytes:
-        return _line([] if _are_held(_lines(said, first)[1], again) else exercises[first:])
+        return _line([] if held(_lines(said, first)[1]) else exercises[first:])
 
     texts = [(0, lambda said: _line(settings)), (1 + first, later)]
     most = TOGETHER if together else BUDGET + 2 * SECONDS
@@ -139,11 +159,6 @@ def _run(
         data, stopped = _exchange(room, texts, PATIENCE * most + START)
     started, lines = _lines(data, len(requests))
     return started, stopped, lines
-
-
-def _are_held(lines: list[dict], again: frozenset[int]) -> bool:
-    """Whether the inputs that feedback must not tell of stay outside: what it may quote is to be tried once more."""
-    return any(line.get("died") == "killed" and line["place"] not in again for line in lines)
 
 
 def _kernel() -> tuple[int, ...]:

@@ -4,12 +4,13 @@ import time
 
 import pytest
 
-from autograder import confine
+from autograder import confine, judging
 from autograder import rooms as house_rooms
 from autograder import sandbox as walls
 from autograder.places import REFERENCE
 from autograder.sandbox import open_sandbox
 from autograder.stubs import given_files
+from selfcheck.catalogue import in_problem_set
 from selfcheck.plan import call
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
@@ -127,3 +128,13 @@ def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(s
     answers = ask(sandbox, LOOKS, *(confine.Request(f"masks.f{number}", SHOWN) for number in range(6)))
     assert len(stopped) < 4, "six exercises, twice each"
     assert {answer["error"]["type"] for answer in answers} == {"Stopped"}
+
+
+@pytest.mark.parametrize("wrong", [True, False])
+def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, rooms, wrong):
+    files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+    files["worked_example.py"] += f"\n\nif {wrong}:\n    softmax = len\n".encode()
+    judging.judge_problem_set(judging.Submission(files), "ps1", b"s" * 20, sandbox)
+    count = len(in_problem_set("ps1"))
+    answered = [data.count(b'"answers"') for data in rooms]
+    assert (answered[0] == count and len(rooms) == 2) if wrong else answered == [2 * count]
