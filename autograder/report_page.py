@@ -146,8 +146,8 @@ def _mechanisms(report: ClassReport) -> str:
             f'<tbody><tr><th class="group" colspan="4" scope="rowgroup">{title}</th></tr>{_rows(rows)}</tbody>'
         )
     about = (
-        "<p>Each check sees one mechanism. It is skipped where it builds on something else that fails; the pass rate is "
-        "that of all learners.</p>"
+        "<p>Each check sees one mechanism. It is skipped where it builds on something else that fails; the pass rate "
+        "is that of all learners.</p>"
     )
     heads = ("what the check sees", "pass", "fail", "skipped")
     return about + _wrapped("Checks by exercise", f"{_head(heads)}{''.join(bodies)}")

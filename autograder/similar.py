@@ -187,31 +187,42 @@ def normal_form(source: str) -> list[list[str]] | None:
     tree = parse(source)
     if tree is None:
         return None
-    given, imported = _names(tree), imports_of(tree)
-    return [row for row in ([*_tokens(statement, given, imported)] for statement in tree.body) if row]
+    given = _given(tree)
+    return [row for row in ([*_tokens(statement, given)] for statement in tree.body) if row]
 
 
-def _names(tree: ast.Module) -> set[str]:
-    """The names that a module gives: to functions, arguments, variables and attributes."""
-    found = set()
+@dataclass(frozen=True)
+class _Given:
+    """What a module itself gives: names to functions, arguments and variables, attributes to objects, and imports."""
+
+    names: frozenset[str]
+    attributes: frozenset[str]
+    imported: dict[str, str]
+
+
+def _given(tree: ast.Module) -> _Given:
+    names, attributes = set(), set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            found.add(node.id if isinstance(node, ast.Name) else node.attr)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-    return found
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                names.add(name)
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                attributes.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case _:
+                pass
+    return _Given(frozenset(names), frozenset(attributes), imports_of(tree))
 
 
-def _tokens(statement: ast.stmt, given: set[str], imported: dict[str, str]) -> Iterator[str]:
+def _tokens(statement: ast.stmt, given: _Given) -> Iterator[str]:
     """A statement's tree in the order of its text; without calling itself, for trees may be deep."""
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
         if isinstance(node, _SILENT) or _is_text_alone(node):
             continue
-        yield _token(node, given, imported)
+        yield _token(node, given)
         waiting += reversed([*_parts(node)])
 
 
@@ -225,14 +236,12 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
             yield from (part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST))
 
 
-def _token(node: ast.AST, given: set[str], imported: dict[str, str]) -> str:
+def _token(node: ast.AST, given: _Given) -> str:
     match node:
         case ast.Name(id=name):
-            return "name" if name in given else imported.get(name, name)
+            return "name" if name in given.names else given.imported.get(name, name)
         case ast.Attribute(attr=name):
-            return ".name" if name in given else f".{name}"
-        case ast.keyword(arg=name):
-            return "name=" if name in given else f"{name}="
+            return ".name" if name in given.attributes else f".{name}"
         case ast.Constant(value=str() | bytes()):
             return "text"
         case ast.Constant(value=bool() | None | EllipsisType() as value):
