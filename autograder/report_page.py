@@ -119,7 +119,7 @@ def _exercises(report: ClassReport) -> str:
         ("exercise", "pass every check", "mean points", "of"),
         (
             (
-                f"{one.number} {_text(one.exercise.title)} (<code>{_text(one.id)}</code>)",
+                f"{one.number} {_text(one.exercise.title)} (<code>{_text(one.exercise.symbol)}</code>)",
                 _number(_of(one.passed, len(one.points))),
                 _number(f"{one.mean:.1f}"),
                 _number(one.max_points),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 WIDTH = 340  # of a drawing, in its own units: on a phone one is about a pixel
 ROW = 36
+BAR = 200  # of the longest bar: beside it there is room for "2000 of 2000 (100 %)"
 MOST_LABEL = 46  # characters that fit into the width
 BINS = 10
 
@@ -19,9 +20,9 @@ def horizontal_bars(name: str, title: str, rows: Sequence[tuple[str, float, str]
         short = label if len(label) <= MOST_LABEL else f"{label[: MOST_LABEL - 1]}…"
         drawn.append(
             f'<text x="0" y="{top + 14}">{html.escape(short)}</text>'
-            f'<rect class="track" x="0" y="{top + 19}" width="240" height="11"/>'
-            f'<rect class="bar" x="0" y="{top + 19}" width="{240 * share:.1f}" height="11"/>'
-            f'<text x="248" y="{top + 29}">{html.escape(told)}</text>'
+            f'<rect class="track" x="0" y="{top + 19}" width="{BAR}" height="11"/>'
+            f'<rect class="bar" x="0" y="{top + 19}" width="{BAR * share:.1f}" height="11"/>'
+            f'<text x="{BAR + 8}" y="{top + 29}">{html.escape(told)}</text>'
         )
     described = "; ".join(f"{label}: {told}" for label, _, told in rows)
     return _drawing(name, title, described, ROW * len(rows) + 4, "".join(drawn))

@@ -172,7 +172,7 @@ def test_every_plot_says_its_numbers_in_words_and_in_a_table(course):
         ["2.3 empty_row_nan", "1"],
     ]
     bars = [float(bar["width"]) for bar in plots[1].select("rect.bar")]
-    assert bars == [240, 240, 96, 240, 144], "as long as the shares of 5, 5, 2, 5 and 3 learners in 5"
+    assert bars == [200, 200, 80, 200, 120], "as long as the shares of 5, 5, 2, 5 and 3 learners in 5"
 
 
 def test_the_page_has_an_outline_and_every_table_names_its_rows_and_columns(course):
