@@ -175,6 +175,7 @@ def figures(problem_set: str, rounds: list[Round], load: float, command: str) ->
         "peak_mib_stock": alone.peak_mib,
         "peak_mib_two_stock": two.peak_mib,
         "memory": ours.memory,
+        "cpu_from": ours.cpu_from,
         "first_mark_s": ours.marks[0][0] if ours.marks[0] else None,
         "test_seconds": first.test_seconds,
         "where_time_goes": where_time_goes(first),
@@ -215,6 +216,8 @@ def regime(first: Round, one: Round) -> dict[str, float | None]:
 def where_time_goes(one: Round) -> dict[str, float | None]:
     """Our seconds by the clock, from outside: until the first mark, each further one, after the last; and the floor.
 
+    cpu_s_own_process, cpu_s_started: of the processor, for each submission: the grader's own process (keys, comparison,
+        notebooks, gradebook) and all that it started (sandboxes, torch, learners' code)
     floor_s: what the checks alone take, shared out among the workers: no grader that runs them can be faster
     """
     run, marks = one.runs[OURS], one.runs[OURS].marks[0]
@@ -223,6 +226,8 @@ def where_time_goes(one: Round) -> dict[str, float | None]:
         "until_first_mark_s": marks[0] if marks else None,
         "each_further_s": (marks[-1] - marks[0]) / (len(marks) - 1) if len(marks) > 1 else None,
         "after_last_mark_s": run.seconds - marks[-1] if marks else None,
+        "cpu_s_own_process": run.cpu_main / one.size,
+        "cpu_s_started": (run.cpu - run.cpu_main) / one.size,
         "stock_until_first_s": stock_marks[0] if stock_marks else None,
         "stock_each_further_s": (stock_marks[-1] - stock_marks[0]) / (len(stock_marks) - 1)
         if len(stock_marks) > 1

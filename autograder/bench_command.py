@@ -136,11 +136,13 @@ def _show_time(found: dict[str, Any]) -> None:
         "until_first_mark_s": "until the first mark",
         "each_further_s": "each further one",
         "after_last_mark_s": "after the last",
+        "cpu_s_own_process": "of the processor, each: its own process (keys, comparison, notebooks, gradebook)",
+        "cpu_s_started": "of the processor, each: what it started (sandboxes, torch, learners' code)",
         "floor_s": "the floor, which is the test code alone on all cores, each",
         "stock_until_first_s": "stock: until it begins with the first submission",
         "stock_each_further_s": "stock: each further one",
     }
-    show("Where the time goes, by the clock:")
+    show("Where the time goes, by the clock where nothing else is said:")
     for name, text in texts.items():
         if goes[name] is not None:
             show(f"  {text}: {goes[name]:.3f} s")

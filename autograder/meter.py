@@ -1,7 +1,9 @@
 """Runs commands side by side and measures them: time by the clock, the processor's, memory, when lines were said.
 
-Every process that the commands start is counted, in whatever namespace and as whatever user: those whose parents
-end pass to this program, which waits for each of them, so that the kernel adds up what all of them have used.
+Every process that the commands start should count, in whatever namespace and as whatever user. They run in a control
+group of their own, whose time the kernel adds up. Where none can be made, the processes that were waited for count:
+those whose parents end pass to this program, but what ends with the first process of a namespace is lost, so that the
+times seen while they ran are taken where these are more.
 As a program, `-m autograder.meter TASK RESULT`, it reads {"jobs": [{"command", "cwd", "env", "log", "mark"}]}, mark
 being a pattern of lines whose times are kept, and writes the fields of `Measured`, both as JSON.
 """
@@ -49,6 +51,7 @@ class Measured:
     """What the commands took.
 
     seconds: by the clock, until the last command ended; cpu: of the processor, all processes together
+    cpu_main: what the commands' own processes have used of it, as last seen; the rest is that of processes they started
     peak_mib: the largest memory of all processes together, a page that several share counted once ("pss"; "rss" where
         that cannot be read: then it counts for each of them); looked at every 0.25 s
     codes: exit statuses; marks: for each command, the times of the lines that match its mark, from the start
@@ -58,6 +61,8 @@ class Measured:
 
     seconds: float
     cpu: float
+    cpu_from: str
+    cpu_main: float
     peak_mib: float
     memory: str
     codes: list[int]
@@ -78,17 +83,18 @@ def measure(jobs: Sequence[Job]) -> Measured:
 def _run(jobs: list[Job]) -> Measured:
     if ctypes.CDLL(None, use_errno=True).prctl(SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "this program cannot take over processes whose parents end")
+    group = _Group.made()
     begun = time.monotonic()
-    started = [_start(job) for job in jobs]
+    started = [_start(job, group) for job in jobs]
     marks: list[list[float]] = [[] for _ in jobs]
     listeners = [
         threading.Thread(target=_listen, args=(one, job, found, begun), daemon=True)
         for one, job, found in zip(started, jobs, marks, strict=True)
     ]
-    memory = _Memory()
-    for thread in (*listeners, memory):
+    look = _Look()
+    for thread in (*listeners, look):
         thread.start()
-    codes, cpu, last, killed = {}, 0.0, begun, 0
+    codes, waited, last, killed = {}, 0.0, begun, 0
     pids = [one.pid for one in started]
     while True:
         try:
@@ -100,18 +106,24 @@ def _run(jobs: list[Job]) -> Measured:
                 killed += _kill_all()
             time.sleep(0.02)
             continue
-        cpu += usage.ru_utime + usage.ru_stime
+        waited += usage.ru_utime + usage.ru_stime
         if pid in pids:
             codes[pid] = os.waitstatus_to_exitcode(status)
             last = time.monotonic()
-    memory.stop()
+    look.stop()
     for thread in listeners:
         thread.join(LEFT_OVER)
+    cpu, kind = max((waited, "waited for"), (look.seconds, "seen"))
+    if group:
+        cpu, kind = group.seconds(), "cgroup"
+        group.remove()
     return Measured(
         last - begun,
         cpu,
-        memory.peak / MIB,
-        memory.kind,
+        kind,
+        look.seconds_of(pids),
+        look.peak / MIB,
+        look.kind,
         [codes[pid] for pid in pids],
         marks,
         killed,
@@ -119,9 +131,48 @@ def _run(jobs: list[Job]) -> Measured:
     )
 
 
-def _start(job: Job) -> subprocess.Popen:
+@dataclass(frozen=True)
+class _Group:
+    """A control group (version 2) below that of this process."""
+
+    folder: Path
+
+    @classmethod
+    def made(cls) -> _Group | None:
+        """A new one; None where there are none, or none can be made."""
+        try:
+            mounts = [line.split() for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
+            root = next(line[1] for line in mounts if line[2] == "cgroup2")
+            own = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+            path = next(line.removeprefix("0::/") for line in own if line.startswith("0::/"))
+            group = cls(Path(root, path, f"attention-bench-{os.getpid()}"))
+            group.folder.mkdir()
+            group.seconds()
+        except (OSError, StopIteration, KeyError):
+            return None
+        return group
+
+    def seconds(self) -> float:
+        """Seconds of the processor that everything in it has used."""
+        lines = (self.folder / "cpu.stat").read_text(encoding="ascii").splitlines()
+        return int(dict(line.split() for line in lines)["usage_usec"]) / 1e6
+
+    def command(self, command: Sequence[str]) -> list[str]:
+        """The command, to be run in the group."""
+        return ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(self.folder / "cgroup.procs"), *command]
+
+    def remove(self) -> None:
+        """Remove it; the kernel needs a moment after the last process has ended."""
+        for _ in range(50):
+            with suppress(OSError):
+                self.folder.rmdir()
+                return
+            time.sleep(0.02)
+
+
+def _start(job: Job, group: _Group | None) -> subprocess.Popen:
     return subprocess.Popen(
-        list(job.command),
+        group.command(job.command) if group else list(job.command),
         cwd=job.cwd,
         env=job.env,
         stdin=subprocess.DEVNULL,
@@ -148,18 +199,31 @@ def _kill_all() -> int:
     return len(left)
 
 
-class _Memory(threading.Thread):
-    """Looks at the memory of all descendants; what takes long to read only where the quick sum is a new peak."""
+class _Look(threading.Thread):
+    """Looks at all descendants: the times they have used, and their memory.
+
+    What takes long to read is read only where the quick sum is a new peak.
+    """
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.peak, self.kind = 0, "pss"
+        self._seconds: dict[psutil.Process, float] = {}
         self._highest, self._end = 0, threading.Event()
+
+    @property
+    def seconds(self) -> float:
+        """Of the processor, as far as they were seen."""
+        return sum(self._seconds.values())
+
+    def seconds_of(self, pids: Sequence[int]) -> float:
+        """What these processes have used themselves, as far as it was seen."""
+        return sum(seconds for process, seconds in self._seconds.items() if process.pid in pids)
 
     def run(self) -> None:
         while not self._end.wait(LOOK):
             processes = psutil.Process().children(recursive=True)
-            taken = sum(filter(None, map(_resident, processes)))
+            taken = sum(map(self._resident, processes))
             if taken > self._highest:
                 self._highest = taken
                 proportional = [_proportional(one) for one in processes]
@@ -168,16 +232,19 @@ class _Memory(threading.Thread):
                 found = taken if self.kind == "rss" else sum(proportional)
                 self.peak = max(self.peak, found)
 
+    def _resident(self, process: psutil.Process) -> int:
+        """Bytes of a process, 0 for one that is gone; its time is noted."""
+        try:
+            with process.oneshot():
+                times = process.cpu_times()
+                self._seconds[process] = times.user + times.system
+                return process.memory_info().rss
+        except psutil.Error:
+            return 0
+
     def stop(self) -> None:
         self._end.set()
         self.join()
-
-
-def _resident(process: psutil.Process) -> int:
-    try:
-        return process.memory_info().rss
-    except psutil.Error:
-        return 0
 
 
 def _proportional(process: psutil.Process) -> int | None:
