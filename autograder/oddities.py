@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from selfcheck.catalogue import exercises
+from selfcheck.reach import named_by_detour
 from selfcheck.source import PLAIN_ENCODINGS, dotted_name, encoding_of, imports_of, parse, text_of, too_deep
 
 from .stubs import all_stubs
@@ -42,8 +43,15 @@ NAMES = {
 BUILTINS = {
     "code made from text": "exec eval compile",
     "files": "open",
-    "names looked up while it runs": "globals __import__",
+    "names looked up while it runs": "globals locals vars __import__",
     "the keyboard": "input breakpoint",
+}
+
+
+#: Odd where a call is forbidden, which could be hidden behind a name made up while it runs, or a name of the insides.
+LOOKUPS = {
+    "names looked up while it runs": "__dict__ __getattribute__ __getattr__ operator.attrgetter operator.methodcaller "
+    "attrgetter methodcaller torch.ops torch._C torch.classes torch.library torch.jit.CompilationUnit",
 }
 
 
@@ -52,6 +60,7 @@ def _by_word(table: dict[str, str]) -> dict[str, str]:
 
 
 _MODULES, _NAMES, _BUILTINS = _by_word(MODULES), _by_word(NAMES), _by_word(BUILTINS)
+_LOOKUPS = _by_word(LOOKUPS)
 
 
 SHADOWS = sys.stdlib_module_names | {"torch", "numpy", "pytest", "conftest", "sitecustomize", "usercustomize"}
@@ -77,6 +86,16 @@ def of_package(files: Mapping[str, bytes]) -> list[str]:
 
 
 @functools.cache
+def _forbidden(module: str) -> dict[str, list[str]]:
+    """What each exercise of a module must not reach, by its function's name."""
+    found: dict[str, list[str]] = {}
+    for exercise in exercises():
+        if exercise.module == module:
+            found.setdefault(exercise.symbol, []).extend(exercise.forbidden)
+    return found
+
+
+@functools.cache
 def _given() -> dict[str, str]:
     return all_stubs()
 
@@ -95,6 +114,8 @@ def oddities(module: str, source: str, given: str = "", forbids: bool = False) -
     for line, what, reached in _found(tree, forbids):
         if what not in handed_out:
             places.setdefault((what, reached), line)
+    for line, what in named_by_detour(tree, _forbidden(module)) if forbids else ():
+        places.setdefault((what, "named as what is forbidden here"), line)
     lines = [f"{module}.py line {line} uses {what}: {reached}" for (what, reached), line in places.items()]
     more = [f"{module}.py reaches for {len(lines) - MOST} more of that kind"] if len(lines) > MOST else []
     return lines[:MOST] + more
@@ -105,22 +126,25 @@ def _found(tree: ast.Module, forbids: bool) -> Iterator[tuple[int, str, str]]:
     aliases = imports_of(tree)
     modules = {name.lstrip(".").partition(".")[0] for name in aliases.values()}
     lookups = ("getattr", "vars") if forbids else ()
+    names = _NAMES | _LOOKUPS if forbids else _NAMES
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 0)
         for name in _imported(node):
             if name.partition(".")[0] in _MODULES:
                 yield line, name, _MODULES[name.partition(".")[0]]
         name = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
-        if isinstance(name, str) and name in _NAMES:
-            yield line, name, _NAMES[name]
+        if isinstance(name, str) and name in names:
+            yield line, name, names[name]
         if isinstance(node, ast.Name) and node.id in _BUILTINS and node.id not in aliases:
             yield line, node.id, _BUILTINS[node.id]
-        if isinstance(node, (ast.Attribute, ast.Name)) and dotted_name(node, aliases) in _NAMES:
-            yield line, dotted_name(node, aliases), _NAMES[dotted_name(node, aliases)]
+        if isinstance(node, (ast.Attribute, ast.Name)) and dotted_name(node, aliases) in names:
+            yield line, dotted_name(node, aliases), names[dotted_name(node, aliases)]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
             owner, does = dotted_name(node.args[0], aliases), node.func.id
             if owner and does in ("setattr", "delattr", *lookups) and owner.partition(".")[0] in modules:
                 yield line, f"{does}({owner}, …)", "names looked up while it runs"
+            elif forbids and does == "getattr" and owner != "self" and not isinstance(node.args[-1], ast.Constant):
+                yield line, "getattr(…)", "names looked up while it runs"
         for target in _targets(node):
             owner = dotted_name(target.value, aliases) if isinstance(target, ast.Attribute) else None
             if owner and isinstance(_root(target), ast.Name) and _root(target).id in aliases:

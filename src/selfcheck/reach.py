@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from .source import MOST_KEPT, dotted_name, imports_of, parse
 
 PACKAGE = "attention"
+MOST_WORDS = 2000  # attributes of a module whose exercises are followed to them; no honest one has as many
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -42,6 +43,47 @@ def forbidden_call(
             if isinstance(node, ast.Attribute) and f".{node.attr}" in forbidden:
                 return f".{node.attr}", node.lineno
     return None
+
+
+def named_by_detour(tree: ast.Module, forbidden: Mapping[str, Sequence[str]]) -> list[tuple[int, str]]:
+    """Line and last word of what is named as some forbidden call ends, where no full name is followed to it.
+
+    forbidden: for every exercise of the module its function, and the names it must not reach
+    """
+    every = [one for patterns in forbidden.values() for one in patterns]
+    named = [(node, words) for node in ast.walk(tree) if (words := _last_words(node))]
+    known = [word for _, words in named for word in words]
+    alike = {word for word in set(known) if any(fnmatchcase(word, one.rpartition(".")[2]) for one in every)}
+    named = [(node, words) for node, words in named if alike.intersection(words) and _root(node) != "self"]
+    if not named:
+        return []
+    module, reaching = _Module(tree), {}
+    for symbol in forbidden if len(known) <= MOST_WORDS else ():
+        for node in module.reached(symbol):
+            reaching.setdefault(id(node), set()).add(symbol)
+    found = []
+    for node, words in named:
+        names = module.names_of(node)
+        symbols = reaching.get(id(node), set())
+        patterns = [one for symbol in symbols for one in forbidden[symbol]] if symbols else every
+        followed = symbols and any(fnmatchcase(name, one) for name in names for one in patterns)
+        if not followed and not any(_in_package(name).count(".") == 1 for name in names):
+            found += [(node.lineno, word) for word in words if any(_ends_like(one, word, names) for one in patterns)]
+    return found
+
+
+def _last_words(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.MatchClass):
+        return node.kwd_attrs
+    return [node.attr] if isinstance(node, ast.Attribute) else []
+
+
+def _ends_like(pattern: str, word: str, names: Sequence[str]) -> bool:
+    """Whether a last word, or the names that it ends, could be what a pattern forbids."""
+    before, _, last = pattern.rpartition(".")
+    if before and "*" not in last:  # torch.masked.softmax: the last word alone is no sign
+        return any(name.endswith(f".{before.rpartition('.')[2]}.{last}") for name in names)
+    return fnmatchcase(word, last)
 
 
 def builds_on(source: str, symbol: str, other: str) -> bool:
@@ -81,7 +123,8 @@ class _Module:
         self.aliases = imports_of(tree)
         self.stars = [name.removesuffix("*") for name in self.aliases.values() if name.endswith(".*")]
         self.bound: dict[str, list[tuple[int, ast.AST, bool]]] = {}
-        for place, (name, node, surely) in enumerate(_bindings(tree.body)):
+        statements = (one for part in tree.body for one in (*_bound_within(part), *_bindings([part])))
+        for place, (name, node, surely) in enumerate(statements):
             self.bound.setdefault(name, []).append((place, node, surely))
         self.own = {name for node in ast.walk(tree) for name in _bound_by(node)}
         for node in ast.walk(tree):  # F = torch.nn.functional is one more way to import
@@ -101,7 +144,7 @@ class _Module:
 
     def reached(self, symbol: str) -> Iterator[ast.AST]:
         """Every node of a top-level definition, and of the definitions in the same module that it names."""
-        waiting, seen = self._definitions(symbol), set()
+        waiting, seen = self._definitions(symbol) + self._definitions("__getattr__"), set()
         if not waiting and self.stars:
             yield ast.Name(symbol, ast.Load(), lineno=1)
         while waiting:
@@ -140,7 +183,7 @@ def _bindings(body: Sequence[ast.stmt], surely: bool = True) -> Iterator[tuple[s
             for item in node.items:
                 yield from ((name, item.context_expr, surely) for name in _stored(item.optional_vars))
             yield from _bindings(node.body, surely)
-        elif isinstance(node, ast.Try):
+        elif isinstance(node, (ast.Try, ast.TryStar)):
             handled = [one for handler in node.handlers for one in handler.body]
             yield from _bindings([*node.body, *handled, *node.orelse, *node.finalbody], False)
         elif isinstance(node, ast.Match):
@@ -153,6 +196,20 @@ def _bindings(body: Sequence[ast.stmt], surely: bool = True) -> Iterator[tuple[s
             for target in getattr(node, "targets", []):
                 if isinstance(target, (ast.Attribute, ast.Subscript)) and _root(target):
                     yield _root(target), node, False
+
+
+def _bound_within(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, bool]]:
+    """As `_bindings`, the names that a part of a statement may give a value: (f := …), a pattern, `global f`."""
+    if isinstance(statement, ast.If) and _only_as_program(statement.test):
+        return
+    for node in ast.walk(statement):
+        if isinstance(node, ast.NamedExpr):
+            yield node.target.id, node, False
+        elif isinstance(node, (ast.MatchAs, ast.MatchStar, ast.MatchMapping)):
+            name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+            yield from [(name, statement, False)] if name else []
+        elif isinstance(node, ast.Global):
+            yield from ((name, statement, False) for name in node.names)
 
 
 def _only_as_program(test: ast.expr) -> bool:
