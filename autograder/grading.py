@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from pathlib import Path
 
 from selfcheck.catalogue import in_problem_set
 
-from . import arrivals
 from .course import Course, OddId
+from .entering import Entering, NotEntered
 from .judging import keys_of
-from .nbgrader_plugin import api
 from .records import Record, record_of, record_on_file
 from .reference import ONE_AT_A_TIME
 from .sandbox import Sandbox
@@ -51,12 +48,13 @@ def grade(
         for exercise in in_problem_set(problem_set):
             keys_of(exercise, course.secret)  # computed once, before the workers start
     lines = []
-    for number, (student, outcome) in enumerate(_judged(course, problem_set, students, sandbox), start=1):
-        line = _enter(course, student, problem_set, outcome)
-        lines.append(line)
-        score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
-        with ONE_AT_A_TIME:
-            say(f"{number}/{len(students)} {student}: {score}")
+    with Entering(course, problem_set) as entering:
+        for number, (student, outcome) in enumerate(_judged(course, problem_set, students, sandbox), start=1):
+            line = _enter(entering, student, outcome)
+            lines.append(line)
+            score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
+            with ONE_AT_A_TIME:
+                say(f"{number}/{len(students)} {student}: {score}")
     return sorted(lines, key=lambda line: line.student)
 
 
@@ -77,8 +75,8 @@ def _judged(course: Course, problem_set: str, students: Iterable[str], sandbox: 
                 yield waiting[future], error
 
 
-def _enter(course: Course, student: str, problem_set: str, outcome: Record | Exception) -> Line:
-    """Enter a verdict into the gradebook by nbgrader's own autograde, unless it is there already."""
+def _enter(entering: Entering, student: str, outcome: Record | Exception) -> Line:
+    """Enter a verdict into the gradebook, unless it is there already."""
     if isinstance(outcome, OddId):
         return Line(student, None, 0, (f"not graded: {outcome}. Rename the folder in `submitted`",), True)
     if isinstance(outcome, Exception):
@@ -86,23 +84,11 @@ def _enter(course: Course, student: str, problem_set: str, outcome: Record | Exc
     remarks = tuple(outcome["remarks"])
     if outcome["grader_error"]:
         return Line(student, None, 0, (*remarks, "grader's fault: not graded; run grade again"), True)
-    if outcome["again"] or not _entered(course, student, problem_set):
-        done = api(course).autograde(problem_set, student, force=True, create=True)
-        if not done["success"]:
-            shutil.rmtree(course.root / "autograded" / student / problem_set, ignore_errors=True)
-            reason = (done.get("error") or done.get("log") or "").strip().splitlines()[-1:] or ["no reason given"]
-            return Line(student, None, 0, (*remarks, f"nbgrader refused it: {reason[0]}"), True)
+    try:
+        if outcome["again"] or not entering.is_entered(student, outcome):
+            entering.enter(student, outcome)
+    except NotEntered as error:
+        return Line(student, None, 0, (*remarks, f"judged, but not entered in the gradebook: {error}"), True)
     points = sum(exercise["points"] for exercise in outcome["exercises"])
     most = sum(exercise["max_points"] for exercise in outcome["exercises"])
     return Line(student, points, most, remarks, outcome["again"])
-
-
-def _entered(course: Course, student: str, problem_set: str) -> bool:
-    """Whether the gradebook holds this hand-in: a later one may differ in its written answers alone."""
-    entered = course.root / "autograded" / student / problem_set
-    stamps = [folder / arrivals.STAMP for folder in (entered, course.submitted(student, problem_set))]
-    return (entered / f"{problem_set}.ipynb").exists() and len({_text(stamp) for stamp in stamps}) == 1
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8") if path.exists() else ""

@@ -7,12 +7,11 @@ import re
 import sys
 import textwrap
 import warnings
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from nbformat.notebooknode import NotebookNode
-from nbformat.v4 import new_code_cell, new_output
+from nbformat.notebooknode import NotebookNode, from_dict
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
@@ -25,13 +24,13 @@ from nbgrader.preprocessors import (
 )
 from nbgrader.utils import is_grade, is_solution
 from sqlalchemy.exc import SAWarning
-from traitlets.config import Config
+from traitlets.config import Config, PyFileConfigLoader
 
 from selfcheck.catalogue import modules_of, problem_sets
 
 from . import intake
 from .course import Course
-from .records import record_of, record_on_file
+from .records import Record, record_of, record_on_file
 from .sandbox import open_sandbox
 from .shown import source_text
 
@@ -54,17 +53,24 @@ class TrustedResults(NbGraderPreprocessor):
             record = record_of(course, names["student"], names["assignment"], open_sandbox())
         if record["grader_error"]:
             raise RuntimeError("the grader failed, not the submission: nothing is entered; run it again")
-        verdicts = {exercise["id"]: exercise for exercise in record["exercises"]}
-        files = intake.submission_of(course, names["student"], names["assignment"]).files
-        nb.cells = list(_with_sources(nb.cells, files))
-        for cell in nb.cells:
-            exercise = _exercise_id(cell)
-            if exercise:
-                cell.outputs = _outputs(verdicts[exercise], record["isolation"])
+        put_results(nb, record, intake.submission_of(course, names["student"], names["assignment"]).files)
         return nb, resources
 
 
-def _exercise_id(cell: NotebookNode) -> str | None:
+def put_results(nb: NotebookNode, record: Record, files: dict[str, bytes]) -> None:
+    """Put the verdicts of a record, and the submitted text of the modules they are about, into a notebook's cells."""
+    verdicts = {exercise["id"]: exercise for exercise in record["exercises"]}
+    nb.cells = list(_with_sources(nb.cells, files))
+    for cell in nb.cells:
+        exercise = exercise_of(cell)
+        if exercise and exercise not in verdicts:
+            raise RuntimeError(f"there is no verdict on {exercise}: release the problem set again")
+        if exercise:
+            cell.outputs = _outputs(verdicts[exercise], record["isolation"])
+
+
+def exercise_of(cell: NotebookNode) -> str | None:
+    """The exercise that a grade cell checks; None for any other cell, ValueError for one that checks none."""
     if not is_grade(cell) or is_solution(cell) or cell.cell_type != "code":
         return None
     found = GRADE_CELL.fullmatch(cell.source.strip())
@@ -77,8 +83,17 @@ def _outputs(verdict: dict[str, Any], isolation: str) -> list[NotebookNode]:
     """The verdict as text, then the points as the number nbgrader reads; nothing on stderr, which would be zero."""
     points = f"{verdict['points']} of {verdict['max_points']} points (isolation: {isolation})"
     text = f"{_wrapped(verdict['text'])}\n\n{points}\n"
-    number = new_output("execute_result", {"text/plain": str(float(verdict["points"]))}, execution_count=1)
-    return [new_output("stream", name="stdout", text=text), number]
+    return from_dict(
+        [
+            {"output_type": "stream", "name": "stdout", "text": text},
+            {
+                "output_type": "execute_result",
+                "data": {"text/plain": str(float(verdict["points"]))},
+                "metadata": {},
+                "execution_count": 1,
+            },
+        ]
+    )
 
 
 def _wrapped(text: str) -> str:
@@ -94,7 +109,7 @@ def _with_sources(cells: list[NotebookNode], files: dict[str, bytes]):
     """The cells, with each module's submitted text in a cell before the first grade cell that is about it."""
     shown = set()
     for cell in cells:
-        exercise = _exercise_id(cell)
+        exercise = exercise_of(cell)
         module = exercise.partition(".")[0] if exercise else None
         if module and module not in shown:
             shown.add(module)
@@ -102,21 +117,28 @@ def _with_sources(cells: list[NotebookNode], files: dict[str, bytes]):
             source = (
                 f"# submitted: attention/{module}.py\n{text}" if text else f"# attention/{module}.py was not submitted"
             )
-            yield new_code_cell(source, id=f"submitted-{module}".replace("_", "-"))
+            yield from_dict(
+                {
+                    "cell_type": "code",
+                    "id": f"submitted-{module}".replace("_", "-"),
+                    "metadata": {},
+                    "source": source,
+                    "execution_count": None,
+                    "outputs": [],
+                }
+            )
         yield cell
+
+
+#: What nbgrader does with a cleaned notebook: its own steps, and the verdicts in place of execution.
+STEPS = (TrustedResults, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata)
 
 
 def configure(c: Config, root: Path) -> None:
     """The settings of a course in `root`: what nbgrader_config.py calls."""
     c.CourseDirectory.root = str(root)
     c.CourseDirectory.course_id = "attention-by-hand"
-    c.Autograde.autograde_preprocessors = [
-        TrustedResults,
-        LimitOutput,
-        SaveAutoGrades,
-        AssignLatePenalties,
-        CheckCellMetadata,
-    ]
+    c.Autograde.autograde_preprocessors = list(STEPS)
     c.Autograde.pre_convert_hook = lambda **names: _take_in(root, **names)
     # The learner's modules stay as submitted; everything else beside the notebook is the release's.
     c.Autograde.exclude_overwriting = {
@@ -147,10 +169,22 @@ def _take_in(root: Path, assignment: str, student: str, notebooks: list[str]) ->
             _refused[assignment, one] = error
 
 
-@cache
-def _configuration(root: Path) -> Config:
+def configuration(course: Course) -> Config:
+    """What a course's nbgrader_config.py says, as `nbgrader autograde` reads it; RuntimeError for one that stops."""
+    path = course.root / "nbgrader_config.py"
+    return _configuration(course.root, path.stat().st_mtime_ns if path.exists() else None)
+
+
+@lru_cache(maxsize=16)
+def _configuration(root: Path, written: int | None) -> Config:
+    """written: when, for a file may change while a grader waits"""
     c = Config()
     configure(c, root)
+    if written is not None:
+        try:
+            c.merge(PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config())
+        except Exception as error:  # it is a program
+            raise RuntimeError(f"{root / 'nbgrader_config.py'} stops: {type(error).__name__}: {error}") from error
     return c
 
 
@@ -161,11 +195,16 @@ def gradebook(course: Course) -> Gradebook:
 
 def api(course: Course) -> NbGraderAPI:
     """nbgrader's own interface on a course."""
-    # nbgrader starts `alembic` by name; it lies beside this Python, which need not be on the path.
+    prepare()
+    config = configuration(course)
+    return NbGraderAPI(CourseDirectory(config=config), config=config)
+
+
+def prepare() -> None:
+    """What nbgrader needs of this process."""
+    # It starts `alembic` by name, which lies beside this Python and need not be on the path.
     programs = str(Path(sys.executable).parent)
     if programs not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
     # nbgrader's own queries flush half-built objects; its users need not read of it.
     warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
-    config = _configuration(course.root)
-    return NbGraderAPI(CourseDirectory(config=config), config=config)

@@ -1,0 +1,130 @@
+"""A class that has handed in a problem set and is judged, and what a course then holds of it."""
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+from autograder import arrivals, intake, records, releasing, stubs
+from autograder.course import Course
+from autograder.entering import Entering
+from autograder.nbgrader_plugin import api
+from autograder.places import REFERENCE
+from autograder.sandbox import open_sandbox
+
+DUE = datetime(2030, 1, 1, 12)
+#: Who hands in: the modules, the written answer (None: as released), hours after the due date.
+CLASS = {
+    "ada": ("right", None, -1),
+    "ben": ("stubs", "I left the code to others.", -2),
+    "carla": ("partly", "An answer\n\nin two parts, with $x^2$ and an é.", 30),
+    "dora": ("right", "Too late.", 2),
+    "émile": ("partly", None, 50),
+}
+LATE_POLICY = """
+from nbgrader.plugins import LateSubmissionPlugin
+
+
+class HalfAPointAnHour(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return total_seconds_late / 7200  # more than the score for some: nbgrader bounds it
+
+
+c.AssignLatePenalties.plugin_class = HalfAPointAnHour
+"""
+
+
+def modules(kind):
+    """The package that somebody hands in."""
+    if kind == "stubs":
+        return {name: text.encode() for name, text in stubs.all_stubs().items() if name == "worked_example.py"}
+    text = (REFERENCE / "worked_example.py").read_text()
+    if kind == "partly":
+        text += "\n\ndef project(*arguments):\n    return 1\n"
+    return {"worked_example.py": text.encode()}
+
+
+def hand_in(course, student, kind, answer, when):
+    notebook = json.loads((course.release("ps1") / "ps1.ipynb").read_text())
+    for cell in notebook["cells"]:
+        settings = cell["metadata"].get("nbgrader", {})
+        if answer is not None and settings.get("grade") and settings.get("solution"):
+            cell["source"] = answer
+    received = arrivals.Received(modules(kind), json.dumps(notebook).encode(), (), ticket="7e" * 64)
+    intake.store(course, student, "ps1", received, when.replace(tzinfo=UTC))
+
+
+def judged_course(place):
+    """A course where the class has handed in and is judged, and nothing is entered."""
+    course = Course.open(place)
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write(LATE_POLICY)
+    releasing.release(course, "ps1")
+    with api(course).gradebook as book:
+        book.update_or_create_assignment("ps1", duedate=DUE)
+        book.add_student("ada", first_name="Ada", last_name="L.")  # the others are unknown to the gradebook
+    known = {}
+    for student, (kind, answer, late) in CLASS.items():
+        hand_in(course, student, kind, answer, DUE + timedelta(hours=late))
+        if kind not in known:
+            records.record_of(course, student, "ps1", open_sandbox())
+            known[kind] = json.loads(course.result_file(student, "ps1").read_text())
+        course.result_file(student, "ps1").write_text(json.dumps(known[kind] | {"student": student}))
+    points = {kind: sum(one["points"] for one in record["exercises"]) for kind, record in known.items()}
+    assert points["stubs"] == 0 < points["partly"] < points["right"]
+    return course
+
+
+def copy_of(course, place):
+    shutil.copytree(course.root, place)
+    return Course.open(place)
+
+
+def enter(course, students=CLASS):
+    with Entering(course, "ps1") as book:
+        for student in students:
+            book.enter(student, records.record_on_file(course, student, "ps1"))
+
+
+def dump(course):
+    """Every row of every table, with names in place of the ids that are drawn for a submission."""
+    with closing(sqlite3.connect(course.root / "gradebook.db")) as db:
+        names = {
+            id: f"submission of {one}" for id, one in db.execute("SELECT id, student_id FROM submitted_assignment")
+        }
+        for id, submission in list(db.execute("SELECT id, assignment_id FROM submitted_notebook")):
+            names[id] = f"notebook of {names[submission]}"
+        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        found = {}
+        for table in tables:
+            cursor = db.execute(f"SELECT * FROM {table}")
+            columns = [column for column, *_ in cursor.description]
+            own = "id" if table in ("grade", "comment") else ""
+            found[table] = sorted(
+                str(
+                    [
+                        (column, names.get(value, value))
+                        for column, value in zip(columns, row, strict=True)
+                        if column != own
+                    ]
+                )
+                for row in cursor
+            )
+    return found
+
+
+def tree(course):
+    """Every autograded file, with its content and what may be done to it."""
+    folder = course.root / "autograded"
+    return {
+        path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_mode) if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+def assert_the_same(one, other):
+    assert tree(one).keys() == tree(other).keys()
+    for name, (content, mode) in ((name, found) for name, found in tree(one).items() if found):
+        assert (content, mode) == tree(other)[name], name
+    assert dump(one) == dump(other)

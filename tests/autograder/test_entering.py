@@ -1,0 +1,299 @@
+"""Verdicts reach the gradebook as `nbgrader autograde` would bring them, and whatever goes wrong is made good."""
+
+import json
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+from contextlib import closing, contextmanager
+from datetime import timedelta
+
+import pytest
+
+from autograder import entering, gradebook_rows, grading, records
+from autograder.entering import Entering
+from autograder.gradebook_trouble import GradebookDamaged, NotEntered
+from autograder.nbgrader_plugin import api
+from autograder.sandbox import open_sandbox
+
+from .judged_class import CLASS, DUE, assert_the_same, copy_of, dump, enter, hand_in, judged_course, tree
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """A course where a class has handed in and is judged, and nothing is entered."""
+    return judged_course(tmp_path_factory.mktemp("entering") / "course")
+
+
+@pytest.fixture
+def course(judged, tmp_path):
+    return copy_of(judged, tmp_path / "course")
+
+
+def by_nbgrader(course):
+    for student in CLASS:
+        done = api(course).autograde("ps1", student, force=True, create=True)
+        assert done["success"], done
+
+
+def mark_by_hand(course):
+    """What happens between two gradings: marks, comments, credits, extensions."""
+    with api(course).gradebook as book:
+        for student in ("carla", "dora"):
+            notebook = book.find_submission_notebook("ps1", "ps1", student)
+            for grade in notebook.grades:
+                if grade.cell.cell_type == "markdown":
+                    grade.manual_score, grade.extra_credit, grade.needs_manual_grade = 1.5, 0.5, False
+            for comment in notebook.comments:
+                comment.manual_comment = "Well put."
+            notebook.flagged = True
+            book.db.commit()
+        book.find_submission_notebook("ps1", "ps1", "ada").grades[0].manual_score = 0.0
+        book.db.commit()
+        book.grant_extension("ps1", "dora", hours=1)
+        book.grant_extension("ps1", "carla", days=3)
+
+
+def test_gradebook_and_notebooks_are_those_of_nbgraders_own_autograde(judged, tmp_path):
+    stock, ours = copy_of(judged, tmp_path / "stock"), copy_of(judged, tmp_path / "ours")
+    by_nbgrader(stock)
+    enter(ours)
+    assert_the_same(stock, ours)
+    rows = dump(ours)
+    assert len(rows["submitted_notebook"]) == len(CLASS) and sum("No response." in row for row in rows["comment"]) > 0
+    late = [row for row in rows["submitted_notebook"] if "('late_submission_penalty', None)" not in row]
+    assert len(late) == 3, "three are late, and have their penalty"
+
+    for one in (stock, ours):
+        mark_by_hand(one)
+    hand_in(stock, "ben", "right", None, DUE + timedelta(hours=5))
+    hand_in(stock, "ada", "right", "Now I know.", DUE - timedelta(minutes=5))
+    records.record_of(stock, "ben", "ps1", open_sandbox())
+    for folder in ("submitted", "intake", "results"):
+        shutil.rmtree(ours.root / folder)
+        shutil.copytree(stock.root / folder, ours.root / folder)
+    by_nbgrader(stock)
+    enter(ours)
+    assert_the_same(stock, ours)
+    assert dump(ours) != rows and sum("Well put." in row for row in dump(ours)["comment"]) >= 2
+
+
+def run(course):
+    return {line.student: line for line in grading.grade(course, "ps1", open_sandbox())}
+
+
+@pytest.fixture(scope="module")
+def whole(judged, tmp_path_factory):
+    """The course with everybody entered at once."""
+    course = copy_of(judged, tmp_path_factory.mktemp("whole") / "course")
+    enter(course)
+    return course
+
+
+def assert_complete(course, whole):
+    """The next run enters everybody, and leaves nothing beside what belongs there."""
+    lines = run(course)
+    assert all(line.points is not None for line in lines.values()) and lines.keys() == CLASS.keys()
+    assert_the_same(whole, course)
+
+
+@contextmanager
+def locked(course):
+    with closing(sqlite3.connect(course.root / "gradebook.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        yield
+        other.rollback()
+
+
+def test_whoever_meets_a_locked_gradebook_is_told_so_and_entered_by_the_next_run(course, whole, monkeypatch):
+    monkeypatch.setattr(entering, "PATIENCE", 0.3)
+    before = dump(course)
+    with locked(course):
+        lines = run(course)
+    assert {line.points for line in lines.values()} == {None}
+    assert all("another program holds the gradebook" in line.remarks[-1] for line in lines.values())
+    assert dump(course) == before and not tree(course)
+    assert_complete(course, whole)
+
+
+def test_a_lock_in_the_middle_stops_only_those_who_meet_it(course, whole, monkeypatch):
+    monkeypatch.setattr(entering, "PATIENCE", 0.3)
+    verdicts = {student: records.record_on_file(course, student, "ps1") for student in CLASS}
+    with Entering(course, "ps1") as book:
+        book.enter("ada", verdicts["ada"])
+        with locked(course), pytest.raises(NotEntered, match="another program"):
+            book.enter("ben", verdicts["ben"])
+        assert {path.name for path in (course.root / "autograded").iterdir()} == {"ada"}
+        book.enter("carla", verdicts["carla"])
+    assert_complete(course, whole)
+
+
+def test_a_later_verdict_that_met_a_locked_gradebook_is_entered_by_the_next_run(course, monkeypatch):
+    monkeypatch.setattr(entering, "PATIENCE", 0.3)
+    run(course)
+    path = course.result_file("ada", "ps1")
+    record = json.loads(path.read_text())
+    record["exercises"][0]["points"] -= 1
+    path.write_text(json.dumps(record))
+    before = tree(course)
+    with locked(course):
+        assert run(course)["ada"].points is None
+    assert tree(course) == before
+    points = run(course)["ada"].points
+    with api(course).gradebook as book:
+        found = book.find_submission_notebook("ps1", "ps1", "ada")
+        assert (
+            sum(grade.auto_score for grade in found.grades) == points == sum(e["points"] for e in record["exercises"])
+        )
+
+
+def test_what_an_older_copy_of_the_gradebook_lacks_is_entered_again(course, whole, tmp_path):
+    enter(course, ["ada"])
+    shutil.copy(course.root / "gradebook.db", tmp_path / "copy.db")
+    run(course)
+    shutil.copy(tmp_path / "copy.db", course.root / "gradebook.db")
+    assert_complete(course, whole)
+
+
+@contextmanager
+def small_disk(folder, size):
+    """A full disk below `folder`: a small one where it can be mounted, else a bound on every file."""
+    folder.mkdir(exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    if os.geteuid() == 0 and subprocess.run(mount, capture_output=True, check=False).returncode == 0:
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", "-l", str(folder)], check=True)
+        return
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8192, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_leaves_no_half_folder_and_the_next_run_completes_it(course, whole):
+    with Entering(course, "ps1") as book, small_disk(course.root / "autograded", 2**20):
+        refused = {}
+        for student in CLASS:
+            try:
+                book.enter(student, records.record_on_file(course, student, "ps1"))
+            except NotEntered as error:
+                refused[student] = str(error)
+        assert refused and all("the disk is full" in text for text in refused.values())
+        left = {path.name for path in (course.root / "autograded").iterdir()}
+        assert left == CLASS.keys() - refused.keys()
+        rows = dump(course)["submitted_assignment"]
+        assert len(rows) == len(left)
+    assert_complete(course, whole)
+
+
+def test_a_gradebook_that_cannot_grow_keeps_no_half_rows(course, whole):
+    refused, verdicts = set(), {student: records.record_on_file(course, student, "ps1") for student in CLASS}
+    with closing(sqlite3.connect(course.root / "gradebook.db", isolation_level=None)) as db:
+        db.execute("PRAGMA page_size = 512")  # small pages, each of them soon full
+        db.execute("VACUUM")
+    with Entering(course, "ps1") as book:
+        book._open()
+        book._db.connection().exec_driver_sql("PRAGMA max_page_count = 1")  # no page more than there are
+        for student in CLASS:
+            try:
+                book.enter(student, verdicts[student])
+            except NotEntered as error:
+                assert "the disk is full" in str(error)
+                refused.add(student)
+    assert refused and set(tree(course)) & refused == set()
+    assert len(dump(course)["submitted_assignment"]) == len(CLASS) - len(refused)
+    assert_complete(course, whole)
+
+
+@pytest.mark.parametrize("place", [0, 8192], ids=["no database", "a broken page"])
+def test_a_damaged_gradebook_is_named_before_anything_is_judged(course, whole, monkeypatch, place):
+    path = course.root / "gradebook.db"
+    sound = path.read_bytes()
+    path.write_bytes(sound[:place] + b"not what was here" * 250 + sound[place + 17 * 250 :])
+    kept = {one: one.read_bytes() for one in (course.root / "results").rglob("*.json")}
+    monkeypatch.setattr(grading, "_judged", lambda *_: pytest.fail("judged"))
+    with pytest.raises(GradebookDamaged, match="put a copy of it in its place") as told:
+        run(course)
+    assert str(path) in str(told.value) and str(course.root / "results") in str(told.value)
+    assert {one: one.read_bytes() for one in (course.root / "results").rglob("*.json")} == kept
+    monkeypatch.undo()
+    path.write_bytes(sound)
+    assert_complete(course, whole)
+
+
+def test_a_place_that_cannot_be_written_is_one_students_trouble(course, whole):
+    (course.root / "autograded").mkdir()
+    (course.root / "autograded" / "ben").write_text("a file where a folder belongs")
+    lines = run(course)
+    assert [line.student for line in lines.values() if line.points is None] == ["ben"]
+    assert str(course.root / "autograded" / "ben") in lines["ben"].remarks[-1]
+    (course.root / "autograded" / "ben").unlink()
+    assert_complete(course, whole)
+
+
+def test_what_was_handed_in_after_judging_is_not_entered_with_the_earlier_verdict(course):
+    record = records.record_on_file(course, "ada", "ps1")
+    hand_in(course, "ada", "stubs", None, DUE)
+    with Entering(course, "ps1") as book, pytest.raises(NotEntered, match="handed in meanwhile"):
+        book.enter("ada", record)
+    assert not tree(course)
+
+
+def test_two_graders_who_meet_a_new_student_at_once_enter_it_once(course, whole, monkeypatch):
+    read, met = gradebook_rows.read, []
+
+    def read_then_wait(*arguments):
+        found = read(*arguments)
+        if not met:
+            met.append(True)
+            enter(course, ["ben"])
+        return found
+
+    monkeypatch.setattr(gradebook_rows, "read", read_then_wait)
+    enter(course, ["ben"])
+    assert met and len(dump(course)["submitted_assignment"]) == 1
+    assert_complete(course, whole)
+
+
+def test_what_somebody_killed_left_behind_is_removed(course):
+    places = [course.root / "autograded" / "ada" / f".entering-ps1-{name}" for name in ("old", "new")]
+    for path in places:
+        path.mkdir(parents=True)
+    os.utime(places[0], (0, 0))
+    with Entering(course, "ps1"):
+        assert [path.exists() for path in places] == [False, True]
+
+
+def test_a_course_that_asks_for_further_steps_gets_them(course):
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write("c.Autograde.post_convert_hook = lambda **_: Path(__file__).with_name('called').touch()\n")
+    enter(course, ["ada"])
+    assert (course.root / "called").exists()
+    assert len(dump(course)["submitted_assignment"]) == 1 and "ada/ps1/ps1.ipynb" in tree(course)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (
+            "from nbgrader.preprocessors import Execute\nc.Autograde.autograde_preprocessors = [Execute]\n",
+            "nbgrader_config.py takes the grader's step out",  # what was handed in would run outside the sandbox
+        ),
+        ("1 / 0\n", "nbgrader_config.py stops: ZeroDivisionError"),
+    ],
+)
+def test_settings_by_which_nothing_can_be_entered_are_named(course, settings, told):
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write(settings)
+    lines = run(course)
+    assert lines.keys() == CLASS.keys() and all(told in line.remarks[-1] for line in lines.values())
+
+
+def test_a_problem_set_that_nobody_released_is_told(course):
+    with Entering(course, "ps2") as book, pytest.raises(NotEntered, match="^ps2 is not in the gradebook: release it"):
+        book.enter("ada", {})
