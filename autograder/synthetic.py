@@ -23,7 +23,6 @@ from .exercise_text import without_marks
 from .judging import keys_of
 from .places import REFERENCE
 from .proofs import alternatives_here, answers_of, misconceptions_here
-from .releasing import bundle
 from .stubs import BEGIN, END
 
 #: What the students of a class hand in, in turn.
@@ -79,7 +78,7 @@ def make_class(problem_set: str, size: int, secret: bytes, seed: int = 0, slower
         calls that they make
     """
     exercises = in_problem_set(problem_set)
-    reference = _reference(problem_set)
+    reference = _reference()
     calls = sum(len(key.calls) for exercise in exercises for key in keys_of(exercise, secret))
     return [
         _Desk(exercises, dict(reference), random.Random(f"{problem_set}/{seed}/{number}"), secret).hand_in(
@@ -103,10 +102,9 @@ def write(student: Student, problem_set: str, released: str, folder: Path) -> No
     (folder / STAMP).write_text("2026-01-31 12:00:00 UTC", encoding="utf-8")
 
 
-def _reference(problem_set: str) -> dict[str, str]:
-    """The reference's modules up to a problem set's, marks included."""
-    names = [path.partition("/")[2] for path in bundle(problem_set) if path.startswith("attention/")]
-    return {name: (REFERENCE / name).read_text(encoding="utf-8") for name in names}
+def _reference() -> dict[str, str]:
+    """Every module of the reference, marks included: its earlier ones use some of later problem sets."""
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(REFERENCE.glob("*.py"))}
 
 
 class _Desk:
