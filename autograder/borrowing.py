@@ -20,7 +20,8 @@ class NotAlone(ValueError):
 def taken_out(function: Callable) -> dict[str, str]:
     """The source of a function and of what it builds on, by name, each after what it needs itself.
 
-    Decorators of the function are left behind. NotAlone where it needs the reference, or something that is decorated.
+    The function's one decorator, which registers it, is left behind. NotAlone where it has more, such as no_grad, or
+    needs the reference or something that is decorated.
     """
     found: dict[str, str] = {}
     _take(function.__module__, function.__name__, found, decorated=True)
@@ -60,7 +61,7 @@ def _take(module: str, name: str, found: dict[str, str], decorated: bool = False
         if found[name] != text:
             raise NotAlone(f"two things are named {name}")
         return
-    if getattr(node, "decorator_list", []) and not decorated:
+    if len(getattr(node, "decorator_list", [])) > decorated:
         raise NotAlone(f"{name} is decorated")
     found[name] = text  # now, so that a function may name itself
     for part in (one for statement in _without_decorators(node) for one in ast.walk(statement)):

@@ -174,14 +174,15 @@ def test_a_function_of_the_bank_is_taken_out_with_what_it_builds_on(tmp_path, mo
     (tmp_path / "some_bank.py").write_text(
         "import math\nimport functools\nfrom attention import masks\n\nHALF = 0.5\n\n\ndef half(x):\n"
         "    return math.floor(x * HALF)\n\n\n@functools.cache\ndef quarter(x):\n    return half(half(x))\n\n\n"
-        "def masked(x):\n    return masks.causal_mask(x)\n\n\ndef eighth(x):\n    return quarter(half(x))\n"
+        "def masked(x):\n    return masks.causal_mask(x)\n\n\n@functools.cache\n@functools.cache\ndef twice(x):\n"
+        "    return x\n\n\ndef eighth(x):\n    return quarter(half(x))\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     import some_bank
 
     found = taken_out(some_bank.quarter.__wrapped__)
     assert list(found) == ["math", "HALF", "half", "quarter"] and found["quarter"].startswith("def quarter")
-    for function in (some_bank.masked, some_bank.eighth):
+    for function in (some_bank.masked, some_bank.eighth, some_bank.twice.__wrapped__):
         with pytest.raises(NotAlone):
             taken_out(function)
 
