@@ -7,26 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from selfcheck.catalogue import Exercise, exercises, in_problem_set, modules_of, problem_sets
-from selfcheck.compare import Answer
-from selfcheck.diagnose import Key, first_difference
+from selfcheck.diagnose import Key
 from selfcheck.reach import forbidden_call
-from selfcheck.recorded import plans_of, visible_keys
+from selfcheck.recorded import visible_keys
 from selfcheck.source import text_of
 from selfcheck.verdict import (
     FAILED,
     GRADER_ERROR,
     CheckResult,
-    Differences,
     ExerciseResult,
-    differences_of,
     judge,
     skip_where_dependencies_fail,
 )
 
-from .confine import Answers, GraderFault, Request, ask, ask_together
+from .answering import Asking
+from .confine import GraderFault
 from .places import REFERENCE
 from .reference import hidden_checks, hidden_keys
-from .rooms import cost_little
 from .sandbox import Sandbox
 from .stubs import given_files
 
@@ -40,10 +37,6 @@ def __getattr__(name):
 
     return getattr(import_module("._submitted_{module}", __package__), name)
 """
-TRAINED = ("classifier.TextClassifier", "classifier.PairMatcher")  # their checks train a model
-Keys = dict[Exercise, list[Key]]
-Part = tuple[Exercise, bool]  # of an exercise the draws that feedback shows, or the others
-Compared = tuple[list[list[Answer]], Differences]  # the answers to each key, in order, and what is wrong with them
 PUBLIC_SECRET = b"attention by hand"  # of a judgement outside any course
 
 
@@ -72,7 +65,7 @@ def judge_problem_set(
     files = stage_files(submission, problem_set)
     keys = {exercise: keys_of(exercise, secret) for exercise in chosen}
     try:
-        answers = _answers(files, keys, sandbox)
+        answers = Asking(files, keys, sandbox).everything()
     except GraderFault as fault:
         return [_no_grade(exercise, str(fault)) for exercise in chosen]
 
@@ -93,60 +86,6 @@ def judge_problem_set(
     return skip_where_dependencies_fail(results, lambda name: name not in failed, source_of)
 
 
-def _answers(files: dict[str, bytes], keys: Keys, sandbox: Sandbox) -> dict[Exercise, Compared]:
-    """The package's answers to every key: from one process where they are right, else each exercise's from its own."""
-    requests = _requests(keys)
-    found = _right_together(files, keys, requests, sandbox) if cost_little(sandbox) else {}
-    right = set(found)
-    rest = {part: one for part, one in requests.items() if part not in found}
-    if rest:
-        asked = list(rest.values())
-        found |= zip(rest, ask(files, asked, torch=_needs_torch(asked), sandbox=sandbox), strict=True)
-    compared = {}
-    for exercise, own in keys.items():
-        both = found[exercise, False] | found[exercise, True]
-        given = [both[str(place)] for place in range(len(own))]
-        known = {(exercise, False), (exercise, True)} <= right
-        compared[exercise] = given, [None] * len(own) if known else differences_of(own, given)
-    return compared
-
-
-def _right_together(
-    files: dict[str, bytes], keys: Keys, requests: dict[Part, Request], sandbox: Sandbox
-) -> dict[Part, Answers]:
-    """What one process for all exercises answers right; where it must be asked again for draws that feedback shows,
-    it does not get to see the others.
-    """
-    quick = {part: one for part, one in requests.items() if part[0].id not in TRAINED}
-    every_shown = {part for part in requests if not part[1]}
-    found: dict[Part, Answers] = {}
-
-    def enough(answers: list[Answers]) -> bool:
-        given = zip([part for part in quick if part in every_shown], answers, strict=True)
-        found.update((part, one) for part, one in given if _are_right(keys[part[0]], one))
-        return every_shown <= set(found)
-
-    if quick:
-        answers = zip(quick, ask_together(files, list(quick.values()), sandbox, enough), strict=True)
-        found |= {part: one for part, one in answers if part[1] and _are_right(keys[part[0]], one)}
-    return found
-
-
-def _requests(keys: Keys) -> dict[Part, Request]:
-    """What every exercise is asked: the draws that feedback shows, and later those that it must not tell of."""
-    found = {}
-    for later in (False, True):
-        for exercise in keys:
-            plans = plans_of(keys[exercise])
-            asked = [place for place, key in zip(plans, keys[exercise], strict=True) if key.reveal != later]
-            found[exercise, later] = Request(exercise.id, {place: plans[place] for place in asked}, later)
-    return found
-
-
-def _are_right(keys: list[Key], answers: Answers) -> bool:
-    return not any(first_difference(keys[int(place)], keys[int(place)].expected, one) for place, one in answers.items())
-
-
 def stage_files(submission: Submission, problem_set: str) -> dict[str, bytes]:
     """What the package in the sandbox consists of.
 
@@ -163,10 +102,6 @@ def stage_files(submission: Submission, problem_set: str) -> dict[str, bytes]:
             files[name] += FALLBACK.format(module=module).encode()
             files[f"_submitted_{name}"] = submission.files[name]
     return files
-
-
-def _needs_torch(requests: list[Request]) -> bool:
-    return any(not request.id.startswith("worked_example.") for request in requests)
 
 
 def _name_missing_module(result: ExerciseResult, submission: Submission) -> ExerciseResult:

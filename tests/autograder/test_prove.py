@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from autograder import mutation, proofs, prove_command
 from autograder.__main__ import main
 from autograder.mutants import mutants
-from autograder.places import ROOT
+from autograder.places import BOOK, ROOT
 from selfcheck.catalogue import exercises
 
 MODULES = mutation.modules()
@@ -28,6 +28,15 @@ def test_a_part_of_the_proof_holds(tmp_path):
     said = [line for line in done.stdout.splitlines() if line.startswith("holds")]
     assert len(said) == 4 + len(MODULES) and "0 of" in done.stdout
     assert set(shares((tmp_path / "figures.md").read_text())) == set(MODULES)
+
+
+def test_the_guides_figures_are_of_the_whole_proof():
+    text = (BOOK / "guides" / "proven.txt").read_text(encoding="utf-8")
+    assert text.startswith("`python -m autograder prove --seed ")
+    assert set(shares(text)) == set(MODULES) and min(shares(text).values()) >= prove_command.LEAST
+    wrong = sum(len(one.misconceptions) for one in exercises())
+    assert f"| misconceptions fail a visible check and are named | {wrong} | all |" in text
+    assert f"{len(exercises())} exercises, {prove_command.WHOLE.secrets} course secrets" in text
 
 
 @pytest.mark.parametrize("module", MODULES)
