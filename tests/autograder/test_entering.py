@@ -176,7 +176,11 @@ def small_disk(folder, size):
 
 
 def test_a_full_disk_leaves_no_half_folder_and_the_next_run_completes_it(course, whole):
-    with Entering(course, "ps1") as book, small_disk(course.root / "autograded", 2**20):
+    pages = [
+        -(-path.stat().st_size // 4096) for path in (whole.root / "autograded" / "ada").rglob("*") if path.is_file()
+    ]
+    size = 4096 * (sum(pages) + 4)  # the first of them fits, and little else
+    with Entering(course, "ps1") as book, small_disk(course.root / "autograded", size):
         refused = {}
         for student in CLASS:
             try:
@@ -258,6 +262,16 @@ def test_two_graders_who_meet_a_new_student_at_once_enter_it_once(course, whole,
     enter(course, ["ben"])
     assert met and len(dump(course)["submitted_assignment"]) == 1
     assert_complete(course, whole)
+
+
+def test_files_of_the_release_are_written_once_and_go_with_the_last_who_has_them(course):
+    enter(course, ["ada", "ben"])
+    shared, other = (course.root / "autograded" / name / "ps1" / "selfcheck" / "plan.py" for name in ("ada", "ben"))
+    assert shared.samefile(other)
+    released = course.source("ps1") / "selfcheck" / "plan.py"
+    assert not shared.samefile(released) and shared.read_bytes() == released.read_bytes()
+    shutil.rmtree(course.root / "autograded" / "ada")
+    assert other.read_bytes() == released.read_bytes()
 
 
 def test_what_somebody_killed_left_behind_is_removed(course):
