@@ -59,7 +59,8 @@ def named_by_detour(tree: ast.Module, forbidden: Mapping[str, Sequence[str]]) ->
         return []
     module, reaching = _Module(tree), {}
     for symbol in forbidden if len(known) <= MOST_WORDS else ():
-        for node in module.reached(symbol):
+        earlier = (part for part in tree.body if getattr(part, "name", None) == symbol)  # attempts that were left there
+        for node in (*module.reached(symbol), *(node for part in earlier for node in ast.walk(part))):
             reaching.setdefault(id(node), set()).add(symbol)
     found = []
     for node, words in named:
