@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from selfcheck.catalogue import Exercise, exercises
+from selfcheck.source import parse
 
 from .places import REFERENCE
 
@@ -45,7 +46,8 @@ def strip(source: str, module: str) -> str:
 
 def _owners(source: str) -> dict[int, str]:
     """The top-level function or class that each line belongs to."""
-    nodes = [node for node in ast.parse(source).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    tree = parse(source) or ast.Module([], [])
+    nodes = [node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
     return {line: node.name for node in nodes for line in range(node.lineno, (node.end_lineno or node.lineno) + 2)}
 
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from autograder import stubs
 from autograder.places import REFERENCE
 from selfcheck import runner
 from selfcheck.arrays import pack
@@ -263,7 +264,10 @@ def test_sources_are_read_by_several_threads_at_once():
     gc.set_threshold(200)
     try:
         with ThreadPoolExecutor(4) as pool:
-            assert all(pool.map(lambda _: builds_on(text, "self_attention", "softmax"), range(100)))
+            # A text of its own each, for the tree of one that was read is kept.
+            found = pool.map(lambda one: builds_on(f"{text}# {one}", "self_attention", "softmax"), range(50))
+            made = pool.map(lambda one: stubs.strip(f"{text}# {one}", "worked_example"), range(50, 100))
+            assert all(found) and all(made)
     finally:
         gc.callbacks.remove(yield_to_others)
         gc.set_threshold(*usual)
