@@ -24,6 +24,7 @@ from . import arrivals, intake
 from .course import Course
 from .gradebook_trouble import IMPATIENCE, NotEntered, check_gradebook, is_busy, told
 from .records import Record, record_on_file
+from .reference import ONE_AT_A_TIME
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -208,8 +209,8 @@ class Entering:
 
     def _open(self) -> None:
         if self._book:
+            self._prepare()
             return
-        self._loading.join()
         with _without_grammar():
             from nbgrader.api import Gradebook
             from nbgrader.coursedir import CourseDirectory
@@ -218,7 +219,8 @@ class Entering:
 
             from . import gradebook_rows, nbgrader_plugin, nbgrader_steps
 
-        nbgrader_plugin.prepare()
+        self._prepare = nbgrader_plugin.prepare
+        self._prepare()
         config = nbgrader_plugin.configuration(self.course)
         self._coursedir, self._rows, self._twice = CourseDirectory(config=config), gradebook_rows, IntegrityError
         self._steps = nbgrader_steps.Steps(config, self._coursedir)
@@ -254,8 +256,10 @@ class Entering:
     @contextmanager
     def _told(self) -> Iterator[None]:
         """Whatever goes wrong becomes NotEntered or GradebookDamaged, with a text that helps."""
+        self._loading.join()
         try:
-            yield
+            with ONE_AT_A_TIME:  # what judges beside this sets which warnings are shown, and sets them back
+                yield
         except Exception as error:
             self._undo()
             if is_busy(error):

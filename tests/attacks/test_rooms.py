@@ -137,4 +137,5 @@ def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_agai
     judging.judge_problem_set(judging.Submission(files), "ps1", b"s" * 20, sandbox)
     count = len(in_problem_set("ps1"))
     answered = [data.count(b'"answers"') for data in rooms]
-    assert (answered[0] == count and len(rooms) == 2) if wrong else answered == [2 * count]
+    # What is shown of all, the wrong ones by themselves to the end, then what is hidden of the others.
+    assert (answered[0] == count and len(rooms) == 3) if wrong else answered == [2 * count]
