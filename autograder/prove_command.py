@@ -20,6 +20,7 @@ from rich.progress import Progress
 from selfcheck.catalogue import exercises
 
 from . import mutation, proofs, workers
+from .answering import TRAINED
 from .mutants import Mutant
 from .tables import console, plain
 
@@ -54,7 +55,7 @@ def checks_proven(extent: Extent, seed: int) -> Iterator[Proof]:
     """The proofs about misconceptions, alternatives, secrets and pairs, each as it is done."""
     chosen = exercises()
     if extent.exercises is not None:
-        quick = [one for one in chosen if one.id not in proofs.TRAINED]
+        quick = [one for one in chosen if one.id not in TRAINED]
         chosen = random.Random(seed).sample(quick, extent.exercises)
     wrong = sum(len(one.misconceptions) for one in chosen)
     yield _proven(

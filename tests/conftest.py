@@ -1,9 +1,23 @@
-"""Shares the tests out among the workers: file by file, and the proofs of the exercises module by module."""
+"""Shares the tests out among the workers, file by file, the proofs of the exercises module by module; and a browser."""
 
 import re
+import shutil
 
 import pytest
+from playwright.sync_api import sync_playwright
 from xdist.scheduler import LoadScopeScheduling
+
+from autograder.prerequisites import CHROMIUM
+
+ALONE = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 class Groups(LoadScopeScheduling):
@@ -18,3 +32,13 @@ class Groups(LoadScopeScheduling):
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     return Groups(config, log)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium, once for a worker: a second one that Playwright drives cannot start beside it."""
+    program = next(filter(None, map(shutil.which, CHROMIUM.names)))
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=ALONE)
+        yield chromium
+        chromium.close()

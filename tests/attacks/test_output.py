@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from playwright.sync_api import sync_playwright
 
 from autograder.__main__ import main
 from autograder.course import Course
@@ -24,7 +23,6 @@ from autograder.gradebook import harmless
 from autograder.judging import Submission, as_json, judge_problem_set, keys_of
 from autograder.nbgrader_plugin import gradebook
 from autograder.places import REFERENCE
-from autograder.prerequisites import CHROMIUM
 from autograder.printable import printable
 from autograder.sandbox import Sandbox, open_sandbox
 from autograder.workers import count
@@ -240,7 +238,6 @@ def test_nobody_keeps_the_class_waiting_for_its_pages(read):
     assert "too_much.py is too large" in said["grade"] or "worked_example.py is too large" in said["grade"]
 
 
-QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 #: Where the page's own scripts stand, and what lies on top at the middle of its first heading.
 LOOK = """() => {
     const heading = document.querySelector('h4'), box = heading.getBoundingClientRect();
@@ -252,15 +249,6 @@ LOOK = """() => {
     return {owned: window.owned, covered: !(heading.contains(top) || top.contains(heading)),
             seen: heading.checkVisibility(), bad: [...handlers, ...foreign].map(one => one.outerHTML.slice(0, 200))};
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = next(filter(None, map(shutil.which, CHROMIUM.names)))
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=QUIET)
-        yield chromium
-        chromium.close()
 
 
 def look_at(browser, address, own):

@@ -1,8 +1,7 @@
-"""The built book and a browser, once for all tests of its pages."""
+"""The built book, served, once for all tests of its pages."""
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -10,21 +9,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 from autograder.book import build_book, is_fresh
 from autograder.places import BOOK
-from autograder.prerequisites import CHROMIUM
-
-ALONE = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @pytest.fixture(scope="session")
@@ -50,12 +37,3 @@ def address(site: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}/"
     server.shutdown()
     server.server_close()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, CHROMIUM.names)))
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=program, args=ALONE)
-        yield chromium
-        chromium.close()

@@ -3,6 +3,7 @@
 import pytest
 
 from autograder import proofs, reference, stubs
+from autograder.answering import TRAINED
 from autograder.misconceptions import misconceptions_of
 from selfcheck import runner
 from selfcheck.catalogue import exercises, parts_of
@@ -22,7 +23,7 @@ hidden = pytest.mark.parametrize(
         pytest.param(exercise, secret, id=f"{secret.decode()}-{name_of(exercise)}")
         for secret in SECRETS
         for exercise in ALL
-        if secret == SECRETS[0] or exercise.id not in proofs.TRAINED
+        if secret == SECRETS[0] or exercise.id not in TRAINED
     ],
 )
 
@@ -62,7 +63,7 @@ def test_the_stub_gets_nothing_and_a_friendly_text(exercise, tmp_path):
     assert any(f"not started yet: exercise {number}" in one.message for one in result.checks)
 
 
-@pytest.mark.parametrize("exercise", [one for one in ALL if one.id not in proofs.TRAINED], ids=name_of)
+@pytest.mark.parametrize("exercise", [one for one in ALL if one.id not in TRAINED], ids=name_of)
 def test_an_answer_that_does_nothing_gets_nothing(exercise):
     keys = proofs.keys_of(exercise, SECRETS[0])
     is_class = isinstance(reference.reference(exercise.id), type)
