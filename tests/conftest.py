@@ -34,9 +34,9 @@ def pytest_xdist_make_scheduler(config, log):
     return Groups(config, log)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Chromium, once for a worker: a second one that Playwright drives cannot start beside it."""
+    """Chromium, for no longer than a module: while Playwright drives it, nothing else runs an event loop."""
     program = next(filter(None, map(shutil.which, CHROMIUM.names)))
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=ALONE)
