@@ -11,6 +11,8 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from .terms import Terms
+
 # Letters and digits of any script; "+" separates fields in nbgrader's exchange, and Windows drops a dot at the end.
 STUDENT_ID = re.compile(r"\w(?:[\w.@-]*[\w@-])?")
 LEAST_SECRET = 16  # bytes: nobody guesses it
@@ -70,6 +72,11 @@ class Course:
                 "needed: put back a copy of it, for a new one changes every hidden input"
             )
         return secret
+
+    @property
+    def terms(self) -> Terms:
+        """What verdicts in this course depend on."""
+        return Terms(self.secret)
 
     @property
     def fingerprint(self) -> str:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from selfcheck.catalogue import in_problem_set
-
 from .course import Course, OddId
 from .entering import Entering, NotEntered
 from .judging import keys_of
@@ -45,8 +43,9 @@ def grade(
         for student in students:
             course.result_file(student, problem_set).unlink(missing_ok=True)
     if not all(_on_file(course, student, problem_set) for student in students):
-        for exercise in in_problem_set(problem_set):
-            keys_of(exercise, course.secret)  # computed once, before the workers start
+        terms = course.terms.of(problem_set)
+        for exercise in terms.exercises(problem_set):
+            keys_of(exercise, terms)  # computed once, before the workers start
     lines = []
     with Entering(course, problem_set) as entering:
         for number, (student, outcome) in enumerate(_judged(course, problem_set, students, sandbox), start=1):

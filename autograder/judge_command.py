@@ -11,7 +11,7 @@ import click
 from selfcheck.verdict import ExerciseResult
 
 from .arrivals import read_package
-from .judging import PUBLIC_SECRET, Submission, as_json, judge_everything, keys_of
+from .judging import PUBLIC_TERMS, Submission, as_json, judge_everything, keys_of
 from .sandbox import Sandbox, open_sandbox
 from .workers import count
 
@@ -21,10 +21,10 @@ def judge_folders(submissions: dict[str, Submission], sandbox: Sandbox) -> dict[
     from selfcheck.catalogue import exercises
 
     for exercise in exercises():
-        keys_of(exercise, PUBLIC_SECRET)  # computed once, before the workers start
+        keys_of(exercise, PUBLIC_TERMS)  # computed once, before the workers start
     with ThreadPoolExecutor(count()) as pool:
         waiting = {
-            name: pool.submit(judge_everything, submission, PUBLIC_SECRET, sandbox)
+            name: pool.submit(judge_everything, submission, PUBLIC_TERMS, sandbox)
             for name, submission in submissions.items()
         }
         return {name: future.result() for name, future in waiting.items()}

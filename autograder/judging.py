@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-from selfcheck.catalogue import Exercise, exercises, in_problem_set, modules_of, problem_sets
+from selfcheck.catalogue import Exercise, exercises, modules_of, problem_sets
 from selfcheck.diagnose import Key
 from selfcheck.reach import forbidden_call
 from selfcheck.recorded import visible_keys
@@ -26,6 +26,7 @@ from .places import REFERENCE
 from .reference import hidden_checks, hidden_keys
 from .sandbox import Sandbox
 from .stubs import given_files
+from .terms import Terms
 
 #: Added to a reference module that stands in for a learner's: what it lacks is looked for in the learner's own text.
 FALLBACK = """
@@ -37,7 +38,7 @@ def __getattr__(name):
 
     return getattr(import_module("._submitted_{module}", __package__), name)
 """
-PUBLIC_SECRET = b"attention by hand"  # of a judgement outside any course
+PUBLIC_TERMS = Terms(b"attention by hand")  # of a judgement outside any course
 
 
 @dataclass(frozen=True)
@@ -48,26 +49,29 @@ class Submission:
 
 
 @functools.lru_cache(maxsize=256)  # a course's, and more
-def keys_of(exercise: Exercise, secret: bytes) -> list[Key]:
-    """Every draw an exercise is graded on: the recorded ones, and the hidden ones of a course's secret."""
-    return visible_keys(exercise) + hidden_keys(exercise, secret)
+def keys_of(exercise: Exercise, terms: Terms) -> list[Key]:
+    """Every draw an exercise is graded on: the recorded ones, and the hidden ones of a course's terms."""
+    return visible_keys(exercise) + hidden_keys(exercise, terms)
 
 
-def judge_problem_set(
-    submission: Submission, problem_set: str, secret: bytes, sandbox: Sandbox
-) -> list[ExerciseResult]:
-    """The verdicts of every exercise of a problem set.
+def judge_problem_set(submission: Submission, problem_set: str, terms: Terms, sandbox: Sandbox) -> list[ExerciseResult]:
+    """The verdicts of every exercise of a problem set that counts by the terms, with its points by them.
 
     The modules of earlier problem sets are the reference's, so that an early mistake costs once; those of this one and
-    of later ones are never in the sandbox except as the learner wrote them.
+    of later ones are never in the sandbox except as the learner wrote them. An exercise that is left out is as the
+    learner wrote it, and nothing is skipped for its sake.
     """
-    chosen = in_problem_set(problem_set)
+    return [terms.weigh(result) for result in _judged(submission, problem_set, terms, sandbox)]
+
+
+def _judged(submission: Submission, problem_set: str, terms: Terms, sandbox: Sandbox) -> list[ExerciseResult]:
+    chosen = terms.exercises(problem_set)
     files = stage_files(submission, problem_set)
-    keys = {exercise: keys_of(exercise, secret) for exercise in chosen}
+    keys = {exercise: keys_of(exercise, terms) for exercise in chosen}
     try:
         answers = Asking(files, keys, sandbox).everything()
     except GraderFault as fault:
-        return [_no_grade(exercise, str(fault)) for exercise in chosen]
+        return [_no_grade(exercise, terms, str(fault)) for exercise in chosen]
 
     def source_of(module: str) -> str:
         return text_of(files.get(f"{module}.py", b""))
@@ -82,7 +86,7 @@ def judge_problem_set(
         given, differences = answers[exercise]
         results.append(judge(exercise, keys[exercise], given, forbidden, differences))
     failed = {result.exercise.id for result in results if not result.passed}
-    results = [_name_missing_module(result, submission) for result in results]
+    results = [_name_missing_module(result, terms, submission) for result in results]
     return skip_where_dependencies_fail(results, lambda name: name not in failed, source_of)
 
 
@@ -104,21 +108,21 @@ def stage_files(submission: Submission, problem_set: str) -> dict[str, bytes]:
     return files
 
 
-def _name_missing_module(result: ExerciseResult, submission: Submission) -> ExerciseResult:
+def _name_missing_module(result: ExerciseResult, terms: Terms, submission: Submission) -> ExerciseResult:
     name = f"{result.exercise.module}.py"
     if name in submission.files:
         return result
     message = f"{name} is missing from the submission"
-    return _all_checks(result.exercise, FAILED, message, "missing")
+    return _all_checks(result.exercise, terms, FAILED, message, "missing")
 
 
-def _no_grade(exercise: Exercise, message: str) -> ExerciseResult:
+def _no_grade(exercise: Exercise, terms: Terms, message: str) -> ExerciseResult:
     text = f"The grader failed, not the answer: {message}. It will be graded again."
-    return _all_checks(exercise, GRADER_ERROR, text, "")
+    return _all_checks(exercise, terms, GRADER_ERROR, text, "")
 
 
-def _all_checks(exercise: Exercise, verdict: str, message: str, kind: str) -> ExerciseResult:
-    hidden = {check.name: check.points for check in hidden_checks(exercise)}
+def _all_checks(exercise: Exercise, terms: Terms, verdict: str, message: str, kind: str) -> ExerciseResult:
+    hidden = {check.name: check.points for check in hidden_checks(exercise, terms.extra)}
     return ExerciseResult(
         exercise,
         tuple(
@@ -128,12 +132,12 @@ def _all_checks(exercise: Exercise, verdict: str, message: str, kind: str) -> Ex
     )
 
 
-def judge_everything(submission: Submission, secret: bytes, sandbox: Sandbox) -> list[ExerciseResult]:
+def judge_everything(submission: Submission, terms: Terms, sandbox: Sandbox) -> list[ExerciseResult]:
     """The verdicts of every exercise of every problem set, each set judged as `grade` would."""
     return [
         result
         for problem_set in problem_sets()
-        for result in judge_problem_set(submission, problem_set, secret, sandbox)
+        for result in judge_problem_set(submission, problem_set, terms, sandbox)
     ]
 
 

@@ -22,7 +22,7 @@ from selfcheck.diagnose import Key, first_difference
 from selfcheck.reach import builds_on
 
 from . import workers
-from .judging import PUBLIC_SECRET
+from .judging import PUBLIC_TERMS
 from .mutants import Mutant, mutants
 from .places import REFERENCE
 from .reference import DRAWS, NAME, hidden_checks, live_key, recorded_key, reference, seed_of, visible_checks
@@ -154,7 +154,7 @@ def _timed_keys(exercise: Exercise) -> list[tuple[float, Key]]:
     for check in visible + hidden_checks(exercise):
         for draw in range(DRAWS):
             begun = time.process_time()
-            key = live_key(check, seed_of(PUBLIC_SECRET, check, draw), names=False)
+            key = live_key(check, seed_of(PUBLIC_TERMS.secret, check, draw), names=False)
             found.append((time.process_time() - begun, key))
     return found + [(found[DRAWS * place][0], recorded_key(check)) for place, check in enumerate(visible)]
 

@@ -58,7 +58,7 @@ def record_of(course: Course, student: str, problem_set: str, sandbox: Sandbox) 
     remarks = intake.normalise(course, student, problem_set)
     submission = intake.submission_of(course, student, problem_set)
     started = datetime.now(UTC)
-    results = judge_problem_set(submission, problem_set, course.secret, sandbox)
+    results = judge_problem_set(submission, problem_set, course.terms.of(problem_set), sandbox)
     troubles = _troubles(results) + oddities.of_package(submission.files)
     record = {
         "key": _key(course, submission.files, problem_set),
@@ -122,7 +122,7 @@ def _file(course: Course, record: Record) -> None:
 
 def _key(course: Course, files: dict[str, bytes], problem_set: str) -> str:
     found = hashlib.sha256()
-    for part in (problem_set.encode(), grader_version().encode(), course.secret):
+    for part in (problem_set.encode(), grader_version().encode(), course.terms.of(problem_set).digest.encode()):
         found.update(len(part).to_bytes(8, "big") + part)
     for name, data in sorted(files.items()):
         found.update(len(name).to_bytes(8, "big") + name.encode() + len(data).to_bytes(8, "big") + data)

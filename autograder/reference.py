@@ -19,8 +19,10 @@ from selfcheck.compare import Answer
 from selfcheck.diagnose import Key, first_difference
 from selfcheck.plan import Check, checks_in
 
+from .extra_checks import extra_checks
 from .misconceptions import misconceptions_of
 from .places import REFERENCE
+from .terms import Terms
 
 NAME = "_reference_attention"  # beside a learner's package, which is named attention
 RECORDED_SEED = 20170612
@@ -65,13 +67,16 @@ def visible_checks(exercise: Exercise) -> list[Check]:
     return [known[name] for name in exercise.points]
 
 
-def hidden_checks(exercise: Exercise) -> list[Check]:
-    """The hidden checks of an exercise; where an id has two parts, those of the part's problem set."""
+def hidden_checks(exercise: Exercise, extra: tuple[tuple[str, str], ...] = ()) -> list[Check]:
+    """The hidden checks of an exercise; where an id has two parts, those of the part's problem set.
+
+    extra: module and source text of a course's further ones, which come last
+    """
     return [
         check
         for check in checks_in(f"autograder.hidden.{exercise.module}")
         if check.exercise == exercise.id and check.problem_set in (None, exercise.problem_set)
-    ]
+    ] + extra_checks(extra, exercise)
 
 
 class _WrongAnswers(Mapping):
@@ -117,10 +122,10 @@ def recorded_key(check: Check) -> Key:
     return live_key(check, RECORDED_SEED + len(check.name), reveal=True)
 
 
-def hidden_keys(exercise: Exercise, secret: bytes) -> list[Key]:
+def hidden_keys(exercise: Exercise, terms: Terms) -> list[Key]:
     """The draws that only the grader makes: several of each check, of which the first may name a misconception."""
     return [
-        live_key(check, seed_of(secret, check, draw), names=draw == 0)
-        for check in visible_checks(exercise) + hidden_checks(exercise)
+        live_key(check, seed_of(terms.secret, check, draw), names=draw == 0)
+        for check in visible_checks(exercise) + hidden_checks(exercise, terms.extra)
         for draw in range(DRAWS)
     ]

@@ -20,6 +20,7 @@ from .exercise_text import slug
 from .judging import keys_of
 from .reference import hidden_checks
 from .releasing import bundle
+from .terms import Terms
 
 CONFIG = """c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = "stock"
@@ -80,7 +81,7 @@ def keys(problem_set: str, secret: bytes) -> dict[str, str]:
                 "expected": key.expected,
                 "reveal": key.reveal,
             }
-            for key in keys_of(exercise, secret)
+            for key in keys_of(exercise, Terms(secret))
         ]
         found[f"keys/{exercise.number}.json"] = json.dumps(entries)
     return found

@@ -24,6 +24,7 @@ from .judging import keys_of
 from .places import REFERENCE
 from .proofs import alternatives_here, answers_of, misconceptions_here
 from .stubs import BEGIN, END
+from .terms import Terms
 
 #: What the students of a class hand in, in turn.
 ROLES = (
@@ -79,7 +80,7 @@ def make_class(problem_set: str, size: int, secret: bytes, seed: int = 0, slower
     """
     exercises = in_problem_set(problem_set)
     reference = _reference()
-    calls = sum(len(key.calls) for exercise in exercises for key in keys_of(exercise, secret))
+    calls = sum(len(key.calls) for exercise in exercises for key in keys_of(exercise, Terms(secret)))
     return [
         _Desk(exercises, dict(reference), random.Random(f"{problem_set}/{seed}/{number}"), secret).hand_in(
             f"student{number:04d}", ROLES[number % len(ROLES)], slower / calls
@@ -249,7 +250,7 @@ def _passed_on(arguments: ast.arguments) -> str:
 
 @functools.cache
 def _points(exercise: Exercise, function: Callable, secret: bytes) -> int:
-    keys = keys_of(exercise, secret)
+    keys = keys_of(exercise, Terms(secret))
     return judge(exercise, keys, answers_of(function, keys)).points
 
 

@@ -25,6 +25,7 @@ from autograder.nbgrader_plugin import gradebook
 from autograder.places import REFERENCE
 from autograder.printable import printable
 from autograder.sandbox import Sandbox, open_sandbox
+from autograder.terms import Terms
 from autograder.workers import count
 from selfcheck.catalogue import in_problem_set
 from selfcheck.show import exercise_text
@@ -34,6 +35,7 @@ from .output import ADDRESS, ANSWERS, FORMULAS, SLOW
 
 ATTACKS = [one for one in code_attacks() if one.name.startswith("output-")]
 TELLING = [one for one in ATTACKS if "inputs" in one.name]
+COURSES = (Terms(b"one"), Terms(b"another"))
 RIGHT = {f"attention/{path.name}": path.read_bytes() for path in REFERENCE.glob("*.py")}
 WARNS = b"""
 import logging
@@ -142,13 +144,13 @@ def test_an_attack_on_its_reader_earns_what_it_deserves(read, one):
 @pytest.fixture(scope="module")
 def judged():
     """The verdicts on those who tell of hidden inputs, in two courses, by name."""
-    for secret in (b"one", b"another"):
+    for terms in COURSES:
         for exercise in in_problem_set("ps1"):
-            keys_of(exercise, secret)  # computed once, before the workers start
+            keys_of(exercise, terms)  # computed once, before the workers start
 
     def verdicts(one):
         package = Submission({Path(name).name: data for name, data in one.files.items()})
-        return [judge_problem_set(package, "ps1", secret, open_sandbox()) for secret in (b"one", b"another")]
+        return [judge_problem_set(package, "ps1", terms, open_sandbox()) for terms in COURSES]
 
     with ThreadPoolExecutor(count()) as pool:
         return dict(zip([one.name for one in TELLING], pool.map(verdicts, TELLING), strict=True))
@@ -165,7 +167,7 @@ def test_what_a_learner_reads_does_not_depend_on_hidden_inputs(judged, one):
 def test_answers_that_no_file_can_hold_are_written_by_judge_too(tmp_path):
     one = next(one for one in ATTACKS if one.name == "output-surrogates")
     package = Submission({Path(name).name: data for name, data in one.files.items()})
-    found = as_json(judge_problem_set(package, "ps1", b"secret", open_sandbox()))
+    found = as_json(judge_problem_set(package, "ps1", COURSES[0], open_sandbox()))
     (tmp_path / "out.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
     assert "\\\\udc80" in (tmp_path / "out.json").read_text(encoding="utf-8")
 

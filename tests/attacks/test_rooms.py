@@ -10,6 +10,7 @@ from autograder import sandbox as walls
 from autograder.places import REFERENCE
 from autograder.sandbox import open_sandbox
 from autograder.stubs import given_files
+from autograder.terms import Terms
 from selfcheck.catalogue import in_problem_set
 from selfcheck.plan import call
 
@@ -134,7 +135,7 @@ def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(s
 def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, rooms, wrong):
     files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
     files["worked_example.py"] += f"\n\nif {wrong}:\n    softmax = len\n".encode()
-    judging.judge_problem_set(judging.Submission(files), "ps1", b"s" * 20, sandbox)
+    judging.judge_problem_set(judging.Submission(files), "ps1", Terms(b"s" * 20), sandbox)
     count = len(in_problem_set("ps1"))
     answered = [data.count(b'"answers"') for data in rooms]
     # What is shown of all, the wrong ones by themselves to the end, then what is hidden of the others.

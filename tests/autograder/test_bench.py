@@ -20,6 +20,7 @@ from autograder.course import Course
 from autograder.judging import Submission, judge_problem_set
 from autograder.places import ROOT
 from autograder.sandbox import open_sandbox
+from autograder.terms import Terms
 from selfcheck.catalogue import in_problem_set
 
 SIZE = 4
@@ -154,7 +155,7 @@ def test_a_class_is_the_same_for_the_same_seed_and_no_two_students_write_the_sam
 def test_a_submission_to_a_later_set_gets_what_the_bank_says():
     for student in synthetic.make_class("ps3", 3, SECRET, seed=1):
         package = Submission({name: text.encode() for name, text in student.files.items()})
-        results = judge_problem_set(package, "ps3", SECRET, open_sandbox("auto"))
+        results = judge_problem_set(package, "ps3", Terms(SECRET), open_sandbox("auto"))
         found = {result.exercise.id: result.points for result in results}
         assert student.expected == {name: found[name] for name in student.expected}, student.role
         assert student.expected
