@@ -20,12 +20,14 @@ import os
 import signal
 import socket
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 MOST = 1 << 16  # bytes of a message
 PACKAGE = "/room/work"  # where a room finds the learner's package
 #: User, mount, process, IPC, host name, network: sockets of no path could outlive their room.
 NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x04000000 | 0x40000000
+BIND = 0x1000 | 0x4000  # with what is mounted below it
 READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS, AGAIN = 1, 2, 4, 8, 32  # of mount(2)
 SCRATCH = 64 * 2**20
 CAPABILITIES = 0x20080522  # the version of the form of capset(2)
@@ -97,13 +99,28 @@ def _furnish(files: dict[str, str]) -> None:
     """This room's processes alone in /proc, empty folders in the place of the house's, the package where it is read."""
     _mount("proc", "/proc", READ_ONLY | NO_SETUID | NO_DEVICES | NO_PROGRAMS)
     for place in ("/tmp", "/dev/shm", PACKAGE):
-        _mount("tmpfs", place, NO_SETUID | NO_DEVICES, f"size={SCRATCH},mode=1777")
+        with kept_below(place):
+            _mount("tmpfs", place, NO_SETUID | NO_DEVICES, f"size={SCRATCH},mode=1777")
     os.chdir("/tmp")  # the one that is there now
     os.mkdir(f"{PACKAGE}/attention")
     for name, data in files.items():
         with open(f"{PACKAGE}/attention/{name}", "wb") as file:
             file.write(base64.b64decode(data))
     _mount("tmpfs", PACKAGE, AGAIN | READ_ONLY | NO_SETUID | NO_DEVICES)
+
+
+@contextmanager
+def kept_below(place: str) -> Iterator[None]:
+    """Have what is mounted below a folder stand there again after it is covered: the interpreter may lie there."""
+    with open("/proc/self/mountinfo", encoding="utf-8") as lines:
+        mounted = [line.split()[4].replace("\\040", " ") for line in lines]
+    kept = {path: os.open(path, os.O_PATH) for path in mounted if path.startswith(f"{place}/")}
+    yield
+    library = ctypes.CDLL(None, use_errno=True)
+    for path, descriptor in kept.items():
+        os.makedirs(path)
+        _sure(library.mount(b"/proc/self/fd/%d" % descriptor, path.encode(), None, BIND, None))
+        os.close(descriptor)
 
 
 def _mount(kind: str, place: str, flags: int, options: str = "") -> None:

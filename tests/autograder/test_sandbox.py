@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 
@@ -225,3 +227,27 @@ def test_a_worker_that_dies_twice_is_the_graders_fault_and_no_zero(sandbox, monk
     ends_from_outside(monkeypatch, 2)
     with pytest.raises(confine.GraderFault, match="ended"):
         ask(sandbox, function("import time; time.sleep(2.5)", "return n"))
+
+
+COVER = """
+import os, subprocess, sys
+from autograder import house
+
+def mount(path):
+    os.makedirs(path, exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "none", path], check=True)
+    open(f"{path}/here", "w").close()
+
+place = sys.argv[1]
+mount(place)
+mount(f"{place}/a python")
+with house.kept_below(place):
+    subprocess.run(["mount", "-t", "tmpfs", "none", place], check=True)
+print(os.listdir(place), os.listdir(f"{place}/a python"))
+"""
+
+
+def test_an_interpreter_below_the_scratch_folder_is_there_when_that_is_emptied(tmp_path):
+    command = ["unshare", "--user", "--map-root-user", "--mount", sys.executable, "-c", COVER, tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "['a python'] ['here']\n", done.stderr
