@@ -73,16 +73,13 @@ def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
 @course_command
 @click.option("--isolation", default="bubblewrap", type=ISOLATION, show_default=True)
 @click.option("--regrade", is_flag=True, help="Judge again what has not changed too; marks given by hand stay.")
-def grade(course: Course, problem_set: str, isolation: str, regrade: bool) -> None:
+@click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster, tcp://… or tls://…; default: here.")
+def grade(course: Course, problem_set: str, isolation: str, regrade: bool, scheduler: str | None) -> None:
     """Grade every submission to PS and enter the points into nbgrader's gradebook."""
     from .grading import grade
-    from .sandbox import open_sandbox
 
-    sandbox = open_sandbox(isolation)
-    if sandbox.level == "none":
-        console.print("[bold red]No isolation: submitted code runs with your rights, and every grade records it.[/]")
-    console.print(plain(f"isolation: {sandbox.told}"))
-    lines = grade(course, problem_set, sandbox, lambda text: console.print(plain(text)), regrade)
+    isolation = _tell_isolation(isolation, scheduler)
+    lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)
     if not lines:
         raise FileNotFoundError(f"nobody has handed in {problem_set} in {course.root}: run submit {problem_set} first")
     troubled = [line for line in lines if line.remarks]
@@ -92,6 +89,20 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool) -> No
             show(f"  {printable_line(line.student, 100)}: {remarks_line(line.remarks)}")
     if any(line.points is None for line in lines):
         raise RuntimeError("some submissions could not be graded: see above, and run grade again")
+
+
+def _tell_isolation(wanted: str, scheduler: str | None) -> str:
+    """Say what stands between submitted code and this machine, and return what is to be asked of whoever judges."""
+    from .sandbox import open_sandbox
+
+    if scheduler:
+        console.print(plain(f"isolation: {wanted}, on each worker of {scheduler}; every grade records what it was"))
+        return wanted
+    sandbox = open_sandbox(wanted)
+    if sandbox.level == "none":
+        console.print("[bold red]No isolation: submitted code runs with your rights, and every grade records it.[/]")
+    console.print(plain(f"isolation: {sandbox.told}"))
+    return sandbox.level
 
 
 @course_command

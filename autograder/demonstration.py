@@ -14,12 +14,12 @@ from . import arrivals, intake
 from .course import Course
 from .grading import Line, grade
 from .places import ROOT
-from .records import grader_version
 from .report import class_report
 from .report_page import write_html
 from .sample_class import table, write_submission
 from .sandbox import open_sandbox
 from .tables import console, plain, remarks_line, show
+from .verdicts import grader_version
 
 
 @click.command()
@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
         console.print(plain(f"{problem_set}:"))
         if not fresh:
             _prepare(course, problem_set)
-        graded = grade(course, problem_set, sandbox, lambda text: console.print(plain(f"  {text}")))
+        graded = grade(course, problem_set, sandbox.level, lambda text: console.print(plain(f"  {text}")))
         lines[problem_set] = {line.student: line for line in graded}
         _write_feedback(course, problem_set, [line.student for line in graded if line.again])
         write_html(class_report(course, problem_set), _report_file(course, problem_set))

@@ -23,7 +23,7 @@ from selfcheck.verdict import (
 from .answering import Asking
 from .confine import GraderFault
 from .places import REFERENCE
-from .reference import hidden_checks, hidden_keys
+from .reference import ONE_AT_A_TIME, hidden_checks, hidden_keys
 from .sandbox import Sandbox
 from .stubs import given_files
 from .terms import Terms
@@ -48,9 +48,14 @@ class Submission:
     files: dict[str, bytes]
 
 
-@functools.lru_cache(maxsize=256)  # a course's, and more
 def keys_of(exercise: Exercise, terms: Terms) -> list[Key]:
     """Every draw an exercise is graded on: the recorded ones, and the hidden ones of a course's terms."""
+    with ONE_AT_A_TIME:  # whoever else needs them waits, and has them
+        return _keys_of(exercise, terms)
+
+
+@functools.lru_cache(maxsize=256)  # a course's, and more
+def _keys_of(exercise: Exercise, terms: Terms) -> list[Key]:
     return visible_keys(exercise) + hidden_keys(exercise, terms)
 
 

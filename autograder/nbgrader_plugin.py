@@ -30,8 +30,7 @@ from selfcheck.catalogue import modules_of, problem_sets
 
 from . import intake
 from .course import Course
-from .records import Record, record_of, record_on_file
-from .sandbox import open_sandbox
+from .records import Record, record_of
 from .shown import source_text
 
 COLUMNS = 100
@@ -48,9 +47,7 @@ class TrustedResults(NbGraderPreprocessor):
         refused = _refused.get((names["assignment"], names["student"]))
         if refused:
             raise RuntimeError("the submission could not be taken in: nothing is entered") from refused
-        record = record_on_file(course, names["student"], names["assignment"])
-        if record is None:
-            record = record_of(course, names["student"], names["assignment"], open_sandbox())
+        record = record_of(course, names["student"], names["assignment"])
         if record["grader_error"]:
             raise RuntimeError("the grader failed, not the submission: nothing is entered; run it again")
         put_results(nb, record, intake.submission_of(course, names["student"], names["assignment"]).files)

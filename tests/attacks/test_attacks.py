@@ -10,7 +10,7 @@ import pytest
 from autograder import arrivals, confine, grading, intake, releasing
 from autograder.course import Course
 from autograder.places import REFERENCE, ROOT
-from autograder.sandbox import NOBODY, open_sandbox
+from autograder.sandbox import NOBODY
 
 from .bank import code_attacks, full_marks, text_attacks, write
 
@@ -44,7 +44,7 @@ def attacked(tmp_path_factory):
                 if one.problem_set == problem_set:
                     hand_in(course, tmp_path_factory.mktemp("hostile"), one.name, problem_set, one.files)
             hand_in(course, tmp_path_factory.mktemp("honest"), "zoe", problem_set, honest)
-            graded = grading.grade(course, problem_set, open_sandbox())
+            graded = grading.grade(course, problem_set)
             lines |= {(problem_set, line.student): line for line in graded}
     return course, lines, before
 

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder import grading, judging, records, releasing
+from autograder import grading, judging, records, releasing, verdicts
 from autograder.__main__ import main
 from autograder.course import Course
 from autograder.gradebook import scores
 from autograder.places import REFERENCE
-from autograder.sandbox import open_sandbox
 
 from . import archives, files, names, notebooks
 from .handing_in import FULL, HONEST, PROBLEM_SET, as_released, released_notebook, written
@@ -49,9 +48,8 @@ def outside(base):
 
 def judged(course, students):
     """The instructor's lines on these, as `grade` makes them before it enters the points into the gradebook."""
-    sandbox = open_sandbox()
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda student: records.record_of(course, student, PROBLEM_SET, sandbox), students))
+        found = list(pool.map(lambda student: records.record_of(course, student, PROBLEM_SET), students))
     return {
         one["student"]: grading.Line(
             one["student"], sum(part["points"] for part in one["exercises"]), FULL, tuple(one["remarks"]), True
@@ -70,7 +68,7 @@ def once_for_each_text(monkeypatch):
             known[key] = judging.judge_problem_set(submission, *more)
         return known[key]
 
-    monkeypatch.setattr(records, "judge_problem_set", judge)
+    monkeypatch.setattr(verdicts, "judge_problem_set", judge)
 
 
 @pytest.fixture(scope="session")
@@ -102,7 +100,7 @@ def handed_in(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         once_for_each_text(patch)
         lines = judged(second, second.students(PROBLEM_SET))
-        lines |= {line.student: line for line in grading.grade(course, PROBLEM_SET, open_sandbox())}
+        lines |= {line.student: line for line in grading.grade(course, PROBLEM_SET)}
     return course, said, lines, before
 
 

@@ -23,12 +23,12 @@ from autograder import (
     demonstration,
     grading,
     intake,
-    records,
     releasing,
     report,
     report_page,
     report_text,
     sample_class,
+    verdicts,
 )
 from autograder.__main__ import main
 from autograder.course import Course
@@ -36,7 +36,6 @@ from autograder.gradebook import harmless, scores
 from autograder.nbgrader_plugin import api
 from autograder.places import REFERENCE, ROOT
 from autograder.reference import ONE_AT_A_TIME, hidden_checks
-from autograder.sandbox import open_sandbox
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
 
 TABLE = sample_class.table()
@@ -55,7 +54,7 @@ def graded(tmp_path_factory):
                 folder = tmp_path_factory.mktemp("submission")
                 sample_class.write_submission(one, course, folder)
                 intake.store(course, one.student, problem_set, arrivals.read_folder(folder, problem_set))
-        lines[problem_set] = {line.student: line for line in grading.grade(course, problem_set, open_sandbox())}
+        lines[problem_set] = {line.student: line for line in grading.grade(course, problem_set)}
         assert api(course).generate_feedback(problem_set, force=True)["success"]
     return course, lines
 
@@ -120,7 +119,7 @@ def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
 
 def test_grading_again_grades_nobody_again(graded):
     course, lines = graded
-    again = grading.grade(course, "ps1", open_sandbox())
+    again = grading.grade(course, "ps1")
     assert {line.student: line.points for line in again} == {name: line.points for name, line in lines["ps1"].items()}
     assert not any(line.again for line in again)
 
@@ -134,7 +133,7 @@ def test_a_hand_given_mark_outlives_a_regrade(graded):
         assert grade.needs_manual_grade
         grade.manual_score = 2.0
         book.db.commit()
-    again = {line.student: line for line in grading.grade(course, "ps1", open_sandbox(), regrade=True)}
+    again = {line.student: line for line in grading.grade(course, "ps1", regrade=True)}
     assert again[student].again
     assert [line for line in again.values() if line.points is None] == []
     total = next(score.points for score in scores(course, "ps1") if score.student == student)
@@ -145,7 +144,7 @@ def test_every_grade_records_how_it_was_reached(graded):
     course, _ = graded
     for one in TABLE:
         found = record(course, one)
-        assert found["isolation"] == "bubblewrap" and found["grader"] == records.grader_version()
+        assert found["isolation"] == "bubblewrap" and found["grader"] == verdicts.grader_version()
         assert found["secret"] == course.fingerprint and found["graded"] and found["seconds"] >= 0
 
 
@@ -329,8 +328,8 @@ def test_no_line_is_lost_while_another_submission_is_compared(tmp_path, monkeypa
             redirected.wait()
             yield "ada", RuntimeError("of this test")
 
-    monkeypatch.setattr(grading, "_judged", judged)
-    grading.grade(Course.open(tmp_path / "course"), "ps1", open_sandbox(), print)
+    monkeypatch.setattr(grading, "judged", judged)
+    grading.grade(Course.open(tmp_path / "course"), "ps1", say=print)
     assert "ada: not graded" in capsys.readouterr().out
 
 

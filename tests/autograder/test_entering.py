@@ -15,7 +15,6 @@ from autograder import entering, gradebook_rows, grading, records
 from autograder.entering import Entering
 from autograder.gradebook_trouble import GradebookDamaged, NotEntered
 from autograder.nbgrader_plugin import api
-from autograder.sandbox import open_sandbox
 
 from .judged_class import CLASS, DUE, assert_the_same, copy_of, dump, enter, hand_in, judged_course, tree
 
@@ -69,7 +68,7 @@ def test_gradebook_and_notebooks_are_those_of_nbgraders_own_autograde(judged, tm
         mark_by_hand(one)
     hand_in(stock, "ben", "right", None, DUE + timedelta(hours=5))
     hand_in(stock, "ada", "right", "Now I know.", DUE - timedelta(minutes=5))
-    records.record_of(stock, "ben", "ps1", open_sandbox())
+    records.record_of(stock, "ben", "ps1")
     for folder in ("submitted", "intake", "results"):
         shutil.rmtree(ours.root / folder)
         shutil.copytree(stock.root / folder, ours.root / folder)
@@ -80,7 +79,7 @@ def test_gradebook_and_notebooks_are_those_of_nbgraders_own_autograde(judged, tm
 
 
 def run(course):
-    return {line.student: line for line in grading.grade(course, "ps1", open_sandbox())}
+    return {line.student: line for line in grading.grade(course, "ps1")}
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +219,7 @@ def test_a_damaged_gradebook_is_named_before_anything_is_judged(course, whole, m
     sound = path.read_bytes()
     path.write_bytes(sound[:place] + b"not what was here" * 250 + sound[place + 17 * 250 :])
     kept = {one: one.read_bytes() for one in (course.root / "results").rglob("*.json")}
-    monkeypatch.setattr(grading, "_judged", lambda *_: pytest.fail("judged"))
+    monkeypatch.setattr(grading, "judged", lambda *_: pytest.fail("judged"))
     with pytest.raises(GradebookDamaged, match="put a copy of it in its place") as told:
         run(course)
     assert str(path) in str(told.value) and str(course.root / "results") in str(told.value)
