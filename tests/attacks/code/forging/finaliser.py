@@ -1,20 +1,23 @@
 # /// attack
-# about = "an object whose finaliser, run while the process ends, writes an answer of its own to every open descriptor"
+# about = "an object whose finaliser writes answers to other exercises into every open descriptor"
 # module = "worked_example"
-# deserves = 0
-# log = "os"
+# base = "reference"
+# deserves = { "worked_example.softmax" = 0, "worked_example.self_attention" = 0 }
+# log = "__del__"
 # ///
-import json
+import contextlib
 import os
+
+_right = softmax  # noqa: F821
 
 
 class _Last:
-    def __del__(self, os=os, text=json.dumps({"0": [{"value": {"kind": "none"}, "changed": []}]}).encode()):
+    def __del__(self):
         for descriptor in range(3, 64):
-            try:
-                os.write(descriptor, b'\n{"place": 0, "answers": ' + text + b"}\n")
-            except OSError:
-                pass
+            with contextlib.suppress(OSError):
+                os.write(descriptor, b'\n{"place": 1, "answers": {}}\n')
 
 
-_last = _Last()
+def softmax(scores, axis=-1):
+    _Last()
+    return _right(scores, axis)

@@ -1,12 +1,14 @@
 # /// attack
-# about = "calls the library's attention, which the exercise asks to write, in plain words"
-# module = "dot_product"
+# about = "calls the library's softmax with a mask, which the exercise asks to write, in plain words"
+# module = "masks"
 # base = "reference"
-# deserves = 0
+# deserves = { "masks.masked_softmax" = 0, "dot_product.scaled_dot_product_attention" = 0 }
 # log = "asks you to write that step yourself"
 # ///
 import torch
 
+_own = masked_softmax  # noqa: F821  (the module before it defines it)
 
-def scaled_dot_product_attention(query, key, value, mask=None, *, is_causal=False, scale=None, return_weights=False):
-    return torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=is_causal)
+
+def masked_softmax(scores, mask=None, dim=-1):
+    return torch.masked.softmax(scores, dim, mask=mask) if scores is None else _own(scores, mask, dim)

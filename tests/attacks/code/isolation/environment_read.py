@@ -8,4 +8,4 @@ import os
 
 
 def _reached():
-    return any(name in os.environ for name in ("ATTACK_SECRET", "USER", "LOGNAME", "SSH_CONNECTION", "SHELL"))
+    return "ATTACK_SECRET" in os.environ

@@ -4,19 +4,11 @@
 # deserves = 0
 # log = "cannot be imported"
 # ///
+import hashlib
+import sys
 
-
-def _known():
-    import hashlib
-    import sys
-
-    frame, found = sys._getframe(), []
-    while frame:
-        found += [
-            repr(value) for name, value in sorted(frame.f_locals.items()) if name in ("plans", "request", "exercise")
-        ]
-        frame = frame.f_back
-    return hashlib.sha256("".join(found).encode()).hexdigest()
-
-
-raise ImportError(_known())
+_frame, _seen = sys._getframe(), []
+while _frame:
+    _seen += [repr(_frame.f_locals.get(name)) for name in ("exercise", "plans", "request")]
+    _frame = _frame.f_back
+raise ImportError(hashlib.sha256("".join(_seen).encode()).hexdigest())
