@@ -11,6 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from .settings import FILE, TEMPLATE, Settings, read_checks, read_settings
 from .terms import Terms
 
 # Letters and digits of any script; "+" separates fields in nbgrader's exchange, and Windows drops a dot at the end.
@@ -47,10 +48,15 @@ class Course:
 
     @classmethod
     def open(cls, folder: str | Path) -> Course:
-        """The course in a folder, made if there is none yet: its secret, and its nbgrader_config.py."""
+        """The course in a folder, made if there is none yet: its secret, its course.toml and its nbgrader_config.py.
+
+        Raises SettingsError for a course.toml that is not in order.
+        """
         course = cls(Path(folder).resolve())
         course.root.mkdir(parents=True, exist_ok=True)
         if not course.secret_file.exists():
+            if not (course.root / FILE).exists():
+                (course.root / FILE).write_text(TEMPLATE, encoding="utf-8")
             descriptor = os.open(course.secret_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w") as file:
                 file.write(secrets.token_hex(32) + "\n")
@@ -60,8 +66,13 @@ class Course:
         return course
 
     @property
+    def settings(self) -> Settings:
+        """What course.toml says; SettingsError where it is not in order."""
+        return read_settings(self.root)
+
+    @property
     def secret_file(self) -> Path:
-        return self.root / "secret"
+        return self.settings.secret_file
 
     @property
     def secret(self) -> bytes:
@@ -75,8 +86,9 @@ class Course:
 
     @property
     def terms(self) -> Terms:
-        """What verdicts in this course depend on."""
-        return Terms(self.secret)
+        """What verdicts in this course depend on, as its files have it now; SettingsError where one is not in order."""
+        settings = self.settings
+        return Terms(self.secret, settings.weights, read_checks(settings))
 
     @property
     def fingerprint(self) -> str:

@@ -65,13 +65,14 @@ def _file(module: str) -> str:
     return f"hidden_checks/{module}.py"
 
 
-def told(error: BaseException, module: str) -> str:
-    """What an exception says of a module's text, with the last line there that it came through."""
+def told(error: BaseException, module: str, line: int | None = None) -> str:
+    """What an exception says of a module's text, with the last line there that it came through, or else `line`."""
     file = _file(module)
     if isinstance(error, SyntaxError) and error.filename == file:
         return f"{module}.py, line {error.lineno}: {type(error).__name__}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    place = f"{module}.py, line {lines[-1]}" if lines else f"{module}.py"
+    line = lines[-1] if lines else line
+    place = f"{module}.py, line {line}" if line else f"{module}.py"
     return f"{place}: {type(error).__name__}: {error}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +22,9 @@ from .notebook_setup import packages, setup_source
 from .places import BOOK, REFERENCE
 from .plain_markdown import Directive, convert, pieces
 from .repository import NOTEBOOK_FOLDERS, colab_url, site_url
+from .settings import COURSE
 from .stubs import stub
+from .terms import USUAL, Terms
 
 __all__ = ["generate", "source_notebook", "texts"]
 
@@ -62,9 +65,10 @@ def generate(out_dir: Path | str = NOTEBOOKS) -> list[Path]:
     return written
 
 
-def source_notebook(problem_set: str) -> NotebookNode:
+def source_notebook(problem_set: str, terms: Terms = USUAL, deadline: datetime | None = None) -> NotebookNode:
     """nbgrader's source notebook of a problem set ("ps3"): prompts locked, one grade cell per exercise part.
 
+    terms: what each exercise counts; one that is left out has no cells. deadline: told at the beginning
     Raises LookupError where book/problem-sets has no such page.
     """
     page = f"problem-sets/{problem_set}"
@@ -72,15 +76,19 @@ def source_notebook(problem_set: str) -> NotebookNode:
     if page not in index.pages:
         raise LookupError(f"no problem set {problem_set!r}: expected book/{page}.md")
     cells = [_code(IMPORTS)]
+    if deadline:
+        day = f"{deadline.day} {deadline:%B %Y, %H:%M} ({deadline:%Z})"
+        cells.append(_markdown(f"*To be handed in by {day}.*"))
     for block in _page_blocks(page, index):
         if isinstance(block, Directive) and block.name == "exercise":
-            cells += _graded_exercise(_exercise(block), page, index)
+            exercise = _exercise(block)
+            cells += _graded_exercise(exercise, page, index, terms) if terms.weight(exercise) else []
         elif isinstance(block, Directive):
             cells += _graded_question(block, page, index)
         elif not (block.cell_type == "code" and block.source.strip() == IMPORTS):
             cells.append(block)
     cells.append(_code(f'pack("{problem_set}")'))
-    return _notebook(problem_set, cells)
+    return _notebook(problem_set, cells, {COURSE: {"deadline": deadline.isoformat()}} if deadline else {})
 
 
 def _open_notebook(page: str, index: BookIndex) -> NotebookNode:
@@ -135,15 +143,16 @@ def _exercise(block: Directive) -> Exercise:
     return find_exercise(block.argument, block.options.get("problem-set"))
 
 
-def _prompt(exercise: Exercise, page: str, index: BookIndex) -> str:
+def _prompt(exercise: Exercise, page: str, index: BookIndex, terms: Terms = USUAL) -> str:
     facts = [
-        points_text(exercise.max_points),
+        points_text(terms.priced(exercise).max_points),
         f"about {exercise.minutes} minutes",
         f"difficulty {exercise.difficulty} of 5",
     ]
     if exercise.depends_on:
-        needed = [next(other.number for other in exercises() if other.id == name) for name in exercise.depends_on]
-        facts.append(f"builds on {', '.join(needed)}")
+        needed = [next(other for other in exercises() if other.id == name) for name in exercise.depends_on]
+        numbers = [one.number + ("" if terms.weight(one) else " (left out: no points)") for one in needed]
+        facts.append(f"builds on {', '.join(numbers)}")
     title = f"### Exercise {exercise.number}: {exercise.title}"
     return f"{title}\n\n*{' · '.join(facts)}*\n\n{convert(exercise.prompt.strip(), page, index)}"
 
@@ -172,10 +181,11 @@ def _question(block: Directive, page: str, index: BookIndex) -> str:
     return f"### Question\n\n*{points_text(int(block.options['points']))}, read by a person*\n\n{text}"
 
 
-def _graded_exercise(exercise: Exercise, page: str, index: BookIndex) -> list[NotebookNode]:
-    prompt, grade = _markdown(_prompt(exercise, page, index)), _code(_check(exercise))
+def _graded_exercise(exercise: Exercise, page: str, index: BookIndex, terms: Terms) -> list[NotebookNode]:
+    prompt, grade = _markdown(_prompt(exercise, page, index, terms)), _code(_check(exercise))
+    points = terms.priced(exercise).max_points
     prompt.metadata["nbgrader"] = _nbgrader(f"{slug(exercise)}-prompt", locked=True)
-    grade.metadata["nbgrader"] = _nbgrader(slug(exercise), locked=True, grade=True, points=exercise.max_points)
+    grade.metadata["nbgrader"] = _nbgrader(slug(exercise), locked=True, grade=True, points=points)
     return [prompt, _code(_edit(exercise)), grade]
 
 

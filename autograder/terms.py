@@ -10,6 +10,8 @@ from functools import cached_property
 from selfcheck.catalogue import Exercise, in_problem_set, modules_of
 from selfcheck.verdict import ExerciseResult
 
+from .extra_checks import extra_checks
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -54,8 +56,20 @@ class Terms:
         weights = tuple((name, weight) for name, weight in self.weights if name in ids)
         return replace(self, weights=weights, extra=tuple(one for one in self.extra if one[0] in modules))
 
+    def priced(self, exercise: Exercise) -> Exercise:
+        """An exercise of the catalogue with its points by these terms."""
+        weight = self.weight(exercise)
+        if weight == 1 and not self.extra:
+            return exercise
+        hidden = exercise.hidden_points + sum(check.points for check in extra_checks(self.extra, exercise))
+        points = {name: weight * most for name, most in exercise.points.items()}
+        return replace(exercise, points=points, hidden_points=weight * hidden)
+
     def weigh(self, result: ExerciseResult) -> ExerciseResult:
         """The verdicts of an exercise with its points by these terms."""
         weight = self.weight(result.exercise)
         checks = (replace(one, points=one.points * weight, max_points=one.max_points * weight) for one in result.checks)
         return replace(result, checks=tuple(checks))
+
+
+USUAL = Terms(b"")  # of what is made outside any course: every exercise counts once

@@ -1,0 +1,245 @@
+"""A course's settings: what its course.toml says, read strictly."""
+
+from __future__ import annotations
+
+import functools
+import os
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any
+
+from selfcheck.catalogue import exercises, in_problem_set, parts_of, problem_sets
+
+FILE = "course.toml"
+COURSE = "course"  # in a released notebook's metadata: the deadline that it was released with
+SECRET = "secret"  # noqa: S105  # the name of a file
+MOST_WEIGHT = 10
+YEARS = range(2000, 2200)
+LATE_POLICIES = ("none", "zero")
+MOST_SHOWN = 100  # characters of what stands in the file
+MOST_TEXT = 1500  # characters of a message
+LARGE = 64  # bits
+HANDED_OUT = ("source", "release", "autograded", "feedback")  # what lies there is copied to learners
+TEMPLATE = f"""\
+# The settings of this course. A line counts once the # before it is gone; each shows what holds without it.
+# After a change, run `release` again for the problem sets that are out, and then `grade`.
+
+# secret_file = "{SECRET}"  # what the hidden inputs follow from; a path is seen from this folder
+# hidden_checks = "../my-checks"  # further hidden checks, in files named as the modules: masks.py (without it: none)
+# solutions = true  # false: `release` hands out no solution, and refuses --with-answers
+# late_policy = "none"  # "zero": what is handed in after the deadline gets no points
+
+# [weights]  # whole numbers from 0 to {MOST_WEIGHT}: an exercise's points count so many times, with 0 it is left out
+# "masks.causal_mask" = 1
+
+# [deadlines]  # with the distance from UTC
+# ps1 = 2030-12-01T23:59:00+01:00  # without it: none, or what formgrader says
+"""
+
+
+class SettingsError(ValueError):
+    """course.toml, or a file that it names, is not as expected: the text says what came, and what to do."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What holds in a course.
+
+    weights: exercise id and whole number, where it is not 1; deadlines: problem set and time, with a zone
+    late_policy: None leaves it to nbgrader_config.py; solutions: whether they may be handed out
+    """
+
+    secret_file: Path
+    weights: tuple[tuple[str, int], ...] = ()
+    deadlines: tuple[tuple[str, datetime], ...] = ()
+    late_policy: str | None = None
+    hidden_checks: Path | None = None
+    solutions: bool = True
+
+    def deadline(self, problem_set: str) -> datetime | None:
+        """When a problem set is due."""
+        return dict(self.deadlines).get(problem_set)
+
+
+def read_settings(root: Path) -> Settings:
+    """The settings of the course in a folder: those of its course.toml, or the usual ones; SettingsError."""
+    path = root / FILE
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        text = ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read: expected a text in UTF-8, got {error}") from None
+    found = _settings(text, root)
+    if found.secret_file != root / SECRET and not os.path.isfile(found.secret_file):
+        raise SettingsError(
+            f"{path}: secret_file names {found.secret_file}, where no file is: put it back, or mend the path"
+        )
+    if found.hidden_checks and not os.path.isdir(found.hidden_checks):
+        raise SettingsError(
+            f"{path}: hidden_checks names {found.hidden_checks}, where no folder is: make it, or mend the path"
+        )
+    return found
+
+
+@functools.lru_cache(maxsize=16)
+def _settings(text: str, root: Path) -> Settings:
+    path = root / FILE
+    try:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError, OverflowError) as error:
+        raise SettingsError(f"{path} is no TOML: {_one_line(error)}") from None
+    try:
+        found = {name: _reader(name)(value) for name, value in table.items()}
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}"[:MOST_TEXT]) from None
+    for name in ("secret_file", "hidden_checks"):
+        if name in found:
+            found[name] = _place(path, name, found[name])
+    return Settings(**{"secret_file": root / SECRET} | found)
+
+
+def read_checks(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """Module and source text of each file of further hidden checks; SettingsError for one that is named otherwise."""
+    if not settings.hidden_checks:
+        return ()
+    modules = {exercise.module for exercise in exercises()}
+    found = []
+    for path in sorted(settings.hidden_checks.glob("*.py")):
+        if path.stem not in modules:
+            raise SettingsError(
+                f"{path}: a file of hidden checks is named as the module whose checks it adds to, one of "
+                f"{', '.join(sorted(modules))}: rename it, or move it elsewhere"
+            )
+        try:
+            found.append((path.stem, path.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"{path} cannot be read: expected a text in UTF-8, got {error}") from None
+    return tuple(found)
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:MOST_TEXT] or type(error).__name__
+
+
+def _place(path: Path, name: str, given: str) -> Path:
+    root = path.parent
+    try:
+        place = (root / Path(given).expanduser()).resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise SettingsError(f"{path}: {name} is no path: {_one_line(error)}") from None
+    if any(place.is_relative_to(root / folder) for folder in HANDED_OUT):
+        raise SettingsError(f"{path}: {name} lies in {place}, which nbgrader hands out: move it elsewhere")
+    return place
+
+
+def _reader(name: str) -> Callable[[Any], Any]:
+    if name not in READERS:
+        raise SettingsError(f"there is no setting {_shown(name)}; there are {', '.join(READERS)}")
+    return READERS[name]
+
+
+def _text(name: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or not value.strip() or "\0" in value:
+            raise SettingsError(f'{name} must be a path in quotes, as {name} = "…", got {_shown(value)}')
+        return value
+
+    return read
+
+
+def _solutions(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise SettingsError(f"solutions must be true or false, without quotes, got {_shown(value)}")
+    return value
+
+
+def _late_policy(value: Any) -> str:
+    if value not in LATE_POLICIES:
+        raise SettingsError(
+            f'late_policy must be "none" or "zero", got {_shown(value)}; '
+            "one of your own is named in nbgrader_config.py, as c.AssignLatePenalties.plugin_class"
+        )
+    return value
+
+
+def _weights(value: Any) -> tuple[tuple[str, int], ...]:
+    found = {}
+    for name, weight in _table("weights", value).items():
+        if isinstance(weight, dict):
+            told = f"{name}.{next(iter(weight), '…')}"[:MOST_SHOWN]
+            raise SettingsError(f'[weights] {told}: write the id in quotes, as "{told}" = 2')
+        _must_stand_above("weights", name)
+        try:
+            parts_of(name)
+        except KeyError as error:
+            raise SettingsError(f"[weights]: {error.args[0]}") from None
+        if type(weight) is not int or not 0 <= weight <= MOST_WEIGHT:
+            raise SettingsError(
+                f'[weights] "{name}" must be a whole number from 0 to {MOST_WEIGHT}, got {_shown(weight)}'
+            )
+        found[name] = weight
+    for problem_set in problem_sets():
+        if not any(found.get(exercise.id, 1) for exercise in in_problem_set(problem_set)):
+            raise SettingsError(
+                f"[weights] leaves out every exercise of {problem_set}: do not release it instead, or leave one in"
+            )
+    return tuple(sorted((name, weight) for name, weight in found.items() if weight != 1))
+
+
+def _deadlines(value: Any) -> tuple[tuple[str, datetime], ...]:
+    found = {}
+    for name, when in _table("deadlines", value).items():
+        _must_stand_above("deadlines", name)
+        if name not in problem_sets():
+            raise SettingsError(
+                f"[deadlines]: there is no problem set {_shown(name)}; there are {', '.join(problem_sets())}"
+            )
+        if not isinstance(when, datetime) or when.tzinfo is None:
+            raise SettingsError(
+                f"[deadlines] {name} must be a date and time with its distance from UTC, without quotes, as "
+                f"2030-12-01T23:59:00+01:00, got {_shown(when)}"
+            )
+        if when.year not in YEARS:
+            raise SettingsError(f"[deadlines] {name} must lie between {YEARS[0]} and {YEARS[-1]}, got {_shown(when)}")
+        found[name] = when
+    return tuple(sorted(found.items()))
+
+
+def _table(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise SettingsError(f"{name} must be a table, a line [{name}] with its entries below, got {_shown(value)}")
+    return value
+
+
+def _must_stand_above(table: str, name: str) -> None:
+    if name in READERS and name not in TABLES:
+        raise SettingsError(
+            f"{name} stands below [{table}], and so is one of its entries: move it above the first [table]"
+        )
+
+
+def _shown(value: Any) -> str:
+    """A value as it may stand in a message: in one line, and not endless."""
+    if isinstance(value, dict | list):
+        return "a table" if isinstance(value, dict) else "a list"
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and value.bit_length() > LARGE:  # of many digits Python writes none
+        return f"a number of {value.bit_length()} bits"
+    return ascii(value)[:MOST_SHOWN]
+
+
+TABLES = {"weights": _weights, "deadlines": _deadlines}
+READERS: dict[str, Callable[[Any], Any]] = {
+    "secret_file": _text("secret_file"),
+    "hidden_checks": _text("hidden_checks"),
+    "solutions": _solutions,
+    "late_policy": _late_policy,
+    **TABLES,
+}
