@@ -1,0 +1,188 @@
+"""Judging on a Dask cluster: what dies in the middle loses nothing and has nothing entered twice."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from autograder import agreement, arrivals, cluster, grading, intake, releasing, synthetic
+from autograder.course import Course
+from autograder.places import REFERENCE, ROOT
+from autograder.terms import Terms
+from autograder.verdicts import Task, grader_version
+
+PS, SIZE = "ps1", 8
+SLOWER = 1.0  # seconds of each submission's code, so that there is a middle to die in
+SETTINGS = {"MALLOC_TRIM_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"}
+FILES = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+
+
+def task(files=FILES, grader=None):
+    return Task(files, PS, Terms(b"a course's secret of enough bytes").of(PS), "bubblewrap", grader or grader_version())
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory):
+    """A course where a class has handed in, and nothing is graded."""
+    course = Course.open(tmp_path_factory.mktemp("class") / "course")
+    releasing.release(course, PS)
+    notebook = (course.release(PS) / f"{PS}.ipynb").read_text(encoding="utf-8")
+    for student in synthetic.make_class(PS, SIZE, course.secret, slower=SLOWER):
+        place = tmp_path_factory.mktemp(student.name)
+        synthetic.write(student, PS, notebook, place)
+        intake.store(course, student.name, PS, arrivals.read_folder(place, PS))
+    return course
+
+
+def copy_of(course, place):
+    shutil.copytree(course.root, place)
+    return Course.open(place)
+
+
+@contextmanager
+def dask(*words, more=None):
+    """One process of a Dask cluster."""
+    command = [sys.executable, "-m", "dask", *map(str, words)]
+    environment = os.environ | SETTINGS | (more or {})
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def worker(place, name, **settings):
+    options = ("--name", name, "--nthreads", 1, "--memory-limit", 0, "--no-nanny", "--no-dashboard")
+    return dask("worker", "--scheduler-file", place, *options, "--local-directory", place.parent / name, **settings)
+
+
+@contextmanager
+def scheduler(place, host="127.0.0.1", **settings):
+    """A scheduler on this machine alone; its address."""
+    options = ("--host", host, "--port", 0, "--no-dashboard", "--scheduler-file", place)
+    with dask("scheduler", *options, **settings):
+        end = time.monotonic() + 60
+        while not (place.exists() and place.stat().st_size) and time.monotonic() < end:
+            time.sleep(0.05)
+        yield json.loads(place.read_text())["address"]
+
+
+@contextmanager
+def grading_on(address, course, more=None):
+    command = [sys.executable, "-m", "autograder", "grade", PS, "--course", course.root, "--scheduler", address]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    with subprocess.Popen(command, cwd=ROOT, env=os.environ | SETTINGS | (more or {}), **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(process, start):
+    for line in process.stdout:
+        if line.startswith(start):
+            return
+    pytest.fail(f"ended with {process.wait()} before a line that begins with {start!r}")
+
+
+def on_file(course):
+    return {path.stem: json.loads(path.read_text()) for path in (course.root / "results" / PS).glob("*.json")}
+
+
+def test_neither_a_worker_nor_the_one_who_asks_can_die_so_that_a_grade_is_lost_or_doubled(handed_in, tmp_path):
+    course, place = copy_of(handed_in, tmp_path / "course"), tmp_path / "scheduler.json"
+    with scheduler(place) as address, worker(place, "one") as first, worker(place, "two"):
+        assert address.startswith("tcp://127.0.0.1:")
+        with grading_on(address, course) as asking:
+            read_until(asking, f"2/{SIZE} ")
+            asking.send_signal(signal.SIGKILL)
+        before = on_file(course)
+        assert 2 <= len(before) < SIZE
+
+        with grading_on(address, course) as asking:
+            read_until(asking, f"{len(before) + 1}/{SIZE} ")
+            first.send_signal(signal.SIGKILL)
+            rest = asking.stdout.read()
+            assert asking.wait() == 0, rest
+
+    after = on_file(course)
+    assert {name: after[name]["graded"] for name in before} == {name: one["graded"] for name, one in before.items()}
+    alone = copy_of(handed_in, tmp_path / "alone")
+    lines = grading.grade(alone, PS)
+    assert len(lines) == SIZE and all(line.points is not None for line in lines)
+    books = [agreement.entered(one.root, PS) for one in (course, alone)]
+    assert len(books[0]) == SIZE and agreement.differences(*books, ("the cluster", "here")) == []
+    assert [line.again for line in grading.grade(course, PS)] == [False] * SIZE
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    """Dask's settings for TLS, with an authority of this test."""
+    folder = tmp_path_factory.mktemp("tls")
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=course"]
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    subprocess.run([*make, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    found = {"DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(certificate)}
+    for role in ("SCHEDULER", "WORKER", "CLIENT"):
+        found[f"DASK_DISTRIBUTED__COMM__TLS__{role}__CERT"] = str(certificate)
+        found[f"DASK_DISTRIBUTED__COMM__TLS__{role}__KEY"] = str(key)
+    return found
+
+
+def test_a_cluster_behind_tls_judges_for_who_has_the_certificate_and_for_nobody_else(handed_in, certificates, tmp_path):
+    course, place = copy_of(handed_in, tmp_path / "course"), tmp_path / "scheduler.json"
+    for student in course.students(PS)[1:]:
+        shutil.rmtree(course.submitted(student, PS))
+    with scheduler(place, "tls://127.0.0.1", more=certificates) as address, worker(place, "one", more=certificates):
+        assert address.startswith("tls://")
+        with grading_on(address, course, certificates) as asking:
+            said, _ = asking.communicate(timeout=120)
+        assert asking.returncode == 0 and f"1/1 {course.students(PS)[0]}: " in said
+        course.result_file(course.students(PS)[0], PS).unlink()
+        with grading_on(address, course) as asking:
+            said, _ = asking.communicate(timeout=120)
+        assert asking.returncode == 1 and "no scheduler answers at tls://" in said and not on_file(course)
+
+
+def test_what_is_handed_in_twice_is_judged_once_and_what_is_known_is_passed_on():
+    known = {"points": 1}
+    found = dict(cluster.judged([("ada", task()), ("known", known), ("ben", task()), ("eve", task({}))]))
+    assert found["known"] is known and found["ada"] is found["ben"] is not found["eve"]
+    assert sum(one["points"] for one in found["ada"]["exercises"]) > 0
+    assert sum(one["points"] for one in found["eve"]["exercises"]) == 0
+
+
+def test_a_worker_that_would_judge_otherwise_does_not():
+    [(name, outcome)] = cluster.judged([("ada", task(grader="another"))])
+    assert name == "ada" and isinstance(outcome, RuntimeError) and grader_version() in str(outcome)
+
+
+def test_nobody_at_an_address_is_told(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(cluster.NoCluster, match="no scheduler answers at tcp://.*dask scheduler"):
+            list(cluster.judged([("ada", task())], address))
+
+
+def test_a_scheduler_without_workers_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(cluster, "PATIENCE", 5)
+    with scheduler(tmp_path / "scheduler.json") as address, pytest.raises(cluster.NoCluster, match="has no workers"):
+        list(cluster.judged([("ada", task())], address))
+
+
+def test_a_submission_is_the_same_task_whatever_its_files_are_called_in_turn_and_another_where_anything_differs():
+    same = task(dict(reversed(FILES.items())))
+    assert same.key == task().key
+    others = [task(FILES | {"scores.py": b""}), task({}), task(grader="another")]
+    others.append(Task(FILES, PS, Terms(b"the secret of some other course").of(PS), "bubblewrap", grader_version()))
+    assert len({one.key for one in (same, *others)}) == 5
