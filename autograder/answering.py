@@ -9,6 +9,7 @@ from selfcheck.recorded import plans_of
 from selfcheck.verdict import Differences, differences_of
 
 from .confine import Answers, Request, ask, ask_together
+from .resources import Tally
 from .rooms import cost_little
 from .sandbox import Sandbox
 
@@ -19,13 +20,17 @@ Compared = tuple[list[list[Answer]], Differences]  # the answers to each key, in
 
 
 class Asking:
-    """The answers of one package to the keys of its exercises, as they come in."""
+    """The answers of one package to the keys of its exercises, as they come in.
+
+    tally: what it used for them so far
+    """
 
     def __init__(self, files: dict[str, bytes], keys: Keys, sandbox: Sandbox) -> None:
         self._files, self._keys, self._sandbox = files, keys, sandbox
         self._requests = _requests(keys)
         self._answers: dict[Part, Answers] = {}
         self._right: set[Part] = set()
+        self.tally = Tally()
 
     def everything(self) -> dict[Exercise, Compared]:
         """All answers. What feedback shows is asked to the end before any input that it must not tell of goes in."""
@@ -52,7 +57,7 @@ class Asking:
 
         if parts:
             requests = [self._requests[part] for part in parts]
-            answers = ask_together(self._files, requests, self._sandbox, nothing_shown_is_open)
+            answers = ask_together(self._files, requests, self._sandbox, nothing_shown_is_open, self.tally)
             self._keep_right(parts[len(shown) :], answers[len(shown) :])
 
     def _keep_right(self, parts: list[Part], answers: list[Answers]) -> None:
@@ -67,7 +72,7 @@ class Asking:
         if parts:
             requests = [self._requests[part] for part in parts]
             torch = any(not one.id.startswith("worked_example.") for one in requests)
-            self._answers |= zip(parts, ask(self._files, requests, torch, self._sandbox), strict=True)
+            self._answers |= zip(parts, ask(self._files, requests, torch, self._sandbox, self.tally), strict=True)
 
     def _compared(self, exercise: Exercise) -> Compared:
         keys, parts = self._keys[exercise], [(exercise, False), (exercise, True)]

@@ -9,16 +9,14 @@ import selectors
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-
-import psutil
 
 from selfcheck.arrays import unpack
 from selfcheck.compare import Answer
 
 from .printable import printable, printable_line
+from .resources import Tally
 from .rooms import Room, opened
 from .sandbox import Sandbox
 
@@ -58,20 +56,25 @@ class Request:
 
 
 def ask_together(
-    files: dict[str, bytes], requests: list[Request], sandbox: Sandbox, enough: Callable[[list[Answers]], bool]
+    files: dict[str, bytes],
+    requests: list[Request],
+    sandbox: Sandbox,
+    enough: Callable[[list[Answers]], bool],
+    tally: Tally | None = None,
 ) -> list[Answers]:
     """The answers to every request from one process for all, which is quick; none where it did not come so far.
 
     What one exercise does there can disturb another: an answer that is wrong, or missing, is to be asked for again.
     enough: whether the answers to the requests that are not later leave nothing to be asked again that feedback may
         quote; only then do the inputs of the later ones enter the sandbox
+    tally: what the submission uses is counted there
     """
     first = [one for one in requests if not one.later]
 
     def held(lines: list[dict]) -> bool:
         return not enough(_by_place(first, lines))
 
-    _, _, lines = _run(files, requests, True, sandbox, held, together=True)
+    _, _, lines = _run(files, requests, True, sandbox, held, tally or Tally(), together=True)
     return _by_place(requests, lines)
 
 
@@ -81,11 +84,12 @@ def _by_place(requests: list[Request], lines: list[dict]) -> list[Answers]:
 
 
 def ask(
-    files: dict[str, bytes], requests: list[Request], torch: bool, sandbox: Sandbox
+    files: dict[str, bytes], requests: list[Request], torch: bool, sandbox: Sandbox, tally: Tally | None = None
 ) -> list[dict[str, list[Answer]]]:
     """The answers to every request, in order; whatever the learner's code does becomes an answer with an error.
 
     files: the text of every file of the package `attention`; torch: whether to import it beforehand
+    tally: what the submission uses is counted there
     What was killed is tried once more: another process may have taken the machine's memory.
     Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
@@ -104,7 +108,8 @@ def ask(
         def tried_again(lines: list[dict], again: frozenset[int] = again) -> bool:
             return any(line.get("died") == "killed" and line["place"] not in again for line in lines)
 
-        started, stopped, lines = _run(files, [requests[place] for place in waiting], torch, sandbox, tried_again)
+        asked = [requests[place] for place in waiting]
+        started, stopped, lines = _run(files, asked, torch, sandbox, tried_again, tally or Tally())
         said = {waiting[line["place"]]: line for line in lines}
         held = tried_again([line for line in lines if not requests[waiting[line["place"]]].later])
         missing = [place for place in waiting if place not in said and not (held and requests[place].later)]
@@ -129,6 +134,7 @@ def _run(
     torch: bool,
     sandbox: Sandbox,
     held: Callable[[list[dict]], bool],
+    tally: Tally,
     together: bool = False,
 ) -> tuple[bool, bool, list[dict]]:
     """One room: whether it began on the learner's code, whether it was stopped at one of its limits, and the sound
@@ -158,31 +164,13 @@ def _run(
     with opened(files, sandbox) as room:
         data, stopped = _exchange(room, texts, PATIENCE * most + START)
     started, lines = _lines(data, len(requests))
+    # What a learner's own process says of its time counts for nothing.
+    tally.add(room.used, [] if together else [(requests[line["place"]].id, line.get("seconds")) for line in lines])
     return started, stopped, lines
 
 
 def _kernel() -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", os.uname().release)[:2])
-
-
-def _takes_too_much(room: Room) -> bool:
-    """Whether the memory of all processes of a room, that of files left out, exceeds what they may have."""
-    taken = 0
-    try:
-        for one in psutil.Process(room.pid).children(recursive=True):
-            with suppress(psutil.Error):
-                memory = one.memory_info()
-                taken += memory.rss - getattr(memory, "shared", 0) + _shared_by(one.pid)
-    except psutil.Error:
-        return False
-    return taken > MEMORY_IN_ALL
-
-
-def _shared_by(process: int) -> int:
-    """Bytes of memory that a process could share with others and that is no file's; 0 where that is not told."""
-    with suppress(OSError), open(f"/proc/{process}/status", encoding="ascii", errors="replace") as lines:
-        return next((1024 * int(line.split()[1]) for line in lines if line.startswith("RssShmem:")), 0)
-    return 0
 
 
 def _line(tree: Any) -> bytes:
@@ -202,7 +190,7 @@ def _exchange(room: Room, texts: list[tuple[int, Callable[[bytes], bytes]]], sec
             selector.register(room.asks, selectors.EVENT_WRITE)
         while (left := deadline - time.monotonic()) > 0 and len(said) <= MOST_OUTPUT:
             if time.monotonic() > look:
-                if _takes_too_much(room):
+                if room.look() > MEMORY_IN_ALL:
                     break
                 look = time.monotonic() + LOOK
             if texts and not text and lines >= texts[0][0]:

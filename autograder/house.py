@@ -6,7 +6,8 @@ a room gets and the house gives away; the first line that a room reads is its pa
 or null to be told which walls it has. Whoever started the house sends, each as one message:
     first   the filter as the kernel takes it, answered by `ready`
     open    with the two ends of pipes that a room reads and writes
-    close   whatever runs in the room is killed, answered by `closed`
+    close   whatever runs in the room is killed, answered by what ran there has used: {"processor_seconds", "peak_kib",
+            "complete"}
 The house ends with whoever holds the other end.
 """
 
@@ -20,6 +21,7 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -31,41 +33,82 @@ BIND = 0x1000 | 0x4000  # with what is mounted below it
 READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS, AGAIN = 1, 2, 4, 8, 32  # of mount(2)
 SCRATCH = 64 * 2**20
 CAPABILITIES = 0x20080522  # the version of the form of capset(2)
+LINGER = 2.0  # seconds that killed processes may take to end
 
 
 def main(descriptor: int) -> None:
     """Open rooms, one at a time, until the other side hangs up."""
     torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
     room.set_dumpable(False)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever inherits that it is ignored is told nothing of its children
     control = socket.socket(fileno=descriptor)
     filtered = control.recv(MOST)
     gc.freeze()  # a collection in a room would copy the pages of all that is here
     control.send(b"ready")
+    keeper = 0
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, MOST, 2)
         if not message:
             break
-        if message == b"open" and os.fork() == 0:
-            try:
-                control.close()
-                _keep_room(*descriptors, filtered)
-            finally:
-                os._exit(1)
+        if message == b"open":
+            keeper = os.fork()
+            if keeper == 0:
+                try:
+                    control.close()
+                    _keep_room(*descriptors, filtered)
+                finally:
+                    os._exit(1)
         for one in descriptors:
             os.close(one)
         if message == b"close":
-            _end_all()
-            control.send(b"closed")
-    _end_all()
+            control.send(json.dumps(_end_all(keeper)).encode())
+    _end_all(keeper)
 
 
-def _end_all() -> None:
-    """Kill whatever runs here but this process, the first of its namespace; rooms within it end with their first."""
+def _end_all(keeper: int) -> dict[str, float | bool]:
+    """Kill whatever runs here but this process, the first of its namespace; what it has used.
+
+    complete: whether the times of all are in the sum. What a room's first process takes with it when it ends counts
+    nowhere, so that the others have to be dead before it.
+    """
+    complete = _end_followers(keeper)
     with suppress(ProcessLookupError):  # there was nobody
         os.kill(-1, signal.SIGKILL)
+    seconds, peak = 0.0, 0
     with suppress(ChildProcessError):
         while True:
-            os.waitpid(-1, 0)
+            _, _, usage = os.wait4(-1, 0)
+            seconds += usage.ru_utime + usage.ru_stime
+            peak = max(peak, usage.ru_maxrss)
+    return {"processor_seconds": seconds, "peak_kib": peak, "complete": complete}
+
+
+def _end_followers(keeper: int) -> bool:
+    """Kill every process of a room but the first, which the keeper has started; whether all of them are dead."""
+    end = time.monotonic() + LINGER
+    while time.monotonic() < end:
+        parents = dict(_living())
+        followers = [pid for pid, parent in parents.items() if keeper not in (pid, parent)]
+        if not followers:
+            return True
+        for pid, parent in parents.items():
+            with suppress(ProcessLookupError):
+                if parent == keeper:
+                    os.kill(pid, signal.SIGSTOP)  # so that it starts nobody else
+                elif pid != keeper:
+                    os.kill(pid, signal.SIGKILL)
+        time.sleep(0.001)
+    return False
+
+
+def _living() -> Iterator[tuple[int, int]]:
+    """Each process here but this one, and its parent; not those that are dead and were not waited for."""
+    for name in os.listdir("/proc"):
+        if name.isdigit() and name != "1":
+            with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+                state, parent, *more = file.read().rpartition(b")")[2].split()
+                if state != b"Z" or int(more[15]) > 1:  # a process whose first thread alone has ended looks dead too
+                    yield int(name), int(parent)
 
 
 def _keep_room(asked: int, answers: int, filtered: bytes) -> None:

@@ -7,9 +7,10 @@ on standard input:
 and, once all of these are answered, a second line with further exercises: until then nobody here knows their inputs.
 Seconds and budget are the processor's; by the clock there are `patience` times as many. `alone` says that no process
 but this program's is in sight, so that whatever an exercise leaves behind can be ended. Each exercise has a process of
-its own, unless they run `together`, in this one, which then has `seconds` for all.
+its own, unless they run `together`, in one that has `seconds` for all. This process runs nothing of a learner's: what
+its children used is added up here, which no child can keep from it.
 Each answer leaves as one JSON line, {"place", "answers"} or {"place", "died"}, on the descriptor that the command line
-names.
+names; with it, "seconds" of the processor that an exercise's own process and what it started have used.
 """
 
 from __future__ import annotations
@@ -51,14 +52,27 @@ def main(descriptor: int, package_parent: str) -> None:
         if late or exercise["id"] in died:
             said = {"died": died.get(exercise["id"], "budget")}
         else:
+            before = _spent()
             said = _in_a_child(exercise, request, descriptor, package_parent)
+            said["seconds"] = round(_spent() - before, 4)
         if "died" in said:
             died[exercise["id"]] = said["died"]
         _say(descriptor, {"place": exercise["place"], **said})
 
 
 def _together(request: dict, descriptor: int, package_parent: str) -> None:
-    """Answer in this process, as far as that goes; whoever asked does not rely on what comes, or does not."""
+    """Answer in one process, as far as that goes; whoever asked does not rely on what comes, or does not."""
+    child = os.fork()
+    if child == 0:
+        try:
+            _answer_all(request, descriptor, package_parent)
+        finally:
+            os._exit(0)
+    os.wait4(child, 0)
+    _end_others(request)
+
+
+def _answer_all(request: dict, descriptor: int, package_parent: str) -> None:
     from selfcheck import runner
 
     asked = os.fdopen(os.dup(0))
@@ -110,13 +124,8 @@ def _in_a_child(exercise: dict, request: dict, descriptor: int, package_parent: 
     os.close(reading)
     # Whoever has closed the pipe has nothing more to say; what was started beside it ends with it.
     os.kill(child, signal.SIGKILL)
-    if request["alone"]:
-        with contextlib.suppress(ProcessLookupError):  # there was nobody
-            os.kill(-1, signal.SIGKILL)
     _, status, usage = os.wait4(child, 0)
-    with contextlib.suppress(ChildProcessError):  # the first process of a sandbox inherits every orphan
-        while request["alone"]:
-            os.waitpid(-1, 0)
+    _end_others(request)
     if reason:
         return {"died": reason}
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
@@ -126,6 +135,16 @@ def _in_a_child(exercise: dict, request: dict, descriptor: int, package_parent: 
         return {"answers": json.loads(collected)}
     except (ValueError, RecursionError):
         return {"died": "ended"}
+
+
+def _end_others(request: dict) -> None:
+    """End whatever an exercise has left behind, where nobody else's processes are in sight, and wait for it."""
+    if request["alone"]:
+        with contextlib.suppress(ProcessLookupError):  # there was nobody
+            os.kill(-1, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):  # the first process of a sandbox inherits every orphan
+            while True:
+                os.waitpid(-1, 0)
 
 
 def _limit(request: dict) -> None:

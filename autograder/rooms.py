@@ -12,34 +12,46 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import psutil
 
 from . import syscalls
 from .places import SELFCHECK
+from .resources import Looks, Used
 from .sandbox import INSIDE, Sandbox, house_wall
 
 START = 120.0  # seconds by the clock, for a house to be ready or a room to be closed
+LINGER = 0.5  # likewise, for a sandbox whose programs have ended to end too
+IN_A_HOUSE, BY_ITSELF = 3, 1  # generations of processes that are the grader's own, below the one that was started
 RUNNER = ("arrays.py", "objects.py", "runner.py", "steps.py", "traces.py")  # of selfcheck
 
 
-@dataclass(frozen=True)
+@dataclass
 class Room:
     """Where a learner's package answers.
 
     asks: the descriptor to write requests to; says: the one that its answers are read from
-    pid: the process whose descendants run there
+    pid: the process whose descendants run there; ours: so many generations of them are the grader's own programs
     first: what it reads before any request
+    used: what ran there has used; known when the room is closed
     """
 
     asks: int
     says: int
     pid: int
+    ours: int
     first: bytes = b""
+    looks: Looks = field(default_factory=Looks)
+    used: Used = Used(complete=False)
+
+    def look(self) -> int:
+        """Bytes of memory that all its processes take now, those of files left out."""
+        return self.looks.look(self.pid, self.ours)
 
 
 @contextmanager
@@ -88,13 +100,29 @@ def _alone(files: dict[str, bytes], sandbox: Sandbox) -> Iterator[Room]:
         with sandbox.command(stage, program) as (command, descriptors):
             process = _start(command, [answers, *descriptors], subprocess.PIPE)
         os.close(answers)
+        walled = sandbox.level != "none"
+        room = Room(process.stdin.fileno(), says, process.pid, BY_ITSELF if walled else 0)
         try:
-            yield Room(process.stdin.fileno(), says, process.pid)
+            yield room
         finally:
             os.close(says)
             process.stdin.close()
+            used = _ended(process)
+            room.used = room.looks.at_least(replace(used, complete=used.complete and walled and not sandbox.lacks))
+
+
+def _ended(process: subprocess.Popen) -> Used:
+    """What a sandbox has used that ends by itself, or is killed: then what ran in it is not all counted."""
+    end, pid, killed = time.monotonic() + LINGER, 0, False
+    while pid == 0:
+        if time.monotonic() > end and not killed:
             process.kill()
-            process.wait()
+            killed = True
+        pid, _, usage = os.wait4(process.pid, 0 if killed else os.WNOHANG)
+        if pid == 0:
+            time.sleep(0.002)
+    process.wait()
+    return Used(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, not killed)
 
 
 class House:
@@ -110,8 +138,10 @@ class House:
         with inside:
             self._process = _start(house_wall(stage, program), [inside.fileno()], subprocess.DEVNULL)
         self._control.settimeout(START)
-        self._control.send(syscalls.program() or b"none")
-        self.sound = self._said(b"ready")
+        filtered = syscalls.program()
+        self._control.send(filtered or b"none")
+        self.sound = self._said() == b"ready"
+        self._walled = filtered is not None
 
     @contextmanager
     def room(self, files: dict[str, bytes] | None) -> Iterator[Room]:
@@ -128,11 +158,13 @@ class House:
             finally:
                 os.close(asked)
                 os.close(answers)
-            yield Room(asks, says, self._process.pid, json.dumps(package).encode() + b"\n")
+            first = json.dumps(package).encode() + b"\n"
+            room = Room(asks, says, self._process.pid, IN_A_HOUSE, first)
+            yield room
         finally:
             os.close(asks)
             os.close(says)
-            self._close()
+            room.used = room.looks.at_least(self._close())
 
     def end(self) -> None:
         """Kill whatever is left of it."""
@@ -144,16 +176,22 @@ class House:
         self._process.wait()
         self._stage.cleanup()
 
-    def _close(self) -> None:
+    def _close(self) -> Used:
+        """Have whatever runs in the room killed; what it has used."""
         with suppress(OSError):
             self._control.send(b"close")
-        self.sound = self.sound and self._said(b"closed")
+        said = self._said() if self.sound else b""
+        self.sound = bool(said)
+        if not said:
+            return Used(complete=False)
+        used = json.loads(said)
+        return Used(used["processor_seconds"], used["peak_kib"] / 1024, used["complete"] and self._walled)
 
-    def _said(self, word: bytes) -> bool:
+    def _said(self) -> bytes:
         try:
-            return self._control.recv(100) == word
+            return self._control.recv(500)
         except OSError:  # it is gone, or late
-            return False
+            return b""
 
 
 _idle: list[House] = []

@@ -11,6 +11,7 @@ import errno
 import fcntl
 import functools
 import os
+import signal
 import tempfile
 
 #: Refused with EPERM, by what they reach.
@@ -52,6 +53,10 @@ def program() -> bytes | None:
     _add(rules, refuse, "clone", new_user)
     _add(rules, seccomp.ERRNO(errno.EACCES), "socket", seccomp.Arg(0, seccomp.NE, UNIX_SOCKETS))
     _add(rules, refuse, "prlimit64", seccomp.Arg(0, seccomp.NE, 0))  # limits of other processes
+    # Taken as done, and not done: a process that ignores how its children end has their times thrown away.
+    for name in ("rt_sigaction", "sigaction", "signal"):
+        ends = seccomp.Arg(0, seccomp.EQ, signal.SIGCHLD)
+        _add(rules, seccomp.ERRNO(0), name, ends, seccomp.Arg(1, seccomp.NE, 0))
     for command in LOCKS:
         _add(rules, refuse, "fcntl", seccomp.Arg(1, seccomp.EQ, command))
     with tempfile.TemporaryFile() as file:

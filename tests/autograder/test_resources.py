@@ -1,0 +1,188 @@
+"""What a submission used is counted outside its reach: it can neither hide its time nor make some up."""
+
+import pytest
+
+from autograder import confine, rooms
+from autograder.places import REFERENCE
+from autograder.resources import Tally, Used
+from autograder.sandbox import open_sandbox
+from autograder.stubs import given_files
+from selfcheck.plan import call
+
+GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
+PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
+BURNT = 0.6  # seconds of the processor that each of the bodies below uses at least, in a process that is not its own
+NO_BURN = 0.4  # and what a room costs without
+HELPERS = f"""
+import ctypes, mmap, os, signal, threading, time
+
+def burn(seconds={BURNT}):
+    while time.process_time() < seconds:
+        pass
+
+def detached(work, says):
+    "Run in a process whose parent is gone; what it holds ends when it does."
+    if os.fork() == 0:
+        if os.fork() == 0:
+            work()
+            os.close(says)
+        os._exit(0)
+"""
+#: Each burns in another way; n is answered once the time is spent.
+HIDING = {
+    "a child of a child whose parent is gone": """
+def causal_mask(n):
+    waits, says = os.pipe()
+    detached(burn, says)
+    os.close(says)
+    os.read(waits, 1)
+    return n
+""",
+    "a child of a parent that ignores how its children end": """
+def causal_mask(n):
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    waits, says = os.pipe()
+    for _ in range(3):
+        if os.fork() == 0:
+            burn(time.process_time() + 0.2)
+            os._exit(0)
+    os.close(says)
+    os.read(waits, 1)
+    return n
+""",
+    "one that is left behind and still runs": """
+def causal_mask(n):
+    waits, says = os.pipe()
+
+    def endless():
+        burn()
+        os.write(says, b".")
+        burn(1e9)
+
+    detached(endless, says)
+    os.read(waits, 1)
+    return n
+""",
+    "a thread of a process whose first thread has ended": """
+def causal_mask(n):
+    waits, says = os.pipe()
+
+    def endless():
+        burn()
+        os.write(says, b".")
+        burn(1e9)
+
+    if os.fork() == 0:
+        threading.Thread(target=endless).start()
+        ctypes.CDLL(None).syscall(60, 0)  # ends this thread alone
+    os.read(waits, 1)
+    return n
+""",
+}
+LYING = """
+def causal_mask(n):
+    for descriptor in range(3, 64):
+        for line in (b'{"place": 0, "answers": {}, "seconds": 77.5}', b'{"processor_seconds": 77.5, "complete": true}'):
+            try:
+                os.write(descriptor, line + b"\\n")
+            except OSError:
+                pass
+    return n
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    return open_sandbox()
+
+
+def used(sandbox, body, together):
+    """What the module masks.py with this body uses for one answer, and the answer."""
+    tally = Tally()
+    asked = GIVEN | {"masks.py": (HELPERS + body).encode()}, [confine.Request("masks.causal_mask", PLANS)]
+    if together:
+        answers = confine.ask_together(*asked, sandbox, lambda answers: True, tally)
+    else:
+        answers = confine.ask(*asked, False, sandbox, tally)
+    return tally, answers[0]["0"][0]
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["together", "alone"])
+@pytest.mark.parametrize("body", HIDING.values(), ids=HIDING)
+def test_time_burnt_in_another_process_is_in_the_figure(sandbox, monkeypatch, body, together):
+    monkeypatch.setattr(confine, "SECONDS", 1.0)  # for what is left behind: its exercise's process is waited for
+    tally, answer = used(sandbox, body, together)
+    assert answer["value"]["value"] == "3"
+    assert tally.used.processor_seconds >= BURNT and tally.used.complete
+    if together:
+        assert tally.seconds == {}, "one process has answered all: nobody outside can tell whose time it was"
+    else:
+        assert BURNT <= tally.seconds["masks.causal_mask"] <= tally.used.processor_seconds
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["together", "alone"])
+def test_what_a_room_says_of_its_time_is_not_believed(sandbox, together):
+    tally, _ = used(sandbox, LYING, together)
+    assert tally.used.processor_seconds < NO_BURN
+    assert max(tally.seconds.values(), default=0) < NO_BURN
+
+
+def test_who_is_stopped_at_a_limit_is_counted_whole(sandbox, monkeypatch):
+    monkeypatch.setattr(confine, "START", 0.0)
+    monkeypatch.setattr(confine, "PATIENCE", 0.5)  # of the processor's seconds: two by the clock
+    tally, answer = used(sandbox, "def causal_mask(n):\n    os.fork()\n    burn(1e9)\n", True)
+    assert answer["error"]["type"] == "Stopped"
+    assert tally.used.complete and tally.used.processor_seconds >= BURNT
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "none"])
+def test_a_sandbox_for_one_submission_counts_too_and_says_where_some_may_be_missing(monkeypatch, level):
+    monkeypatch.setattr(rooms, "houses_stand", lambda lacks: False)
+    tally, answer = used(open_sandbox(level), HIDING["a child of a child whose parent is gone"], False)
+    assert answer["value"]["value"] == "3"
+    assert tally.used.complete == (level == "bubblewrap")
+    if tally.used.complete:
+        assert tally.used.processor_seconds >= BURNT
+
+
+def test_the_memory_of_the_largest_process_is_marked_by_the_kernel(sandbox):
+    small, _ = used(sandbox, "def causal_mask(n):\n    return n\n", True)
+    large, _ = used(sandbox, "def causal_mask(n):\n    return n + 0 * len(bytearray(b'x' * 2**28))\n", True)
+    assert large.used.peak_mib - small.used.peak_mib >= 256
+
+
+def test_processes_that_take_memory_together_are_seen_together(sandbox):
+    body = """
+def causal_mask(n):
+    waits, says = os.pipe()
+    for _ in range(4):
+        if os.fork() == 0:
+            kept = bytearray(b"x" * 2**27)
+            time.sleep(0.7)
+            os._exit(len(kept) % 2)
+    os.close(says)
+    os.read(waits, 1)
+    return n
+"""
+    tally, _ = used(sandbox, body, True)
+    assert tally.used.peak_mib >= 4 * 128
+
+
+def test_rooms_add_up_and_the_largest_memory_counts():
+    both = Used(1.5, 200.0) + Used(0.25, 300.0, complete=False)
+    assert both == Used(1.75, 300.0, complete=False)
+    assert both.as_json() == {"processor_seconds": 1.75, "peak_mib": 300, "complete": False}
+
+
+@pytest.mark.parametrize("said", [5.0, float("inf"), float("nan"), -1.0, "1", True, None])
+def test_seconds_of_an_exercise_that_the_kernel_did_not_count_are_left_out(said):
+    tally = Tally()
+    tally.add(Used(1.0), [("masks.causal_mask", said)])
+    assert tally.seconds == {} and tally.used == Used(1.0)
+
+
+def test_seconds_of_an_exercise_that_is_asked_twice_add_up():
+    tally = Tally()
+    tally.add(Used(1.0), [("masks.causal_mask", 0.25), ("masks.padding_mask", 0.5)])
+    tally.add(Used(1.0), [("masks.causal_mask", 0.5)])
+    assert tally.seconds == {"masks.causal_mask": 0.75, "masks.padding_mask": 0.5}
