@@ -9,6 +9,7 @@ import click
 from .bench_command import bench
 from .course_commands import COMMANDS
 from .judge_command import judge
+from .log_command import log
 from .places import COMMAND
 from .prove_command import prove
 
@@ -38,7 +39,7 @@ def build(only_compare: bool) -> None:
     click.echo("built: stubs, recorded answers, notebooks")
 
 
-for command in (bench, judge, prove, *COMMANDS):
+for command in (bench, judge, log, prove, *COMMANDS):
     main.add_command(command)
 
 if __name__ == "__main__":
