@@ -97,7 +97,7 @@ class ClassReport:
     """A problem set over the whole class.
 
     ungraded: who has handed in and has no grade; graders: versions of the grader that the grades come from
-    seconds: what judging took, by learner
+    seconds: what judging took, by learner; used: what the submission did of it, seconds of the processor and MiB
     """
 
     problem_set: str
@@ -107,6 +107,7 @@ class ClassReport:
     isolation: set[str] = field(default_factory=set)
     graders: set[str] = field(default_factory=set)
     seconds: dict[str, float] = field(default_factory=dict)
+    used: dict[str, tuple[float, float]] = field(default_factory=dict)
     ungraded: list[str] = field(default_factory=list)
     similar: Similarities = field(default_factory=lambda: Similarities((), (), (), 0))
 
@@ -188,8 +189,18 @@ def _count(report: ClassReport, summaries: dict[str, ExerciseSummary], record: R
     )
     if isinstance(record.get("seconds"), int | float):
         report.seconds[student] = record["seconds"]
+    used = _used(record)
+    if used:
+        report.used[student] = used
     if reasons:
         report.looks[student] = reasons
+
+
+def _used(record: Record) -> tuple[float, float] | None:
+    """What a submission used; None where the record does not have it."""
+    used = record.get("used")
+    found = [used.get(name) for name in ("processor_seconds", "peak_mib")] if isinstance(used, dict) else [None]
+    return tuple(found) if all(isinstance(one, int | float) for one in found) else None
 
 
 def _files(course: Course, student: str, problem_set: str, modules: list[str]) -> dict[str, bytes]:

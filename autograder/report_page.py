@@ -12,7 +12,7 @@ from selfcheck.verdict import FAILED, SKIPPED
 from .printable import printable, printable_line
 from .report import ClassReport, Met
 from .report_plots import binned, histogram, horizontal_bars
-from .report_words import alike, how_compared, no_proof, slowest, time_told, who_is_published
+from .report_words import alike, how_compared, no_proof, slowest, time_told, what_is_timed, who_is_published
 from .tables import MOST_REMARK, remarks_line
 
 MOST_PLOTTED = 10  # misconceptions
@@ -208,8 +208,9 @@ def _alike(report: ClassReport) -> str:
 def _time(report: ClassReport) -> str:
     parts = [f"<p>{_text(time_told(report))}</p>"]
     if report.seconds:
-        rows = ((_learner(student), _number(f"{seconds:.1f}")) for student, seconds in slowest(report))
-        parts.append(_table("The submissions that took longest", ("learner", "seconds"), rows))
+        rows = ((_learner(one), _number(f"{seconds:.1f}"), *_used(report, one)) for one, seconds in slowest(report))
+        heads = ("learner", "seconds", "of the processor", "MiB at most")
+        parts.append(_table("The submissions that took longest", heads, rows))
     timed = [one for one in report.exercises if one.seconds]
     if timed:
         rows = (
@@ -220,8 +221,17 @@ def _time(report: ClassReport) -> str:
             )
             for one in timed
         )
+        parts.append(f"<p>{_text(what_is_timed())}</p>")
         parts.append(_table("Seconds per exercise", ("exercise", "mean", "longest"), rows))
     return "".join(parts)
+
+
+def _used(report: ClassReport, student: str) -> tuple[_Number, _Number]:
+    """What the submission itself took, as cells; empty where its record does not say."""
+    if student not in report.used:
+        return _number(""), _number("")
+    seconds, mib = report.used[student]
+    return _number(f"{seconds:.1f}"), _number(f"{mib:.0f}")
 
 
 def _learners(report: ClassReport) -> str:

@@ -54,6 +54,14 @@ def time_told(report: ClassReport) -> str:
     )
 
 
+def what_is_timed() -> str:
+    """Which exercises' seconds are known."""
+    return (
+        "Of the processor, counted for learners whose answers to the exercise had a process of their own: it trains a "
+        "model, or something in it was not right."
+    )
+
+
 def slowest(report: ClassReport) -> list[tuple[str, float]]:
     """The submissions that took longest to judge."""
     return sorted(report.seconds.items(), key=lambda item: (-item[1], item[0]))[:SLOWEST]

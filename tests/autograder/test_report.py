@@ -126,6 +126,14 @@ def test_time_is_told_by_submission_and_by_exercise_where_the_record_has_it(cour
     assert [row[1:] for row in table] == [[f"{0.5 + number:.2f}"] * 2 for number in range(5)]
 
 
+def test_what_a_submission_used_stands_beside_its_time_where_the_record_has_it(course):
+    file_record(course, "ida", seconds=30.0, used={"processor_seconds": 12.25, "peak_mib": 512, "complete": True})
+    file_record(course, "eve", seconds=4.0, used={"processor_seconds": "many"})
+    page = BeautifulSoup(report_page.page(class_report(course, "ps1")), "html.parser")
+    table = table_of(page, "The submissions that took longest")
+    assert table[:2] == [["ida", "30.0", "12.2", "512"], ["eve", "4.0", "", ""]]
+
+
 def test_code_that_is_alike_is_told_with_what_it_does_not_prove(course):
     found = class_report(course, "ps1")
     assert [group.students for group in found.similar.groups] == [("ana", "ben")]
