@@ -54,21 +54,21 @@ def export(
     ungraded: count people whose written questions still wait for points, with the points they have
     Raises ValueError for what the form does not know.
     """
+    if form == "csv" and (identify_by or column or ungraded):
+        raise ValueError("--identify-by, --column and --ungraded are for canvas and moodle: csv has every column")
+    everybody = scores(course, problem_set)
+    waiting = _not_in_the_gradebook(course, problem_set, everybody)
     if form == "csv":
-        if identify_by or column or ungraded:
-            raise ValueError("--identify-by, --column and --ungraded are for canvas and moodle: csv has every column")
-        count = write_csv(course, problem_set, target)
-        return Exported(count, tuple(_not_in_the_gradebook(course, problem_set, scores(course, problem_set))))
+        write_csv(everybody, problem_set, target)
+        return Exported(len(everybody), tuple(waiting))
     known = IDENTITIES[form]
     identify_by = identify_by or next(iter(known))
     if identify_by not in known:
         raise ValueError(f"{form} identifies people by {', '.join(known)}, got {identify_by}")
     column = _sound_column(form, column or problem_set)
-    everybody = scores(course, problem_set)
     found, left_out = _sort_out(everybody, form, identify_by, ungraded)
     write = _write_canvas if form == "canvas" else _write_moodle
     write(found, target, known[identify_by], column)
-    waiting = _not_in_the_gradebook(course, problem_set, everybody)
     notes = [*left_out, *waiting, *_remarks(form, identify_by, column, found)]
     return Exported(len(found), tuple(notes))
 

@@ -74,9 +74,8 @@ def scores(course: Course, problem_set: str) -> list[Score]:
     return sorted(found, key=lambda score: score.student)
 
 
-def write_csv(course: Course, problem_set: str, target: Path) -> int:
-    """Write the scores as quoted CSV that no spreadsheet takes for formulas; returns the number of students."""
-    found = scores(course, problem_set)
+def write_csv(found: Iterable[Score], problem_set: str, target: Path) -> None:
+    """Write the scores as quoted CSV that no spreadsheet takes for formulas."""
     rows = (
         (
             one.student,
@@ -92,7 +91,6 @@ def write_csv(course: Course, problem_set: str, target: Path) -> int:
         for one in found
     )
     write_rows(target, COLUMNS, rows)
-    return len(found)
 
 
 def write_rows(target: Path, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

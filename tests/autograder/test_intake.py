@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from autograder import arrivals, intake
-from autograder.course import Course, check_student_id
+from autograder.course import Course
 
 RELEASED = {
     "cells": [
@@ -104,13 +104,6 @@ def test_a_zip_in_a_folder_of_the_problem_sets_name_is_understood(tmp_path):
     assert set(arrivals.read_zip(path, "ps3").files) == {"masks.py"}
 
 
-def test_what_is_no_zip_is_refused(tmp_path):
-    path = tmp_path / "ps3.zip"
-    path.write_bytes(b"not a zip")
-    with pytest.raises(ValueError, match="no readable zip"):
-        arrivals.read_zip(path, "ps3")
-
-
 def test_a_submission_that_came_another_way_is_cleaned_once_and_kept(course):
     folder = course.submitted("ada", "ps3")
     (folder / "attention").mkdir(parents=True)
@@ -133,17 +126,3 @@ def test_a_file_slipped_in_after_cleaning_is_cleaned_again(course):
     (course.submitted("ada", "ps3") / "torch.py").write_text("x")
     intake.normalise(course, "ada", "ps3")
     assert not (course.submitted("ada", "ps3") / "torch.py").exists()
-
-
-@pytest.mark.parametrize("name", ["ada", "søren", "李雷", "a.b-c_d@e", "2026001"])
-def test_student_ids_of_any_script_are_taken(name):
-    assert check_student_id(name) == name
-
-
-ODD_IDS = ["", ".", "..", "../x", "a/b", "-rf", "a b", "a\nb", "a+b", "e\u0301", "\u202eada", "*"]
-
-
-@pytest.mark.parametrize("name", ODD_IDS)
-def test_an_id_that_could_be_a_path_or_another_is_refused(name):
-    with pytest.raises(ValueError, match="student id"):
-        check_student_id(name)
