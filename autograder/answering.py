@@ -20,17 +20,14 @@ Compared = tuple[list[list[Answer]], Differences]  # the answers to each key, in
 
 
 class Asking:
-    """The answers of one package to the keys of its exercises, as they come in.
+    """The answers of one package to the keys of its exercises, as they come in; tally: what it used is added there."""
 
-    tally: what it used for them so far
-    """
-
-    def __init__(self, files: dict[str, bytes], keys: Keys, sandbox: Sandbox) -> None:
+    def __init__(self, files: dict[str, bytes], keys: Keys, sandbox: Sandbox, tally: Tally) -> None:
         self._files, self._keys, self._sandbox = files, keys, sandbox
         self._requests = _requests(keys)
         self._answers: dict[Part, Answers] = {}
         self._right: set[Part] = set()
-        self.tally = Tally()
+        self._tally = tally
 
     def everything(self) -> dict[Exercise, Compared]:
         """All answers. What feedback shows is asked to the end before any input that it must not tell of goes in."""
@@ -57,7 +54,7 @@ class Asking:
 
         if parts:
             requests = [self._requests[part] for part in parts]
-            answers = ask_together(self._files, requests, self._sandbox, nothing_shown_is_open, self.tally)
+            answers = ask_together(self._files, requests, self._sandbox, nothing_shown_is_open, self._tally)
             self._keep_right(parts[len(shown) :], answers[len(shown) :])
 
     def _keep_right(self, parts: list[Part], answers: list[Answers]) -> None:
@@ -72,7 +69,7 @@ class Asking:
         if parts:
             requests = [self._requests[part] for part in parts]
             torch = any(not one.id.startswith("worked_example.") for one in requests)
-            self._answers |= zip(parts, ask(self._files, requests, torch, self._sandbox, self.tally), strict=True)
+            self._answers |= zip(parts, ask(self._files, requests, torch, self._sandbox, self._tally), strict=True)
 
     def _compared(self, exercise: Exercise) -> Compared:
         keys, parts = self._keys[exercise], [(exercise, False), (exercise, True)]

@@ -24,6 +24,7 @@ from .answering import Asking
 from .confine import GraderFault
 from .places import REFERENCE
 from .reference import ONE_AT_A_TIME, hidden_checks, hidden_keys
+from .resources import Tally
 from .sandbox import Sandbox
 from .stubs import given_files
 from .terms import Terms
@@ -59,22 +60,28 @@ def _keys_of(exercise: Exercise, terms: Terms) -> list[Key]:
     return visible_keys(exercise) + hidden_keys(exercise, terms)
 
 
-def judge_problem_set(submission: Submission, problem_set: str, terms: Terms, sandbox: Sandbox) -> list[ExerciseResult]:
+def judge_problem_set(
+    submission: Submission, problem_set: str, terms: Terms, sandbox: Sandbox, tally: Tally | None = None
+) -> list[ExerciseResult]:
     """The verdicts of every exercise of a problem set that counts by the terms, with its points by them.
 
     The modules of earlier problem sets are the reference's, so that an early mistake costs once; those of this one and
     of later ones are never in the sandbox except as the learner wrote them. An exercise that is left out is as the
     learner wrote it, and nothing is skipped for its sake.
+    tally: what the submission used is added there
     """
-    return [terms.weigh(result) for result in _judged(submission, problem_set, terms, sandbox)]
+    results = _judged(submission, problem_set, terms, sandbox, tally or Tally())
+    return [terms.weigh(result) for result in results]
 
 
-def _judged(submission: Submission, problem_set: str, terms: Terms, sandbox: Sandbox) -> list[ExerciseResult]:
+def _judged(
+    submission: Submission, problem_set: str, terms: Terms, sandbox: Sandbox, tally: Tally
+) -> list[ExerciseResult]:
     chosen = terms.exercises(problem_set)
     files = stage_files(submission, problem_set)
     keys = {exercise: keys_of(exercise, terms) for exercise in chosen}
     try:
-        answers = Asking(files, keys, sandbox).everything()
+        answers = Asking(files, keys, sandbox, tally).everything()
     except GraderFault as fault:
         return [_no_grade(exercise, terms, str(fault)) for exercise in chosen]
 

@@ -97,6 +97,10 @@ class Tally:
     used: Used = field(default_factory=Used)
     seconds: dict[str, float] = field(default_factory=dict)
 
+    def of(self, exercise: str) -> dict[str, float]:
+        """As a record holds it: seconds to the hundredth; nothing where the exercise had no process of its own."""
+        return {"seconds": round(self.seconds[exercise], 2)} if exercise in self.seconds else {}
+
     def add(self, used: Used, seconds: list[tuple[str, Any]]) -> None:
         """Count a room; seconds: what its first process, which is ours, says of each exercise.
 

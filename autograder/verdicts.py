@@ -15,6 +15,7 @@ from selfcheck.verdict import GRADER_ERROR, ExerciseResult
 from . import oddities
 from .judging import Submission, judge_problem_set
 from .places import REFERENCE, SELFCHECK
+from .resources import Tally
 from .sandbox import open_sandbox
 from .terms import Terms
 
@@ -79,17 +80,21 @@ def verdicts(task: Task) -> Verdicts:
         )
     sandbox = open_sandbox(task.isolation)
     started = datetime.now(UTC)
-    results = judge_problem_set(Submission(task.files), task.problem_set, task.terms, sandbox)
+    tally = Tally()
+    results = judge_problem_set(Submission(task.files), task.problem_set, task.terms, sandbox, tally)
     return {
         "key": task.key,
         "problem_set": task.problem_set,
         "isolation": sandbox.told,
         "grader": task.grader,
+        "terms": task.terms.digest[:8],
+        "files": {name: hashlib.sha256(data).hexdigest()[:12] for name, data in sorted(task.files.items())},
         "graded": started.isoformat(timespec="seconds"),
         "seconds": round((datetime.now(UTC) - started).total_seconds(), 2),
+        "used": tally.used.as_json(),
         "grader_error": any(one.verdict == GRADER_ERROR for result in results for one in result.checks),
         "troubles": _troubles(results) + oddities.of_package(task.files),
-        "exercises": [_exercise(result) for result in results],
+        "exercises": [_exercise(result) | tally.of(result.exercise.id) for result in results],
     }
 
 

@@ -13,8 +13,10 @@ from autograder.__main__ import main
 from autograder.audit import Log, NotLogged, read_log
 from autograder.course import Course
 from autograder.places import ROOT
+from autograder.verdicts import grader_version
 
 from .class_records import file_record
+from .judged_class import judged_course
 
 RECORD = {
     **{"student": "ada", "problem_set": "ps1", "key": "k1", "graded": "2030-01-01T12:00:00+00:00", "grader": "g1"},
@@ -277,3 +279,20 @@ def test_a_record_that_is_not_what_was_logged_is_found(course):
 def test_a_course_without_a_log_is_told(course):
     code, output = run(course)
     assert code == 1 and "run grade first" in " ".join(output.split())
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    return judged_course(tmp_path_factory.mktemp("log") / "course")
+
+
+def test_a_record_says_what_the_submission_used_and_what_it_was_judged_by(judged):
+    ada, carla = (json.loads(judged.result_file(student, "ps1").read_text()) for student in ("ada", "carla"))
+    for one in (ada, carla):
+        assert 0 < one["used"]["processor_seconds"] < 20 and 20 < one["used"]["peak_mib"] < 4096
+        assert one["grader"] == grader_version() and one["secret"] == judged.fingerprint
+        assert one["terms"] == judged.terms.of("ps1").digest[:8] and one["isolation"].startswith("bubblewrap")
+    assert ada["files"]["worked_example.py"] != carla["files"]["worked_example.py"]
+    assert not any("seconds" in one for one in ada["exercises"]), "all was right, in one process"
+    timed = {one["id"]: one["seconds"] for one in carla["exercises"] if "seconds" in one}
+    assert "worked_example.project" in timed and sum(timed.values()) <= carla["used"]["processor_seconds"] + 0.1
