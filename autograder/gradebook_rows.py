@@ -74,6 +74,17 @@ class Submitted:
     sheets: dict[str, Sheet]
 
 
+def wait_at_most(db: Session, seconds: float) -> None:
+    """Give up where another program holds what is to be read or written next for longer than this.
+
+    With SQLite from now on, with PostgreSQL until the transaction ends.
+    """
+    statements = {"sqlite": "PRAGMA busy_timeout = {}", "postgresql": "SET LOCAL lock_timeout = {}"}
+    statement = statements.get(db.get_bind().dialect.name)
+    if statement:
+        db.connection().exec_driver_sql(statement.format(int(1000 * seconds)))
+
+
 def released_set(db: Session, problem_set: str) -> ReleasedSet:
     """What the gradebook holds of a released problem set; MissingEntry where it holds none."""
     found = db.execute(select(Assignment.id, Assignment.duedate).where(Assignment.name == problem_set)).one_or_none()

@@ -11,22 +11,28 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 OLDEST, NEWEST = (3, 11), (3, 13)
 
 
 class Program(NamedTuple):
-    """A program by any of its names, the Debian package that brings it, what it is for."""
+    """A program by any of its names, the Debian package that brings it, what it is for.
+
+    versions: where Debian keeps it off the PATH, in a folder for each version
+    """
 
     names: tuple[str, ...]
     package: str
     purpose: str
     elsewhere: str
+    versions: Path | None = None
 
 
 NODE = Program(("node", "nodejs"), "nodejs", "renders the formulas of the book", "Node.js 18 or newer, from nodejs.org")
@@ -39,8 +45,15 @@ CHROMIUM = Program(
     "the browser that opens the book's pages in the tests",
     "Chromium or Google Chrome, on the PATH as chromium or google-chrome",
 )
+POSTGRESQL = Program(
+    ("initdb",),
+    "postgresql",
+    "the database server that two graders share in the tests",
+    "PostgreSQL, from postgresql.org, with its initdb on the PATH",
+    Path("/usr/lib/postgresql"),
+)
 
-NEEDED = {"course": (NODE, NPM), "test": (NODE, NPM, BUBBLEWRAP, SETPRIV, CHROMIUM)}
+NEEDED = {"course": (NODE, NPM), "test": (NODE, NPM, BUBBLEWRAP, SETPRIV, CHROMIUM, POSTGRESQL)}
 # The sample class of `make course` is the course's own code, so there a missing sandbox is a warning.
 WISHED = {"course": (BUBBLEWRAP, SETPRIV), "test": ()}
 
@@ -61,9 +74,19 @@ def python_problem(version: Sequence[int], found: Callable[[str], str | None] = 
     return text + "\n  On Debian 12 or newer: sudo apt-get install python3 python3-venv. Elsewhere: python.org."
 
 
+def path_of(program: Program, found: Callable[[str], str | None] = shutil.which) -> str | None:
+    """Where a program is: on the PATH, or its newest version off the PATH; None where it is not."""
+    on_path = next(filter(None, map(found, program.names)), None)
+    if on_path or not program.versions:
+        return on_path
+    places = [path for name in program.names for path in program.versions.glob(f"*/bin/{name}")]
+    newest = max(places, key=lambda path: [int(one) for one in re.findall(r"\d+", path.parts[-3])], default=None)
+    return str(newest) if newest else None
+
+
 def missing(programs: Sequence[Program], found: Callable[[str], str | None] = shutil.which) -> list[Program]:
-    """Those programs of which no name is on the PATH."""
-    return [program for program in programs if not any(found(name) for name in program.names)]
+    """Those programs that are not on this machine."""
+    return [program for program in programs if not path_of(program, found)]
 
 
 def installer(found: Callable[[str], str | None] = shutil.which) -> list[str] | None:

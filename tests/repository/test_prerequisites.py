@@ -23,6 +23,12 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     programs.mkdir()
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    elsewhere = prerequisites.POSTGRESQL._replace(versions=tmp_path / "postgresql")
+    needed = {
+        goal: tuple(elsewhere if one == prerequisites.POSTGRESQL else one for one in wanted)
+        for goal, wanted in prerequisites.NEEDED.items()
+    }
+    monkeypatch.setattr(prerequisites, "NEEDED", needed)
     return programs
 
 
@@ -42,6 +48,7 @@ def apt_get(machine: Path) -> Path:
 give() {{ {makes}; }}
 for package in "$@"; do case "$package" in
   nodejs) give node;; npm) give npm;; bubblewrap) give bwrap;; util-linux) give setpriv;; chromium) give chromium;;
+  postgresql) give initdb;;
 esac; done"""
     program(machine, "apt-get", body)
     return log
@@ -55,7 +62,7 @@ def test_root_gets_what_is_missing_installed(machine: Path, monkeypatch: pytest.
     assert prerequisites.main(["test"]) == 0
     update, install = log.read_text(encoding="utf-8").splitlines()
     assert update == "noninteractive update"
-    assert install.endswith("bubblewrap util-linux chromium")
+    assert install.endswith("bubblewrap util-linux chromium postgresql")
     assert "nodejs" not in install
 
 
@@ -71,7 +78,7 @@ def test_sudo_that_asks_for_a_password_is_left_alone(machine: Path, capsys: pyte
     program(machine, "sudo", "exit 1")
     assert prerequisites.main(["test"]) == 1
     assert not log.exists()
-    assert "sudo apt-get install nodejs npm bubblewrap util-linux chromium" in capsys.readouterr().err
+    assert "sudo apt-get install nodejs npm bubblewrap util-linux chromium postgresql" in capsys.readouterr().err
 
 
 def test_a_machine_without_apt_is_told_what_to_install(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,6 +103,16 @@ def test_an_installation_that_fails_is_not_taken_for_success(machine: Path, monk
 def test_another_name_of_the_browser_will_do(machine: Path) -> None:
     program(machine, "google-chrome")
     assert prerequisites.missing([prerequisites.CHROMIUM]) == []
+
+
+def test_the_newest_version_off_the_path_is_found(machine: Path, tmp_path: Path) -> None:
+    wanted = prerequisites.NEEDED["test"][-1]
+    assert prerequisites.missing([wanted]) == [wanted]
+    for version in ("9.6", "15", "9.10"):
+        (tmp_path / "postgresql" / version / "bin").mkdir(parents=True)
+        program(tmp_path / "postgresql" / version / "bin", "initdb")
+    assert prerequisites.path_of(wanted) == str(tmp_path / "postgresql" / "15" / "bin" / "initdb")
+    assert prerequisites.path_of(wanted, lambda name: f"/opt/{name}") == "/opt/initdb"
 
 
 @pytest.mark.parametrize("version", [(3, 11, 2), (3, 12), (3, 13, 9)])
