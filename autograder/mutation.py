@@ -28,7 +28,7 @@ from .places import REFERENCE
 from .reference import DRAWS, NAME, hidden_checks, live_key, recorded_key, reference, seed_of, visible_checks
 
 SECONDS = 40  # of the processor for one mutant: the slowest exercise's checks take half of it
-MEMORY = 12 * 2**30
+MEMORY = 12 * 2**30  # bytes of address space
 
 
 @dataclass(frozen=True)
@@ -73,19 +73,16 @@ def modules() -> list[str]:
 
 def mutants_of(module: str) -> list[Mutant]:
     """The mutants of a module of the reference that some exercise reaches."""
-    text = _text(module)
-    return [one for one in mutants(module, text) if _judges(module, one.where)]
+    return [one for one in mutants(module, _text(module)) if _judges(module, one.where)]
 
 
 def judged(chosen: Sequence[Mutant]) -> Iterator[Outcome]:
     """What becomes of mutants, as each is known; on every core."""
-    places = [(one.module, one.name, one.where, one.source) for one in chosen]
     with multiprocessing.get_context("spawn").Pool(workers.count()) as pool:
-        yield from pool.imap_unordered(_outcome, places)
+        yield from pool.imap_unordered(_outcome, chosen)
 
 
-def _outcome(given: tuple[str, str, str, str]) -> Outcome:
-    mutant = Mutant(given[0], given[2], given[1], given[3])
+def _outcome(mutant: Mutant) -> Outcome:
     keys = _keys(mutant.module, mutant.where)  # computed here, so that the child inherits them
     reading, writing = os.pipe()
     child = os.fork()

@@ -95,20 +95,20 @@ def _proven(what: str, cases: int, tasks: list[tuple]) -> Proof:
 
 def mutants_seen(extent: Extent, seed: int) -> Iterator[Proof]:
     """For each module, how many of its mutants some check sees."""
+    listed = {module: mutation.survivors(module) for module in mutation.modules()}
     chosen: dict[str, list[Mutant]] = {}
-    for module in mutation.modules():
-        listed = mutation.survivors(module)
-        meant = [one for one in mutation.mutants_of(module) if one.name not in listed.equivalent]
+    for module, known in listed.items():
+        meant = [one for one in mutation.mutants_of(module) if one.name not in known.equivalent]
         chosen[module] = meant if extent.mutants is None else random.Random(seed).sample(meant, extent.mutants)
     every = [one for some in chosen.values() for one in some]
     with _progress() as progress:
         outcomes = list(progress.track(mutation.judged(every), len(every), description="mutants of the reference"))
     for module, some in chosen.items():
-        listed, alive = mutation.survivors(module), [one.name for one in outcomes if one.survives_in(module)]
+        alive = [one.name for one in outcomes if one.survives_in(module)]
         share = 1 - len(alive) / len(some)
         proof = Proof(f"mutants of `{module}` fail a check", len(some))
-        proof.note = f"{share:.1%}; {len(listed.equivalent)} more change nothing"
-        proof.failures = [f"{module}: no check sees {name}" for name in alive if name not in listed.unseen]
+        proof.note = f"{share:.1%}; {len(listed[module].equivalent)} more change nothing"
+        proof.failures = [f"{module}: no check sees {name}" for name in alive if name not in listed[module].unseen]
         if extent.mutants is None and share < LEAST:
             proof.failures.append(f"{module}: checks see {share:.1%} of the mutants, not {LEAST:.0%}")
         yield proof
