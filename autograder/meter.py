@@ -50,10 +50,11 @@ class Job:
 class Measured:
     """What the commands took.
 
-    seconds: by the clock, until the last command ended; cpu: of the processor, all processes together
+    seconds: by the clock, until the last command ended; cpu: of the processor, all processes together; cpu_from: how
+        that is known, "cgroup", "waited for" or "seen"
     cpu_main: what the commands' own processes have used of it, as last seen; the rest is that of processes they started
-    peak_mib: the largest memory of all processes together, a page that several share counted once ("pss"; "rss" where
-        that cannot be read: then it counts for each of them); looked at every 0.25 s
+    peak_mib: the largest memory of all processes together, looked at every 0.25 s; memory: "pss", a page that several
+        share counted once, or "rss" where that cannot be read: then it counts for each of them
     codes: exit statuses; marks: for each command, the times of the lines that match its mark, from the start
     left_over: processes that had to be killed when all commands had ended
     meter_cpu: seconds of the processor that measuring took, not part of cpu
@@ -118,16 +119,16 @@ def _run(jobs: list[Job]) -> Measured:
         cpu, kind = group.seconds(), "cgroup"
         group.remove()
     return Measured(
-        last - begun,
-        cpu,
-        kind,
-        look.seconds_of(pids),
-        look.peak / MIB,
-        look.kind,
-        [codes[pid] for pid in pids],
-        marks,
-        killed,
-        time.process_time(),
+        seconds=last - begun,
+        cpu=cpu,
+        cpu_from=kind,
+        cpu_main=look.seconds_of(pids),
+        peak_mib=look.peak / MIB,
+        memory=look.kind,
+        codes=[codes[pid] for pid in pids],
+        marks=marks,
+        left_over=killed,
+        meter_cpu=time.process_time(),
     )
 
 

@@ -22,6 +22,7 @@ from .places import ROOT
 NOBODY = 65534
 LEVELS = ("bubblewrap", "none")
 INSIDE = "/room"  # where the staged folder appears
+MOUNTS = "/mnt"  # is everywhere and nobody needs it: the interpreter is mounted below it
 EXCHANGE = "/usr/local/share/nbgrader"  # nbgrader's usual exchange
 OURS = tuple(str(ROOT / name) for name in ("solutions", "autograder", "tests", ".git"))
 TMP_BYTES = 64 * 2**20
@@ -133,7 +134,7 @@ def house_wall(stage: Path, program: list[str]) -> list[str]:
 def _wall(stage: Path, program: list[str], more: Sequence[str] = (), settled: bool = True) -> list[str]:
     python_folders = _python_folders()
     hidden = [folder for folder in python_folders if os.geteuid() == 0 and not _open_to_all(folder)]
-    seen_as = {folder: f"{stage_root()}/python{number}" for number, folder in enumerate(hidden)}
+    seen_as = {folder: f"{MOUNTS}/python{number}" for number, folder in enumerate(hidden)}
     wall = [
         "bwrap",
         *("--unshare-all", "--die-with-parent", "--new-session", "--clearenv"),
@@ -176,16 +177,11 @@ def _wall(stage: Path, program: list[str], more: Sequence[str] = (), settled: bo
     drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs", *wall]
     if not hidden:
         return drop
-    steps = [f"mount -t tmpfs -o mode=755 none {shlex.quote(stage_root())}"]
+    steps = [f"mount -t tmpfs -o mode=755 none {MOUNTS}"]
     for folder, place in seen_as.items():
-        steps.append(f"mkdir {shlex.quote(place)} && mount --bind {shlex.quote(folder)} {shlex.quote(place)}")
+        steps.append(f"mkdir {place} && mount --bind {shlex.quote(folder)} {place}")
     script = " && ".join(steps) + ' && exec "$@"'
     return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", *drop]
-
-
-def stage_root() -> str:
-    """A folder that exists everywhere and nobody needs, to mount the interpreter under."""
-    return "/mnt"
 
 
 def _python_folders() -> list[str]:
