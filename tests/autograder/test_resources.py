@@ -127,10 +127,31 @@ def test_what_a_room_says_of_its_time_is_not_believed(sandbox, together):
     assert max(tally.seconds.values(), default=0) < NO_BURN
 
 
-def test_who_is_stopped_at_a_limit_is_counted_whole(sandbox, monkeypatch):
-    monkeypatch.setattr(confine, "START", 0.0)
-    monkeypatch.setattr(confine, "PATIENCE", 0.5)  # of the processor's seconds: two by the clock
-    tally, answer = used(sandbox, "def causal_mask(n):\n    os.fork()\n    burn(1e9)\n", True)
+STOPPED = {
+    "a process": "burn_on()",
+    "a thread of a process whose first thread has ended": "threading.Thread(target=burn_on).start(); leave_a_thread()",
+}
+BURNS_ON = """
+def burn_on():
+    burn()
+    os.write(3, b"x" * 2000)  # to whoever reads the answers
+    burn(1e9)
+
+def leave_a_thread():
+    ctypes.CDLL(None).syscall(60, 0)
+
+def causal_mask(n):
+    if os.fork() == 0:
+        WORK
+    time.sleep(1e6)
+"""
+
+
+@pytest.mark.parametrize("work", STOPPED.values(), ids=STOPPED)
+def test_who_is_stopped_at_a_limit_is_counted_whole(sandbox, monkeypatch, work):
+    monkeypatch.setattr(confine, "MOST_OUTPUT", 1000)
+    monkeypatch.setattr(confine, "LOOK", 1e6)  # what is seen meanwhile does not help
+    tally, answer = used(sandbox, BURNS_ON.replace("WORK", work), True)
     assert answer["error"]["type"] == "Stopped"
     assert tally.used.complete and tally.used.processor_seconds >= BURNT
 
