@@ -43,10 +43,12 @@ def course_command(function: Callable) -> Callable:
 @click.option("--with-answers", default="", help="Earlier problem sets handed out solved: ps1,ps2.")
 def release(course: Course, problem_set: str, with_answers: str) -> None:
     """Make the student version of PS: notebook, stubs, selfcheck."""
-    from .releasing import release
+    from .releasing import release, unmarked
 
     folder = release(course, problem_set, [name for name in with_answers.split(",") if name])
     console.print(plain(f"released {problem_set}: {folder}"))
+    for line in unmarked(course.terms, problem_set):
+        show(f"  {line}")
 
 
 @course_command

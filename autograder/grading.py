@@ -10,6 +10,7 @@ from .course import Course, OddId
 from .entering import Entering, NotEntered
 from .records import Record, filed, record_or_task
 from .reference import ONE_AT_A_TIME
+from .released import check_release
 from .verdicts import Task
 
 
@@ -36,8 +37,9 @@ def grade(
 
     A submission that cannot be graded becomes a line that says why, and the class goes on. What has not changed since
     it was graded is left as it is, unless `regrade`. scheduler: of the Dask cluster that judges; None: one in this
-    process.
+    process. Raises ReleaseAgain where the released points are not those that the course has now, and SettingsError.
     """
+    check_release(course, problem_set)
     students = course.students(problem_set)
     if regrade:
         for student in students:

@@ -7,6 +7,7 @@ import re
 import sys
 import textwrap
 import warnings
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ from selfcheck.catalogue import modules_of, problem_sets
 from . import intake
 from .course import Course
 from .records import Record, record_of
+from .released import check_release
+from .settings import SettingsError
 from .shown import source_text
 
 COLUMNS = 100
@@ -47,6 +50,7 @@ class TrustedResults(NbGraderPreprocessor):
         refused = _refused.get((names["assignment"], names["student"]))
         if refused:
             raise RuntimeError("the submission could not be taken in: nothing is entered") from refused
+        check_release(course, names["assignment"])
         record = record_of(course, names["student"], names["assignment"])
         if record["grader_error"]:
             raise RuntimeError("the grader failed, not the submission: nothing is entered; run it again")
@@ -142,6 +146,12 @@ def configure(c: Config, root: Path) -> None:
         name: [f"attention/{module}.py" for other in problem_sets() for module in modules_of(other)]
         for name in problem_sets()
     }
+    # A course.toml that cannot be read is told by `TrustedResults`: an error here would have nbgrader go on without
+    # these settings, and run what was submitted.
+    with suppress(SettingsError):
+        policy = Course(root).settings.late_policy
+        if policy:
+            c.LateSubmissionPlugin.penalty_method = policy
     c.ExportApp.plugin_class = "autograder.quoted_export.QuotedCsv"
     c.HTMLExporter.sanitize_html = True
     # nbgrader's own templates do not clean Markdown: what a learner wrote would run as the instructor.
@@ -167,14 +177,17 @@ def _take_in(root: Path, assignment: str, student: str, notebooks: list[str]) ->
 
 
 def configuration(course: Course) -> Config:
-    """What a course's nbgrader_config.py says, as `nbgrader autograde` reads it; RuntimeError for one that stops."""
+    """What a course's nbgrader_config.py says, as `nbgrader autograde` reads it; RuntimeError for one that stops.
+
+    Raises SettingsError for a course.toml that is not in order.
+    """
     path = course.root / "nbgrader_config.py"
-    return _configuration(course.root, path.stat().st_mtime_ns if path.exists() else None)
+    return _configuration(course.root, path.stat().st_mtime_ns if path.exists() else None, course.settings.late_policy)
 
 
 @lru_cache(maxsize=16)
-def _configuration(root: Path, written: int | None) -> Config:
-    """written: when, for a file may change while a grader waits"""
+def _configuration(root: Path, written: int | None, policy: str | None) -> Config:
+    """written: when, for a file may change while a grader waits; policy: of course.toml, likewise"""
     c = Config()
     configure(c, root)
     if written is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
-import shutil
 from collections.abc import Iterable
+from datetime import UTC
 from pathlib import Path
 
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
@@ -13,13 +13,20 @@ from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_s
 from . import stubs
 from .course import Course
 from .places import RECORDED, REFERENCE, SELFCHECK
+from .priced import priced_catalogue
+from .recut import fit_gradebook
+from .released import check_extra
+from .releases import replaced
+from .settings import FILE
+from .terms import USUAL, Terms
 
 
 def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) -> Path:
     """Write a problem set's source folder and have nbgrader make the student version; returns the release folder.
 
     with_answers: earlier problem sets whose modules are handed out solved
-    Raises ValueError for a set in with_answers that is not earlier, RuntimeError where nbgrader refuses.
+    Raises ValueError for a set in with_answers that is not earlier, or where the course's settings hand out none, or
+    have a check that the reference fails; RuntimeError where nbgrader refuses.
     """
     import nbformat
 
@@ -27,23 +34,42 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
     from .notebooks import source_notebook
 
     in_problem_set(problem_set)
+    terms, due = course.terms, course.settings.deadline(problem_set)
+    if with_answers and not course.settings.solutions:
+        raise ValueError(f"{course.root / FILE} says solutions = false: leave --with-answers away, or change that line")
+    check_extra(course)
+    files, notebook = bundle(problem_set, with_answers, terms), source_notebook(problem_set, terms, due)
     source = course.source(problem_set)
-    if source.exists():
-        shutil.rmtree(source)
-    source.mkdir(parents=True)
-    for name, text in bundle(problem_set, with_answers).items():
-        path = source / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    nbformat.write(source_notebook(problem_set), source / f"{problem_set}.ipynb")
-    done = api(course).generate_assignment(problem_set, force=True, create=True)
-    if not done["success"]:
-        raise RuntimeError(f"nbgrader could not release {problem_set}:\n{done.get('log', '')}\n{done.get('error', '')}")
+    with replaced(course, problem_set):
+        for name, text in files.items():
+            path = source / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        nbformat.write(notebook, source / f"{problem_set}.ipynb")
+        fit_gradebook(course, problem_set, notebook)
+        done = api(course).generate_assignment(problem_set, force=True, create=True)
+        if not done["success"]:
+            said = f"{done.get('log', '')}\n{done.get('error', '')}"
+            raise RuntimeError(f"nbgrader could not release {problem_set}:\n{said}")
+    if due:
+        with api(course).gradebook as book:  # which has UTC, without saying so
+            book.update_or_create_assignment(problem_set, duedate=due.astimezone(UTC).replace(tzinfo=None))
     return course.release(problem_set)
 
 
-def bundle(problem_set: str, with_answers: Iterable[str] = ()) -> dict[str, str]:
-    """The text of every file beside the notebook, by its path in the bundle."""
+def unmarked(terms: Terms, problem_set: str) -> list[str]:
+    """A line for each exercise that builds on one that is left out, which learners then write without points."""
+    left_out = {one.id for one in exercises() if not terms.weight(one)}
+    return [
+        f"{exercise.id} builds on {name}, which is left out: learners write it without points"
+        for exercise in terms.exercises(problem_set)
+        for name in exercise.depends_on
+        if name in left_out
+    ]
+
+
+def bundle(problem_set: str, with_answers: Iterable[str] = (), terms: Terms = USUAL) -> dict[str, str]:
+    """The text of every file beside the notebook, by its path in the bundle; points are by the terms."""
     sets = problem_sets()
     seen = sets[: sets.index(problem_set) + 1]
     solved = _solved_modules(problem_set, with_answers)
@@ -60,6 +86,8 @@ def bundle(problem_set: str, with_answers: Iterable[str] = ()) -> dict[str, str]
     for module in modules:
         for name in (f"catalogue/{module}.toml", *(f"checks/{one}.py" for one in (module, *_helpers(module)))):
             files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
+        catalogue = f"selfcheck/catalogue/{module}.toml"
+        files[catalogue] = priced_catalogue(files[catalogue], terms)
         files[f"selfcheck/recorded/{module}.json"] = _recorded(module, seen)
     return files
 
