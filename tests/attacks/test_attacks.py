@@ -1,7 +1,11 @@
 """Every attack of the bank, for real: handed in, graded beside an honest student, read as the instructor reads it."""
 
+import contextlib
 import hashlib
 import json
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -12,15 +16,17 @@ from autograder.course import Course
 from autograder.places import REFERENCE, ROOT
 from autograder.sandbox import NOBODY
 
-from .bank import code_attacks, full_marks, text_attacks, write
+from .bank import CODE, code_attacks, full_marks, text_attacks, write
 
 ATTACKS = code_attacks() + text_attacks()
 SETS = sorted({one.problem_set for one in ATTACKS})
+#: Of the kind "isolation", those that do no harm where there are no walls.
+HARMLESS = ("environment_read", "locks", "network", "processes_of_the_grader", "watches_files")
 OUTSIDE = ["/proc/sys/kernel/shmmni", "/proc/sys/kernel/msgmax", "/proc/sys/kernel/pid_max", "/proc/sys/vm/swappiness"]
 
 
 def outside():
-    """What a sandbox must not change: settings of the kernel, the repository's files, the interpreter's packages."""
+    """What a sandbox must not change: settings of the kernel, the repository's files."""
     settings = {path: Path(path).read_text() for path in OUTSIDE if Path(path).exists()}
     files = [path for folder in ("solutions", "src", "autograder") for path in sorted((ROOT / folder).rglob("*.py"))]
     return settings | {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
@@ -31,7 +37,19 @@ def hand_in(course, folder, student, problem_set, files):
 
 
 @pytest.fixture(scope="session")
-def attacked(tmp_path_factory):
+def to_be_found():
+    """What attacks look for outside their sandbox: a secret in the environment, listeners in the network."""
+    with pytest.MonkeyPatch.context() as patch, socket.socket() as port, socket.socket(socket.AF_UNIX) as name:
+        patch.setenv("ATTACK_SECRET", "found")
+        for one, address in ((port, ("127.0.0.1", 45871)), (name, "\0attack-on-the-grader")):
+            with contextlib.suppress(OSError):  # somebody else listens there already
+                one.bind(address)
+                one.listen()
+        yield
+
+
+@pytest.fixture(scope="session")
+def attacked(to_be_found, tmp_path_factory):
     """The course after every attack, the instructor's lines by problem set and student, what was outside before."""
     course, lines, before = Course.open(tmp_path_factory.mktemp("attacked") / "course"), {}, outside()
     honest = {f"attention/{path.name}": path.read_bytes() for path in REFERENCE.glob("*.py")}
@@ -83,7 +101,12 @@ def test_nothing_outside_has_changed_and_nothing_is_left_over(attacked):
     assert orphans == []
 
 
-def test_there_are_attacks_of_every_kind():
-    kinds = {path.name for path in (Path(__file__).parent / "code").iterdir() if path.is_dir()}
-    assert {"forging", "isolation", "resources"} <= kinds
-    assert len(ATTACKS) >= 50
+@pytest.mark.parametrize("name", HARMLESS)
+def test_where_there_are_no_walls_an_attack_on_them_reaches_what_it_is_after(to_be_found, name):
+    code = (CODE / "isolation" / f"{name}.py").read_text(encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", f"{code}\nraise SystemExit(0 if _reached() else 'not reached')"])
+    assert done.returncode == 0
+
+
+def test_there_are_enough_of_them():
+    assert len(ATTACKS) >= 60

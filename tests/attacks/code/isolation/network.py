@@ -9,7 +9,7 @@ import socket
 
 def _reached():
     for family, address in (
-        (socket.AF_INET, ("127.0.0.1", ATTACK_PORT)),
+        (socket.AF_INET, ("127.0.0.1", 45871)),
         (socket.AF_UNIX, "\0attack-on-the-grader"),
     ):
         try:
@@ -23,6 +23,3 @@ def _reached():
         return bool(socket.getaddrinfo("example.org", 80))
     except OSError:
         return False
-
-
-ATTACK_PORT = 45871
