@@ -43,16 +43,16 @@ NAMES = {
 BUILTINS = {
     "code made from text": "exec eval compile",
     "files": "open",
-    "names looked up while it runs": "globals locals vars __import__",
+    "names looked up while it runs": "globals locals vars",
     "the keyboard": "input breakpoint",
 }
-
-
 #: Odd where a call is forbidden, which could be hidden behind a name made up while it runs, or a name of the insides.
 LOOKUPS = {
-    "names looked up while it runs": "__dict__ __getattribute__ __getattr__ operator.attrgetter operator.methodcaller "
-    "attrgetter methodcaller torch.ops torch._C torch.classes torch.library torch.jit.CompilationUnit",
+    "names looked up while it runs": "__dict__ __getattribute__ __getattr__ attrgetter methodcaller "
+    "torch.ops torch._C torch.classes torch.library torch.jit.CompilationUnit",
 }
+#: Names under which a submitted module would be something else than it seems.
+SHADOWS = sys.stdlib_module_names | {"torch", "numpy", "pytest", "conftest", "sitecustomize", "usercustomize"}
 
 
 def _by_word(table: dict[str, str]) -> dict[str, str]:
@@ -61,16 +61,12 @@ def _by_word(table: dict[str, str]) -> dict[str, str]:
 
 _MODULES, _NAMES, _BUILTINS = _by_word(MODULES), _by_word(NAMES), _by_word(BUILTINS)
 _LOOKUPS = _by_word(LOOKUPS)
-
-
-SHADOWS = sys.stdlib_module_names | {"torch", "numpy", "pytest", "conftest", "sitecustomize", "usercustomize"}
+_given = functools.cache(all_stubs)
 
 
 def of_package(files: Mapping[str, bytes]) -> list[str]:
     """Lines for the instructor on every module of a submitted package."""
-    given = _given()
-    forbidding = {exercise.module for exercise in exercises() if exercise.forbidden}
-    found = []
+    given, found = _given(), []
     for name, data in sorted(files.items()):
         module = name.removesuffix(".py")
         if module in SHADOWS:
@@ -81,43 +77,38 @@ def of_package(files: Mapping[str, bytes]) -> list[str]:
                 found.append(f"{name} is written in {encoding}: Python reads something else than what stands there")
             if too_deep(text):
                 found.append(f"{name} is nested too deep to be read here: nothing in it was looked at")
-            found += oddities(module, text, given.get(name, ""), module in forbidding)
+            found += oddities(module, text, given.get(name, ""))
     return found
 
 
 @functools.cache
-def _forbidden(module: str) -> dict[str, list[str]]:
-    """What each exercise of a module must not reach, by its function's name."""
-    found: dict[str, list[str]] = {}
+def _forbidden() -> dict[str, dict[str, list[str]]]:
+    """What each exercise must not reach, by its module and its function."""
+    found: dict[str, dict[str, list[str]]] = {}
     for exercise in exercises():
-        if exercise.module == module:
-            found.setdefault(exercise.symbol, []).extend(exercise.forbidden)
+        found.setdefault(exercise.module, {}).setdefault(exercise.symbol, []).extend(exercise.forbidden)
     return found
 
 
-@functools.cache
-def _given() -> dict[str, str]:
-    return all_stubs()
-
-
-def oddities(module: str, source: str, given: str = "", forbids: bool = False) -> list[str]:
+def oddities(module: str, source: str, given: str) -> list[str]:
     """Lines for the instructor, each with the place of what is odd in a module's text.
 
     given: the text that was handed out: what is named there too is not the learner's
-    forbids: whether some call is forbidden here, which could be hidden behind a name made up while it runs
     """
     tree = parse(source)
     if tree is None:
         return []
+    forbidden = _forbidden().get(module, {})
+    forbids = any(forbidden.values())  # a call, which could hide behind a name made up while it runs
     handed_out = {what for _, what, _ in _found(parse(given) or ast.Module([], []), forbids)}
     places: dict[tuple[str, str], int] = {}
     for line, what, reached in _found(tree, forbids):
         if what not in handed_out:
             places.setdefault((what, reached), line)
-    for line, what in named_by_detour(tree, _forbidden(module)) if forbids else ():
+    for line, what in named_by_detour(tree, forbidden):
         places.setdefault((what, "named as what is forbidden here"), line)
     lines = [f"{module}.py line {line} uses {what}: {reached}" for (what, reached), line in places.items()]
-    more = [f"{module}.py reaches for {len(lines) - MOST} more of that kind"] if len(lines) > MOST else []
+    more = [f"{module}.py uses {len(lines) - MOST} more things like these"] if len(lines) > MOST else []
     return lines[:MOST] + more
 
 
