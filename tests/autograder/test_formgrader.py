@@ -1,0 +1,109 @@
+"""An instructor reads and marks in nbgrader's formgrader, in a real browser."""
+
+import subprocess
+import sys
+
+import pytest
+
+from autograder import records
+from autograder.gradebook import scores
+from autograder.places import ROOT
+
+from ..formgrader import formgrader_on
+from .judged_class import CLASS, enter, judged_course
+
+PARTLY = "carla"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A class that is graded."""
+    course = judged_course(tmp_path_factory.mktemp("formgrader") / "course")
+    enter(course)
+    return course
+
+
+@pytest.fixture(scope="module")
+def formgrader(course, tmp_path_factory):
+    with formgrader_on(course.root, tmp_path_factory.mktemp("home")) as address:
+        yield address
+
+
+@pytest.fixture
+def page(formgrader, browser):
+    """A tab that asks nobody but this server."""
+    page = browser.new_page()
+    own = formgrader.rpartition("/")[0]
+    page.route("**/*", lambda route: route.continue_() if route.request.url.startswith(own) else route.abort())
+    yield page
+    page.close()
+
+
+def table_of(page, address):
+    """The rows of a table once they are there: the texts of their cells."""
+    page.goto(address)
+    page.wait_for_function("rows => document.querySelectorAll('tbody tr').length >= rows", arg=len(CLASS))
+    return [[one.strip() for one in row.locator("td").all_inner_texts()] for row in page.locator("tbody tr").all()]
+
+
+def open_submission(page, formgrader, student):
+    """From the list of submissions to the one of this student, as an instructor clicks."""
+    table_of(page, f"{formgrader}/manage_submissions/ps1")
+    page.locator("tr", has=page.get_by_text(student, exact=True)).locator("td a").first.click()
+    page.wait_for_url("**/manage_students/**")
+    page.get_by_role("link", name="ps1", exact=True).last.click()
+    page.wait_for_url("**/submissions/**")
+    page.wait_for_function("() => document.querySelector('input.score').placeholder !== ''")
+
+
+def words(text):
+    """A text in one line, as a page may break it anywhere."""
+    return " ".join(text.split())
+
+
+def written(page):
+    """The panels of the written questions."""
+    return page.locator(".nbgrader_cell", has=page.locator("textarea.comment")).all()
+
+
+def saved(page, kind):
+    """Waits, as a context, until a mark or a comment has come to the server."""
+    return page.expect_response(lambda answer: f"/api/{kind}/" in answer.url and answer.request.method == "PUT")
+
+
+def test_the_list_of_submissions_shows_the_grades_that_were_entered(course, formgrader, page):
+    entered = {one.student: f"{one.points:g} / {one.max_points:g}" for one in scores(course, "ps1")}
+    shown = {row[1]: row[4] for row in table_of(page, f"{formgrader}/manage_submissions/ps1")}
+    assert shown == entered and shown.keys() == CLASS.keys() and len(set(shown.values())) > 2
+
+
+def test_a_submission_shows_verdicts_source_and_answer_and_a_mark_given_there_survives_a_regrade(
+    course, formgrader, page
+):
+    open_submission(page, formgrader, PARTLY)
+    text = words(page.locator("#notebook").first.inner_text())
+    verdicts = [words(one["text"]) for one in records.record_on_file(course, PARTLY, "ps1")["exercises"]]
+    assert "# submitted: attention/worked_example.py" in text and "def project(*arguments):" in text
+    assert len(verdicts) > 1 and all(one in text for one in verdicts)
+    for number, panel in enumerate(written(page), start=1):
+        assert "in two parts" in panel.inner_text()
+        assert "needs_manual_grade" in panel.locator("input.score").get_attribute("class")
+        with saved(page, "grade"):
+            panel.locator("input.score").fill(str(number))
+            panel.locator("textarea.comment").focus()
+        with saved(page, "comment"):
+            panel.locator("textarea.comment").fill("Well put.")
+            panel.locator("input.score").focus()
+    before = {one.student: one.points for one in scores(course, "ps1")}
+
+    command = [sys.executable, "-m", "autograder", "grade", "ps1", "--regrade", "--course", course.root]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {one.student: one.points for one in scores(course, "ps1")} == before
+    open_submission(page, formgrader, PARTLY)
+    fields = [panel.locator("input.score") for panel in written(page)]
+    assert [field.input_value() for field in fields] == ["1", "2"]
+    assert not [field for field in fields if "needs_manual_grade" in field.get_attribute("class")]
+    assert [panel.locator("textarea.comment").input_value() for panel in written(page)] == ["Well put."] * 2
+    shown = {row[1]: row[3:5] for row in table_of(page, f"{formgrader}/manage_submissions/ps1")}
+    assert shown[PARTLY][0] == "graded" and shown[PARTLY][1].startswith(f"{before[PARTLY]:g} / ")
