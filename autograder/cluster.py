@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 
 PATIENCE = 30  # seconds for a scheduler to answer, and for its first worker
 AHEAD = 3  # submissions that are with the workers, for each of their threads: none waits, and memory stays flat
+#: Nobody looks at what Dask would find out about the threads of this process, at their cost, and show on pages.
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+LOCAL = "127.0.0.1:0"  # Dask listens for who wants to see a page even where there is none
 Name, Outcome = TypeVar("Name"), TypeVar("Outcome")
 
 
@@ -29,12 +37,17 @@ def opened(scheduler: str | None = None) -> Iterator[Client]:
     Certificates for tls:// stand in Dask's own settings (distributed.comm.tls).
     Raises NoCluster where no scheduler answers, or it has no workers.
     """
+    import dask
     from distributed import Client, LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # whatever matters comes back as an outcome
     if scheduler is None:
         own = {"n_workers": 1, "threads_per_worker": count(), "processes": False}
-        with LocalCluster(**own, dashboard_address=None, memory_limit=0) as cluster, Client(cluster) as client:
+        with (
+            dask.config.set(QUIET),
+            LocalCluster(**own, dashboard_address=LOCAL, worker_dashboard_address=LOCAL, memory_limit=0) as cluster,
+            Client(cluster) as client,
+        ):
             yield client
         return
     try:

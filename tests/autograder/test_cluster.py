@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import contextmanager
 
+import psutil
 import pytest
 
 from autograder import agreement, arrivals, cluster, grading, intake, releasing, synthetic
@@ -186,3 +187,10 @@ def test_a_submission_is_the_same_task_whatever_its_files_are_called_in_turn_and
     others = [task(FILES | {"scores.py": b""}), task({}), task(grader="another")]
     others.append(Task(FILES, PS, Terms(b"the secret of some other course").of(PS), "bubblewrap", grader_version()))
     assert len({one.key for one in (same, *others)}) == 5
+
+
+def test_the_workers_of_this_process_are_reached_from_this_machine_alone():
+    with cluster.opened() as client:
+        assert client.submit(int, "3").result() == 3
+        listening = [one.laddr.ip for one in psutil.Process().net_connections() if one.status == psutil.CONN_LISTEN]
+    assert set(listening) <= {"127.0.0.1"}
