@@ -20,17 +20,19 @@ from autograder.places import REFERENCE, ROOT
 COURSE_ID = "attention-by-hand"
 
 
-def exchange_settings(place):
+def exchange_settings(place, student=None):
+    """What everybody's nbgrader_config.py says; each student keeps a cache of their own."""
     c = Config()
-    c.Exchange.root, c.Exchange.cache = str(place / "exchange"), str(place / "cache")
+    c.Exchange.root, c.Exchange.cache = str(place / "exchange"), str(place / f"cache-{student}")
     return c
 
 
-def as_student(place, step, monkeypatch):
+def as_student(place, student, step, monkeypatch):
     """One step of a student's nbgrader, in the student's folder."""
-    c = exchange_settings(place)
+    c = exchange_settings(place, student)
     c.CourseDirectory.course_id, c.CourseDirectory.assignment_id = COURSE_ID, "ps1"
-    folder = place / "student"
+    c.CourseDirectory.student_id = student
+    folder = place / student
     folder.mkdir(exist_ok=True)
     c.CourseDirectory.root = c.Exchange.assignment_dir = str(folder)
     monkeypatch.chdir(folder)
@@ -39,25 +41,35 @@ def as_student(place, step, monkeypatch):
     return folder
 
 
+def feedback_of(place, student, monkeypatch):
+    """The one page that a student fetches."""
+    (page,) = (as_student(place, student, "FetchFeedback", monkeypatch) / "ps1" / "feedback").glob("*/ps1.html")
+    return page.read_text(encoding="utf-8")
+
+
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # nbgrader leaves time stamps open
-def test_a_submission_comes_and_its_feedback_goes_through_the_exchange(tmp_path, monkeypatch):
+def test_submissions_come_and_each_learners_feedback_goes_through_the_exchange(tmp_path, monkeypatch):
     (tmp_path / "exchange").mkdir(mode=0o777)
     (tmp_path / "exchange").chmod(0o777)
     course = Course.open(tmp_path / "course")
     releasing.release(course, "ps1")
     c = exchange_settings(tmp_path)
     configure(c, course.root)
+    c.ExchangeCollect.check_owner = False  # one account plays everybody
     teacher = NbGraderAPI(CourseDirectory(config=c), Authenticator(config=c), config=c)
     assert teacher.release_assignment("ps1")["success"]
 
-    folder = as_student(tmp_path, "FetchAssignment", monkeypatch)
-    shutil.copy(REFERENCE / "worked_example.py", folder / "ps1" / "attention")
-    (folder / "ps1" / "torch.py").write_text("raise SystemExit")
-    as_student(tmp_path, "Submit", monkeypatch)
+    for student in ("ada", "ben"):
+        folder = as_student(tmp_path, student, "FetchAssignment", monkeypatch)
+        assert (folder / "ps1" / "selfcheck").is_dir()
+        if student == "ada":
+            shutil.copy(REFERENCE / "worked_example.py", folder / "ps1" / "attention")
+            (folder / "ps1" / "torch.py").write_text("raise SystemExit")
+        as_student(tmp_path, student, "Submit", monkeypatch)
 
     assert teacher.collect("ps1")["success"]
-    (student,) = course.students("ps1")
+    assert course.students("ps1") == ["ada", "ben"]
     monkeypatch.chdir(ROOT)
     by_zip = course.submitted("by-zip", "ps1")  # another student, whose files were copied here by hand
     shutil.copytree(course.release("ps1"), by_zip)
@@ -65,13 +77,13 @@ def test_a_submission_comes_and_its_feedback_goes_through_the_exchange(tmp_path,
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     told = " ".join(done.stdout.split())
-    assert f"{student}: torch.py is no part of the problem set: left out" in told
-    record = json.loads(course.result_file(student, "ps1").read_text(encoding="utf-8"))
+    assert "ada: torch.py is no part of the problem set: left out" in told
+    record = json.loads(course.result_file("ada", "ps1").read_text(encoding="utf-8"))
     assert all(exercise["points"] == exercise["max_points"] for exercise in record["exercises"])
 
     assert teacher.generate_feedback("ps1")["success"]
     released = teacher.release_feedback("ps1")
     assert released["success"], released
-    as_student(tmp_path, "FetchFeedback", monkeypatch)
-    (page,) = (folder / "ps1" / "feedback").glob("*/ps1.html")
-    assert "passes every check" in page.read_text(encoding="utf-8")
+    pages = {student: feedback_of(tmp_path, student, monkeypatch) for student in ("ada", "ben")}
+    assert "passes every check" in pages["ada"] and "passes every check" not in pages["ben"]
+    assert "the stubs came back" in pages["ben"] or "NotImplementedError" in pages["ben"]
