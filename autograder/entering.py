@@ -20,11 +20,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import arrivals, intake
+from . import arrivals, intake, marks
 from .course import Course
 from .gradebook_trouble import IMPATIENCE, NotEntered, check_gradebook, is_busy, told
 from .records import Record, record_on_file
 from .reference import ONE_AT_A_TIME
+from .releases import release_file
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -81,7 +82,9 @@ class Entering:
         try:
             written = (entered / notebook).stat().st_mtime_ns
             sources = (submitted / notebook, self.course.result_file(student, self.problem_set))
-            return all(path.stat().st_mtime_ns <= written for path in sources)
+            release = release_file(self.course, self.problem_set)  # it may be another one by now
+            released = release.stat().st_mtime_ns if release.exists() else 0
+            return all(when <= written for when in (released, *(path.stat().st_mtime_ns for path in sources)))
         except FileNotFoundError:
             return False
 
@@ -132,8 +135,10 @@ class Entering:
                 raise NotEntered(f"the gradebook has no {notebook.name} of this student's: release it again")
             sheet, path = rows.sheets[notebook.name], submitted / f"{notebook.name}.ipynb"
             if path.exists():
-                text = path.read_text(encoding="utf-8")
-                files[path.name] = self._steps.autograded(text, notebook, sheet, record, modules).encode()
+                text, marked = path.read_text(encoding="utf-8"), marks.settled(sheet)
+                after = self._steps.autograded(text, notebook, sheet, record, modules)
+                marks.let_stand(sheet, marked, self._target(student) / path.name, after)
+                files[path.name] = after.encode()
                 found.append(notebook.name)
                 continue
             for grade in sheet.grades.values():

@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from itertools import islice
@@ -25,6 +26,7 @@ from .course import Course, check_student_id, twins_of
 from .folders import NotTaken, reader, remove, walk
 from .judging import Submission
 from .printable import printable
+from .releases import by_grade_id, earlier, graded_cells, release_file
 
 MOST_ANSWER_CHARACTERS = 100_000
 MOST_CELLS = 5000
@@ -44,8 +46,7 @@ def store(
     course: Course, student: str, problem_set: str, received: Received, when: datetime | None = None
 ) -> tuple[str, ...]:
     """Write a submission into nbgrader's submitted folder, cleaned; returns the remarks on it."""
-    released = json.loads((course.release(problem_set) / f"{problem_set}.ipynb").read_text(encoding="utf-8"))
-    notebook, remarks = rebuild(released, received.notebook)
+    notebook, remarks = rebuild(_released(course, problem_set), received.notebook, earlier(course, problem_set))
     folder = course.submitted(student, problem_set)
     if folder.exists():
         remove(folder, course.root)
@@ -57,10 +58,12 @@ def store(
     stamp = (when or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M:%S UTC")
     (folder / STAMP).write_text(stamp, encoding="utf-8")
     remarks = (*received.remarks, *remarks)
-    mark = course.intake_file(student, problem_set)
-    mark.parent.mkdir(parents=True, exist_ok=True)
-    mark.write_text(json.dumps({"digest": digest(folder), "remarks": remarks}), encoding="utf-8")
+    _write_mark(course, student, problem_set, remarks)
     return remarks
+
+
+def _released(course: Course, problem_set: str) -> dict[str, Any]:
+    return json.loads(release_file(course, problem_set).read_text(encoding="utf-8"))
 
 
 def normalise(course: Course, student: str, problem_set: str) -> tuple[str, ...]:
@@ -79,11 +82,21 @@ def _cleaned(course: Course, student: str, problem_set: str) -> tuple[str, ...]:
     folder = course.submitted(student, problem_set)
     known = _read_mark(course.intake_file(student, problem_set))
     if known and known[0] == digest(folder):
+        if known[2] not in (None, graded_cells(course, problem_set)):
+            _put_onto_new_release(course, student, problem_set, known[1])
         return known[1]
     received = read_folder(folder, problem_set)
     when = _read_stamp(folder)
     keep(course, student, problem_set, folder)
     return store(course, student, problem_set, received, when)
+
+
+def _put_onto_new_release(course: Course, student: str, problem_set: str, remarks: tuple[str, ...]) -> None:
+    """Write the answers of a cleaned submission into a notebook that has more or fewer cells than when it came."""
+    path = course.submitted(student, problem_set) / f"{problem_set}.ipynb"
+    notebook, _ = rebuild(_released(course, problem_set), path.read_bytes())
+    path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+    _write_mark(course, student, problem_set, remarks)
 
 
 def digest(folder: Path) -> str:
@@ -102,8 +115,13 @@ def digest(folder: Path) -> str:
     return found.hexdigest()
 
 
-def rebuild(released: dict[str, Any], submitted: bytes | None) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The released notebook with the submitted written answers in it, and remarks on what was odd."""
+def rebuild(
+    released: dict[str, Any], submitted: bytes | None, earlier: Sequence[dict[str, Any]] = ()
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The released notebook with the submitted written answers in it, and remarks on what was odd.
+
+    earlier: notebooks of earlier releases, from which nothing is odd either
+    """
     notebook = copy.deepcopy(released)
     if submitted is None:
         return notebook, ("there is no notebook: the written questions count as unanswered",)
@@ -116,19 +134,17 @@ def rebuild(released: dict[str, Any], submitted: bytes | None) -> tuple[dict[str
         if grade_id:
             by_id.setdefault(grade_id, []).append(cell)
     remarks = []
-    for cell in notebook["cells"]:
-        settings = cell["metadata"].get("nbgrader", {})
-        grade_id = settings.get("grade_id")
-        if not grade_id or not settings.get("grade"):
-            continue
+    before = [by_grade_id(one) for one in earlier]
+    for grade_id, cell in by_grade_id(notebook).items():
         given = by_id.get(grade_id, [])
-        if not given:
+        versions = [cell, *(one.get(grade_id) for one in before)]
+        if not given and all(versions):
             remarks.append(f"the cell {grade_id} was deleted: put back")
         elif len(given) > 1:
             remarks.append(f"the cell {grade_id} is there {len(given)} times: the first counts")
-        if given and _edited(cell, given[0]):
+        if given and all(_edited(one, given[0]) for one in versions if one):
             remarks.append(f"the cell {grade_id} is not as it was released: put back")
-        if given and settings.get("solution"):
+        if given and cell["metadata"]["nbgrader"].get("solution"):
             answer = _source(given[0])[:MOST_ANSWER_CHARACTERS].replace("\r\n", "\n")
             cell["source"] = printable(answer, keep=KEPT_SIGNS)
     return notebook, tuple(remarks)
@@ -169,15 +185,26 @@ def _source(cell: dict) -> str:
     return source if isinstance(source, str) else ""
 
 
-def _read_mark(path: Path) -> tuple[str, tuple[str, ...]] | None:
-    """Digest and remarks; None where there are none, or the file is damaged."""
+def _write_mark(course: Course, student: str, problem_set: str, remarks: tuple[str, ...]) -> None:
+    mark = course.intake_file(student, problem_set)
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    found = {
+        "digest": digest(course.submitted(student, problem_set)),
+        "remarks": remarks,
+        "cells": graded_cells(course, problem_set),
+    }
+    mark.write_text(json.dumps(found), encoding="utf-8")
+
+
+def _read_mark(path: Path) -> tuple[str, tuple[str, ...], list[str] | None] | None:
+    """Digest, remarks and the graded cells of the release of that day; None for no mark, or a damaged one."""
     try:
         tree = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
     digest, remarks = (tree.get("digest"), tree.get("remarks")) if isinstance(tree, dict) else (None, None)
     sound = isinstance(digest, str) and isinstance(remarks, list) and all(isinstance(one, str) for one in remarks)
-    return (digest, tuple(remarks)) if sound else None
+    return (digest, tuple(remarks), tree.get("cells")) if sound else None
 
 
 def _read_stamp(folder: Path) -> datetime | None:

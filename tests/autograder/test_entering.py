@@ -54,6 +54,21 @@ def mark_by_hand(course):
         book.grant_extension("ps1", "carla", days=3)
 
 
+def look_again(course):
+    """nbgrader asks for a look at every mark when it grades again; ours where what was marked is another now."""
+    with api(course).gradebook as book:
+        marked = [
+            grade
+            for student in ("ada", "carla", "dora")
+            for grade in book.find_submission_notebook("ps1", "ps1", student).grades
+            if grade.manual_score is not None
+        ]
+        assert len(marked) > 4 and all(grade.needs_manual_grade for grade in marked)
+        for grade in marked:
+            grade.needs_manual_grade = False
+        book.db.commit()
+
+
 def test_gradebook_and_notebooks_are_those_of_nbgraders_own_autograde(judged, tmp_path):
     stock, ours = copy_of(judged, tmp_path / "stock"), copy_of(judged, tmp_path / "ours")
     by_nbgrader(stock)
@@ -73,6 +88,7 @@ def test_gradebook_and_notebooks_are_those_of_nbgraders_own_autograde(judged, tm
         shutil.rmtree(ours.root / folder)
         shutil.copytree(stock.root / folder, ours.root / folder)
     by_nbgrader(stock)
+    look_again(stock)
     enter(ours)
     assert_the_same(stock, ours)
     assert dump(ours) != rows and sum("Well put." in row for row in dump(ours)["comment"]) >= 2
