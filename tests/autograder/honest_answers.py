@@ -60,12 +60,7 @@ ANSWERS = {
             return outputs, weights""",
     },
     "matmul": {
-        "2.1": """
-            x = np.asarray(inputs)
-            q = x @ np.asarray(w_query)
-            k = x @ np.asarray(w_key)
-            v = x @ np.asarray(w_value)
-            return q, k, v""",
+        "2.1": "return tuple(np.matmul(inputs, w) for w in (w_query, w_key, w_value))",
         "2.2": "return np.matmul(queries, np.transpose(keys))",
         "2.3": """
             s = np.asarray(scores, dtype=np.float64)
@@ -84,12 +79,7 @@ ANSWERS = {
             return weighted_sum(weights, v), weights""",
     },
     "dot": {
-        "2.1": """
-            x = np.array(inputs)
-            q = np.dot(x, w_query)
-            k = np.dot(x, w_key)
-            v = np.dot(x, w_value)
-            return q, k, v""",
+        "2.1": "return np.dot(inputs, w_query), np.dot(inputs, w_key), np.dot(inputs, w_value)",
         "2.2": "return np.dot(np.array(queries), np.array(keys).T)",
         "2.3": """
             scores = np.array(scores, dtype=float)
@@ -108,10 +98,7 @@ ANSWERS = {
         "2.1": """
             X = np.asarray(inputs)
             return X @ np.asarray(w_query), X @ np.asarray(w_key), X @ np.asarray(w_value)""",
-        "2.2": """
-            Q = np.asarray(queries)
-            K = np.asarray(keys)
-            return Q @ K.T""",
+        "2.2": "return np.asarray(queries) @ np.transpose(keys)",
         "2.3": """
             x = np.asarray(scores, dtype=float)
             m = np.max(x, axis=axis, keepdims=True)
