@@ -75,9 +75,7 @@ class Entry:
 
 def read_folder(folder: Path, problem_set: str) -> Received:
     """A submission in a folder; links are not followed, pipes and devices not opened."""
-    owner = folder.stat().st_uid
-    entries = (Entry(name, reader(path, owner) if plain else None) for name, path, plain in walk(folder))
-    return _take(entries, problem_set)
+    return _take(_entries(folder), problem_set)
 
 
 def read_zip(path: Path, problem_set: str) -> Received:
@@ -103,11 +101,14 @@ def read_package(folder: Path) -> Received:
     package = folder / "attention"
     if not package.is_dir() or package.is_symlink():
         return Received({}, None, ("there is no folder `attention`",))
-    owner = package.stat().st_uid
-    entries = (
-        Entry(f"attention/{name}", reader(path, owner) if plain else None) for name, path, plain in walk(package)
-    )
-    return _take(entries, "")
+    return _take(_entries(package, "attention/"), "")
+
+
+def _entries(folder: Path, before: str = "") -> Iterator[Entry]:
+    """What lies in a folder; before: what its names begin with."""
+    owner = folder.stat().st_uid
+    for name, path, plain in walk(folder):
+        yield Entry(before + name, reader(path, owner) if plain else None)
 
 
 def keep(course: Course, student: str, problem_set: str, path: Path) -> None:

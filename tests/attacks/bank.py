@@ -107,7 +107,7 @@ def _read(path: Path) -> Attack:
         raise ValueError(f"{path} does not begin with a block `# /// attack`")
     settings = tomllib.loads("".join(line[2:] or "\n" for line in block["content"].splitlines(keepends=True)))
     module, base = settings["module"], settings.get("base", "stubs")
-    problem_set = settings.get("problem_set") or problem_set_of(module)
+    problem_set = problem_set_of(module)
     texts = {name: text.encode() for name, text in stubs.all_stubs().items()}
     if base == "reference":
         texts[f"{module}.py"] = (REFERENCE / f"{module}.py").read_bytes()
