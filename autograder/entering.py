@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 from . import arrivals, intake, marks
 from .course import Course
-from .gradebook_trouble import IMPATIENCE, NotEntered, check_gradebook, is_busy, told
+from .gradebook_trouble import IMPATIENCE, NotEntered, check_gradebook, is_away, is_busy, is_overtaken, told
 from .records import Record, record_on_file
 from .reference import ONE_AT_A_TIME
 from .releases import release_file
+from .turns import turn
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -46,6 +47,7 @@ class Entering:
         self.course, self.problem_set = course, problem_set
         self._book: Gradebook | None = None
         self._patience = PATIENCE
+        self._place = ""
         self._copied: dict[str, bytes] | None = None  # files of the release that lie beside every autograded notebook
         # Where these lie last: read-only, they are one file under many names, megabytes less to write for everybody.
         self._placed: dict[str, Path] = {}
@@ -102,8 +104,11 @@ class Entering:
             enter = self._enter if self._steps.complete else self._enter_by_nbgrader
             try:
                 enter(student, record)
-            except self._twice:  # two graders met the same new student
-                self._db.rollback()
+            except Exception as error:
+                # Two graders met the same student; or the connection was lost while others were judged.
+                if not is_overtaken(error) and (self._patience < PATIENCE or not is_away(error)):
+                    raise
+                self._undo()
                 enter(student, record)
             self._patience = PATIENCE
 
@@ -111,16 +116,16 @@ class Entering:
         current = record_on_file(self.course, student, self.problem_set)
         if current is None or current["key"] != record["key"]:
             raise NotEntered("something else was handed in meanwhile: run grade again")
-        if self._lite:
-            self._db.connection().exec_driver_sql(f"PRAGMA busy_timeout = {int(1000 * self._patience)}")
+        self._rows.wait_at_most(self._db, self._patience)
         rows = self._rows.read(self._db, self._released, student)
         rows.timestamp = self._time(student) or rows.timestamp
         with self._draft(student) as draft:
             found = self._write_folder(student, current, rows, draft)
             self._rows.write(self._db, self._released, rows)
             self._write_penalties(rows, found)
-            self._db.commit()
-            self._take_place(student, draft)
+            with turn(self.course):
+                self._db.commit()
+                self._take_place(student, draft)
             self._placed = {name: self._target(student) / name for name in self._beside()}
 
     def _write_folder(self, student: str, record: Record, rows: Any, draft: Path) -> list[str]:
@@ -220,23 +225,24 @@ class Entering:
             from nbgrader.api import Gradebook
             from nbgrader.coursedir import CourseDirectory
             from sqlalchemy import make_url
-            from sqlalchemy.exc import IntegrityError
 
             from . import gradebook_rows, nbgrader_plugin, nbgrader_steps
 
         self._prepare = nbgrader_plugin.prepare
         self._prepare()
         config = nbgrader_plugin.configuration(self.course)
-        self._coursedir, self._rows, self._twice = CourseDirectory(config=config), gradebook_rows, IntegrityError
+        self._coursedir, self._rows = CourseDirectory(config=config), gradebook_rows
         self._steps = nbgrader_steps.Steps(config, self._coursedir)
         url = make_url(self._coursedir.db_url)
-        self._lite = url.get_backend_name() == "sqlite"
-        if self._lite:
-            url = url.update_query_dict({"timeout": str(self._patience)})
+        lies_in_a_file = url.get_backend_name() == "sqlite"
+        self._place = str(url.database) if lies_in_a_file else url.render_as_string(hide_password=True)
+        waits = _waits(url.get_backend_name(), self._patience)
+        url = url.update_query_dict({name: value for name, value in waits.items() if name not in url.query})
         book = Gradebook.__new__(Gradebook)
         try:
             book.__init__(url, self._coursedir.course_id)  # apart, so that what it opened is closed where it fails
             self._db: Session = book.db
+            gradebook_rows.wait_at_most(self._db, self._patience)
             self._released = gradebook_rows.released_set(self._db, self.problem_set)
             self._entered = gradebook_rows.entered(self._db, self._released)
             self._cells = list(self._checking_cells())
@@ -267,14 +273,21 @@ class Entering:
                 yield
         except Exception as error:
             self._undo()
-            if is_busy(error):
+            if is_busy(error) or is_away(error):
                 self._patience = IMPATIENCE
-            raise told(self.course, error) from error
+            raise told(self.course, error, self._place) from error
 
     def _undo(self) -> None:
         if self._book:
             with suppress(Exception):  # the connection may be lost
                 self._db.rollback()
+
+
+def _waits(kind: str, seconds: float) -> dict[str, str]:
+    """What a database's driver is told about how long to wait: for whoever holds a file, for a server to answer."""
+    if kind == "postgresql":
+        return {"connect_timeout": f"{max(2.0, seconds):.0f}"}
+    return {"timeout": str(seconds)} if kind == "sqlite" else {}
 
 
 def _files(folder: Path, ignored: list[str]) -> Iterator[tuple[str, Path]]:

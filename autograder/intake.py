@@ -12,7 +12,6 @@ import json
 import os
 import re
 import secrets
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
@@ -27,13 +26,13 @@ from .folders import NotTaken, reader, remove, walk
 from .judging import Submission
 from .printable import printable
 from .releases import by_grade_id, earlier, graded_cells, release_file
+from .turns import turn
 
 MOST_ANSWER_CHARACTERS = 100_000
 MOST_CELLS = 5000
 MOST_STORED = 2 * MOST_FILES  # files; a cleaned submission has fewer
 #: Signs without a picture that languages are written with: spaces of several widths, joiners of letters and of emoji.
 KEPT_SIGNS = "\n\t\u00a0\u00ad\u2009\u200c\u200d\u202f\u3000"
-_ONE_AT_A_TIME = threading.Lock()  # graders clean a submission, and so does nbgrader's hook beside them
 #: As nbgrader writes it: 2026-01-31 12:00:00.123456 UTC.
 STAMP_FORM = re.compile(
     r"(?P<time>2\d{3}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:\.\d{1,9})? ?"
@@ -46,6 +45,13 @@ def store(
     course: Course, student: str, problem_set: str, received: Received, when: datetime | None = None
 ) -> tuple[str, ...]:
     """Write a submission into nbgrader's submitted folder, cleaned; returns the remarks on it."""
+    with turn(course):
+        return _store(course, student, problem_set, received, when)
+
+
+def _store(
+    course: Course, student: str, problem_set: str, received: Received, when: datetime | None
+) -> tuple[str, ...]:
     notebook, remarks = rebuild(_released(course, problem_set), received.notebook, earlier(course, problem_set))
     folder = course.submitted(student, problem_set)
     if folder.exists():
@@ -73,7 +79,7 @@ def normalise(course: Course, student: str, problem_set: str) -> tuple[str, ...]
     that could be taken for something else.
     """
     check_student_id(student)
-    with _ONE_AT_A_TIME:
+    with turn(course):  # other graders clean, and so does nbgrader's hook beside them
         remarks = _cleaned(course, student, problem_set)
     return remarks + tuple(f"the id looks like {one}'s, who has handed in too" for one in twins_of(course, student))
 
@@ -88,7 +94,7 @@ def _cleaned(course: Course, student: str, problem_set: str) -> tuple[str, ...]:
     received = read_folder(folder, problem_set)
     when = _read_stamp(folder)
     keep(course, student, problem_set, folder)
-    return store(course, student, problem_set, received, when)
+    return _store(course, student, problem_set, received, when)
 
 
 def _put_onto_new_release(course: Course, student: str, problem_set: str, remarks: tuple[str, ...]) -> None:
