@@ -177,14 +177,7 @@ def _drop_rights(filtered: bytes) -> None:
     head = (ctypes.c_uint32 * 2)(CAPABILITIES, 0)
     _sure(library.capset(head, (ctypes.c_uint32 * 6)()))
     _sure(library.prctl(38, 1, 0, 0, 0))  # PR_SET_NO_NEW_PRIVS
-    if filtered == b"none":
-        return
-
-    class Program(ctypes.Structure):
-        _fields_ = [("length", ctypes.c_ushort), ("rules", ctypes.c_char_p)]
-
-    program = Program(len(filtered) // 8, filtered)
-    _sure(library.prctl(22, 2, ctypes.byref(program), 0, 0))  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+    room.keep_to(filtered if filtered != b"none" else b"")
 
 
 def _sure(outcome: int) -> None:

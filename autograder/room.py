@@ -3,18 +3,19 @@
 It is staged beside what selfcheck's `runner` needs, and knows nothing else. The request comes as a line of JSON
 on standard input:
     {"torch": bool, "seconds": float, "budget": float, "patience": float, "memory": bytes, "processes": int,
-     "alone": bool, "together": bool, "exercises": [{"place", "id", "plans"}]}
+     "alone": bool, "together": bool, "filter": base64, "exercises": [{"place", "id", "plans"}]}
 and, once all of these are answered, a second line with further exercises: until then nobody here knows their inputs.
 Seconds and budget are the processor's; by the clock there are `patience` times as many. `alone` says that no process
 but this program's is in sight, so that whatever an exercise leaves behind can be ended. Each exercise has a process of
-its own, unless they run `together`, in one that has `seconds` for all. This process runs nothing of a learner's: what
-its children used is added up here, which no child can keep from it.
+its own, whose times are added up here, which no child can prevent; unless they run `together`, in this one, which then
+has `seconds` for all, and a `filter` that lets it start no other: what that used might be counted nowhere.
 Each answer leaves as one JSON line, {"place", "answers"} or {"place", "died"}, on the descriptor that the command line
 names; with it, "seconds" of the processor that an exercise's own process and what it started have used.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import ctypes
 import json
@@ -61,23 +62,13 @@ def main(descriptor: int, package_parent: str) -> None:
 
 
 def _together(request: dict, descriptor: int, package_parent: str) -> None:
-    """Answer in one process, as far as that goes; whoever asked does not rely on what comes, or does not."""
-    child = os.fork()
-    if child == 0:
-        try:
-            _answer_all(request, descriptor, package_parent)
-        finally:
-            os._exit(0)
-    os.wait4(child, 0)
-    _end_others(request)
-
-
-def _answer_all(request: dict, descriptor: int, package_parent: str) -> None:
+    """Answer in this process, as far as that goes; whoever asked does not rely on what comes, or does not."""
     from selfcheck import runner
 
     asked = os.fdopen(os.dup(0))
     _silence()
     _limit(request)
+    keep_to(base64.b64decode(request["filter"]))
     with runner.fresh_package(package_parent):
         for exercise in _in_two_lines(request, asked):
             _say(descriptor, {"place": exercise["place"], "answers": _answers(exercise)})
@@ -92,6 +83,20 @@ def set_dumpable(yes: bool) -> None:
     """Whether processes of the same user may look into this one's memory and take its descriptors."""
     with contextlib.suppress(AttributeError, OSError):  # not on Linux
         ctypes.CDLL(None).prctl(4, int(yes), 0, 0, 0)  # PR_SET_DUMPABLE
+
+
+def keep_to(filtered: bytes) -> None:
+    """Let this process make only the system calls that a filter lets pass, and those of former filters; b"" for all."""
+    if not filtered:
+        return
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("rules", ctypes.c_char_p)]
+
+    program = Program(len(filtered) // 8, filtered)
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.prctl(22, 2, ctypes.byref(program), 0, 0):  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def _spent() -> float:

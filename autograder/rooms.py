@@ -27,7 +27,7 @@ from .sandbox import INSIDE, Sandbox, house_wall
 
 START = 120.0  # seconds by the clock, for a house to be ready or a room to be closed
 LINGER = 0.5  # likewise, for a sandbox whose programs have ended to end too
-IN_A_HOUSE, BY_ITSELF = 3, 1  # generations of processes that are the grader's own, below the one that was started
+IN_A_HOUSE, BY_ITSELF = 2, 1  # generations of processes that are the grader's own, below the one that was started
 RUNNER = ("arrays.py", "objects.py", "runner.py", "steps.py", "traces.py")  # of selfcheck
 
 

@@ -13,6 +13,7 @@ import functools
 import os
 import signal
 import tempfile
+from typing import Any
 
 #: Refused with EPERM, by what they reach.
 REFUSED = {
@@ -30,7 +31,7 @@ REFUSED = {
     "the machine": "syslog personality init_module finit_module delete_module kexec_load kexec_file_load reboot swapon "
     "swapoff quotactl quotactl_fd acct settimeofday clock_settime adjtimex clock_adjtime lookup_dcookie",
 }
-NEW_USER_NAMESPACE = 0x10000000  # CLONE_NEWUSER
+NEW_USER_NAMESPACE, THREAD = 0x10000000, 0x00010000  # CLONE_NEWUSER, CLONE_THREAD
 UNIX_SOCKETS = 1  # AF_UNIX
 #: Locks and notices that other sandboxes see; of the numbers, F_OFD_SETLK and F_OFD_SETLKW.
 LOCKS = (fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_SETLEASE, fcntl.F_NOTIFY, 37, 38)
@@ -59,6 +60,25 @@ def program() -> bytes | None:
         _add(rules, seccomp.ERRNO(0), name, ends, seccomp.Arg(1, seccomp.NE, 0))
     for command in LOCKS:
         _add(rules, refuse, "fcntl", seccomp.Arg(1, seccomp.EQ, command))
+    return _bytes_of(rules)
+
+
+@functools.cache
+def no_processes() -> bytes:
+    """The filter for a process that may start threads and no other process; b"" where libseccomp is missing."""
+    if program() is None:
+        return b""
+    import pyseccomp as seccomp
+
+    rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
+    refuse = seccomp.ERRNO(errno.EAGAIN)
+    for name in ("fork", "vfork"):
+        _add(rules, refuse, name)
+    _add(rules, refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, THREAD, 0))
+    return _bytes_of(rules)
+
+
+def _bytes_of(rules: Any) -> bytes:
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)
         file.seek(0)

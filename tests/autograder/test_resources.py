@@ -1,10 +1,13 @@
 """What a submission used is counted outside its reach: it can neither hide its time nor make some up."""
 
+import os
+import time
+
 import pytest
 
 from autograder import confine, rooms
 from autograder.places import REFERENCE
-from autograder.resources import Tally, Used
+from autograder.resources import Looks, Tally, Used
 from autograder.sandbox import open_sandbox
 from autograder.stubs import given_files
 from selfcheck.plan import call
@@ -79,6 +82,15 @@ def causal_mask(n):
     return n
 """,
 }
+THREADS = """
+def causal_mask(n):
+    threads = [threading.Thread(target=burn) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return n
+"""
 LYING = """
 def causal_mask(n):
     for descriptor in range(3, 64):
@@ -107,17 +119,27 @@ def used(sandbox, body, together):
     return tally, answers[0]["0"][0]
 
 
-@pytest.mark.parametrize("together", [True, False], ids=["together", "alone"])
 @pytest.mark.parametrize("body", HIDING.values(), ids=HIDING)
-def test_time_burnt_in_another_process_is_in_the_figure(sandbox, monkeypatch, body, together):
-    monkeypatch.setattr(confine, "SECONDS", 1.0)  # for what is left behind: its exercise's process is waited for
-    tally, answer = used(sandbox, body, together)
-    assert answer["value"]["value"] == "3"
-    assert tally.used.processor_seconds >= BURNT and tally.used.complete
-    if together:
-        assert tally.seconds == {}, "one process has answered all: nobody outside can tell whose time it was"
-    else:
-        assert BURNT <= tally.seconds["masks.causal_mask"] <= tally.used.processor_seconds
+def test_time_burnt_in_another_process_is_in_the_figure(sandbox, monkeypatch, body):
+    monkeypatch.setattr(confine, "SECONDS", 1.0)  # for what is left behind, which is waited for
+    monkeypatch.setattr(confine, "PATIENCE", 60.0)
+    tally, answer = used(sandbox, body, together=False)
+    assert answer["value"]["value"] == "3" and tally.used.complete
+    assert BURNT <= tally.seconds["masks.causal_mask"] <= tally.used.processor_seconds
+
+
+@pytest.mark.parametrize("body", HIDING.values(), ids=HIDING)
+def test_a_process_that_answers_everything_starts_no_other(sandbox, body):
+    tally, answer = used(sandbox, body, together=True)
+    assert "BlockingIOError" in answer["error"]["kinds"], "it is asked again, where it may"
+    assert tally.used.complete and tally.used.processor_seconds < NO_BURN
+
+
+def test_time_burnt_in_threads_is_in_the_figure_and_is_said_of_no_exercise(sandbox):
+    tally, answer = used(sandbox, THREADS, together=True)
+    assert answer["value"]["value"] == "3" and tally.used.complete
+    assert tally.used.processor_seconds >= BURNT
+    assert tally.seconds == {}, "one process has answered all: nobody outside can tell whose time it was"
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["together", "alone"])
@@ -128,16 +150,11 @@ def test_what_a_room_says_of_its_time_is_not_believed(sandbox, together):
 
 
 STOPPED = {
-    "a process": "burn_on()",
-    "a thread of a process whose first thread has ended": "threading.Thread(target=burn_on).start(); leave_a_thread()",
+    "a process": "burn(1e9)",
+    "a thread of a process whose first thread has ended": "threading.Thread(target=burn, args=[9]).start(); end_thread()",
 }
 BURNS_ON = """
-def burn_on():
-    burn()
-    os.write(3, b"x" * 2000)  # to whoever reads the answers
-    burn(1e9)
-
-def leave_a_thread():
+def end_thread():
     ctypes.CDLL(None).syscall(60, 0)
 
 def causal_mask(n):
@@ -149,11 +166,19 @@ def causal_mask(n):
 
 @pytest.mark.parametrize("work", STOPPED.values(), ids=STOPPED)
 def test_who_is_stopped_at_a_limit_is_counted_whole(sandbox, monkeypatch, work):
-    monkeypatch.setattr(confine, "MOST_OUTPUT", 1000)
-    monkeypatch.setattr(confine, "LOOK", 1e6)  # what is seen meanwhile does not help
-    tally, answer = used(sandbox, BURNS_ON.replace("WORK", work), True)
+    def until_burnt(room, texts, seconds):
+        """As an exchange that is stopped while the submission runs."""
+        os.write(room.asks, room.first + texts[0][1](b""))
+        while room.looks.at_least(Used()).processor_seconds < BURNT:
+            time.sleep(0.05)
+            room.look()
+        room.looks = Looks()  # what was seen does not help
+        return b'{"started": true}\n', True
+
+    monkeypatch.setattr(confine, "_exchange", until_burnt)
+    tally, answer = used(sandbox, BURNS_ON.replace("WORK", work), together=False)
     assert answer["error"]["type"] == "Stopped"
-    assert tally.used.complete and tally.used.processor_seconds >= BURNT
+    assert tally.used.complete and tally.used.processor_seconds >= 2 * BURNT, "it was tried twice"
 
 
 @pytest.mark.parametrize("level", ["bubblewrap", "none"])
@@ -179,13 +204,13 @@ def causal_mask(n):
     for _ in range(4):
         if os.fork() == 0:
             kept = bytearray(b"x" * 2**27)
-            time.sleep(0.7)
+            time.sleep(1.5)
             os._exit(len(kept) % 2)
     os.close(says)
     os.read(waits, 1)
     return n
 """
-    tally, _ = used(sandbox, body, True)
+    tally, _ = used(sandbox, body, together=False)
     assert tally.used.peak_mib >= 4 * 128
 
 
