@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def main(folder: Path) -> None:
     if sandbox.level == "none":
         console.print("[bold red]No bubblewrap or no user namespaces here: the sample class runs without isolation.[/]")
     done = course.root / "demonstration.txt"
-    version = f"{grader_version()} {_table_version()}"
+    version = f"{grader_version()} {_table_version()} {_settings_version(course)}"
     fresh = done.exists() and done.read_text() == version
     lines: dict[str, dict[str, Line]] = {}
     for problem_set in problem_sets():
@@ -77,8 +78,6 @@ def _write_feedback(course: Course, problem_set: str, students: list[str]) -> No
 
 
 def _table_version() -> str:
-    import hashlib
-
     from .sample_class import FOLDER
 
     found = hashlib.sha256()
@@ -88,6 +87,10 @@ def _table_version() -> str:
     for path in sorted((ROOT / "book" / "problem-sets").glob("*.md")):
         found.update(path.read_bytes())
     return found.hexdigest()[:12]
+
+
+def _settings_version(course: Course) -> str:
+    return hashlib.sha256(repr((course.settings, course.terms.digest)).encode()).hexdigest()[:12]
 
 
 def _report_file(course: Course, problem_set: str) -> Path:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -44,6 +46,7 @@ METADATA = {
     "colab": {"provenance": []},
 }
 ON_GPU = {"accelerator": "GPU", "colab": {"gpuType": "T4", "provenance": []}}
+EMPTY_SECTION = re.compile(r"## [^\n]+")
 GPU_PAGES = {"chapters/09-efficient", "measuring/benchmarks"}  # Colab opens these on a machine with a GPU
 
 
@@ -87,8 +90,16 @@ def source_notebook(problem_set: str, terms: Terms = USUAL, deadline: datetime |
             cells += _graded_question(block, page, index)
         elif not (block.cell_type == "code" and block.source.strip() == IMPORTS):
             cells.append(block)
+    cells = list(_without_empty_sections(cells))
     cells.append(_code(f'pack("{problem_set}")'))
     return _notebook(problem_set, cells, {COURSE: {"deadline": deadline.isoformat()}} if deadline else {})
+
+
+def _without_empty_sections(cells: list[NotebookNode]) -> Iterator[NotebookNode]:
+    """The cells without headings right before another one: all exercises of such a section are left out."""
+    for cell, after in itertools.zip_longest(cells, cells[1:]):
+        if not (EMPTY_SECTION.fullmatch(cell.source) and after and after.source.startswith("## ")):
+            yield cell
 
 
 def _open_notebook(page: str, index: BookIndex) -> NotebookNode:

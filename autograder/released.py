@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 from .course import Course
@@ -27,7 +29,7 @@ def check_release(course: Course, problem_set: str) -> None:
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         points = {settings["grade_id"]: settings["points"] for settings in _grade_cells(notebook)}
-        deadline = notebook["metadata"].get(COURSE, {}).get("deadline")
+        deadline = _deadline(notebook)
     except FileNotFoundError:
         return
     except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -51,6 +53,18 @@ def check_release(course: Course, problem_set: str) -> None:
             f"the released notebook is not what the course has now: {'; '.join(told)}. Run release {problem_set} again "
             "(what was handed in and your marks stay), then this once more"
         )
+
+
+def told_deadline(course: Course, problem_set: str) -> datetime | None:
+    """The deadline that learners were told with the present release; None where there is none."""
+    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):  # no release, or a damaged one
+        told = _deadline(json.loads(release_file(course, problem_set).read_text(encoding="utf-8")))
+        return datetime.fromisoformat(told) if told else None
+    return None
+
+
+def _deadline(notebook: dict[str, Any]) -> str | None:
+    return notebook["metadata"].get(COURSE, {}).get("deadline")
 
 
 def _grade_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterable
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
@@ -15,7 +15,7 @@ from .course import Course
 from .places import RECORDED, REFERENCE, SELFCHECK
 from .priced import priced_catalogue
 from .recut import fit_gradebook
-from .released import check_extra
+from .released import check_extra, told_deadline
 from .releases import replaced
 from .settings import FILE
 from .terms import USUAL, Terms
@@ -34,7 +34,7 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
     from .notebooks import source_notebook
 
     in_problem_set(problem_set)
-    terms, due = course.terms, course.settings.deadline(problem_set)
+    terms, due, before = course.terms, course.settings.deadline(problem_set), told_deadline(course, problem_set)
     if with_answers and not course.settings.solutions:
         raise ValueError(f"{course.root / FILE} says solutions = false: leave --with-answers away, or change that line")
     check_extra(course)
@@ -51,10 +51,22 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
         if not done["success"]:
             said = f"{done.get('log', '')}\n{done.get('error', '')}"
             raise RuntimeError(f"nbgrader could not release {problem_set}:\n{said}")
-    if due:
-        with api(course).gradebook as book:  # which has UTC, without saying so
-            book.update_or_create_assignment(problem_set, duedate=due.astimezone(UTC).replace(tzinfo=None))
+    _set_deadline(course, problem_set, before, due)
     return course.release(problem_set)
+
+
+def _set_deadline(course: Course, problem_set: str, before: datetime | None, due: datetime | None) -> None:
+    """Enter a deadline into the gradebook; where there is none now, take out the one before, if it stands there."""
+    from .nbgrader_plugin import api
+
+    if not (due or before):
+        return
+    then, now = (one and one.astimezone(UTC).replace(tzinfo=None) for one in (before, due))  # as nbgrader has it
+    with api(course).gradebook as book:
+        assignment = book.find_assignment(problem_set)
+        if now or assignment.duedate == then:
+            assignment.duedate = now
+            book.db.commit()
 
 
 def unmarked(terms: Terms, problem_set: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from autograder.course import Course
 from autograder.extra_checks import BadCheck
 from autograder.judging import keys_of
-from autograder.places import SELFCHECK
+from autograder.places import BOOK, SELFCHECK
 from autograder.priced import priced_catalogue
 from autograder.settings import FILE, SECRET, Settings, SettingsError, read_settings
 from autograder.terms import USUAL, Terms
@@ -326,3 +327,16 @@ def test_times_of_a_deadline_keep_their_distance_from_utc(course):
     due = course.settings.deadline("ps1")
     assert due.isoformat() == "2026-12-01T23:59:00+01:00"
     assert due == datetime(2026, 12, 1, 22, 59, tzinfo=UTC) and course.settings.deadline("ps2") is None
+
+
+def test_the_settings_and_the_check_that_the_guide_shows_can_be_used(course):
+    guide = (BOOK / "guides" / "instructor.md").read_text(encoding="utf-8")
+    (toml,) = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
+    (check,) = re.findall(r"```python\n(from selfcheck\.plan.*?)```", guide, re.DOTALL)
+    for name, text in (("keys/secret", "s" * 40), ("my-checks/masks.py", check)):
+        (course.root.parent / name).parent.mkdir()
+        (course.root.parent / name).write_text(text)
+    write(course, toml)
+    shown = set(re.findall(r"(?m)^\[?(\w+)", toml)) - {"ps3"}
+    assert shown == {field.name for field in fields(Settings)}, "all there is"
+    assert try_checks(course.terms) == 1

@@ -124,6 +124,7 @@ def test_the_release_has_the_points_of_the_settings_and_no_cell_of_what_is_left_
     text = "\n".join("".join(cell["source"]) for cell in notebook(graded)["cells"])
     assert f"*{POINTS['self_attention']} points ·" in text and "The softmax" not in text
     assert "builds on 2.1, 2.2, 2.3 (left out: no points), 2.4" in text
+    assert "## From scores to weights" not in text and "## From weights to outputs" in text, "no empty section"
     assert "To be handed in by 1 December 2030, 23:59 (UTC+01:00)" in text
     with api(graded).gradebook as book:
         assert book.find_assignment("ps1").duedate == DUE.replace(tzinfo=None)
@@ -192,6 +193,23 @@ def test_settings_that_changed_are_released_before_anybody_is_graded_by_them(cop
     assert (book["ada"].points, book["cleo"].points) == (more + 3, more), "the mark that was given by hand stays"
     assert book["cleo"].late_penalty == 0, "there is more time now"
     assert records(copied)["dan"]["softmax"]["points"] == 0
+
+
+def test_a_deadline_that_is_taken_away_holds_no_more_and_one_of_formgraders_is_left_alone(copied):
+    own = datetime(2031, 5, 5, 12)
+    text = (copied.root / "course.toml").read_text()
+    for given in (None, own):
+        (copied.root / "course.toml").write_text(text)
+        succeed(copied, "release", "ps1")
+        with api(copied).gradebook as book:
+            assert book.find_assignment("ps1").duedate == DUE.replace(tzinfo=None)
+            if given:
+                book.update_or_create_assignment("ps1", duedate=given)
+        (copied.root / "course.toml").write_text(text.partition("[deadlines]")[0])
+        for _ in range(2):
+            succeed(copied, "release", "ps1")
+            with api(copied).gradebook as book:
+                assert book.find_assignment("ps1").duedate == given
 
 
 def test_a_further_check_that_the_reference_fails_judges_nobody(copied):
