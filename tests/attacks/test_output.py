@@ -1,12 +1,9 @@
 """What a learner wrote does nothing to whoever reads the results: on a terminal, on a page, in a table."""
 
-import contextlib
 import csv
 import json
-import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -30,6 +27,7 @@ from autograder.workers import count
 from selfcheck.catalogue import in_problem_set
 from selfcheck.show import exercise_text
 
+from ..formgrader import formgrader_on
 from .bank import code_attacks, full_marks, write
 from .output import ADDRESS, ANSWERS, FORMULAS, SLOW
 
@@ -309,22 +307,8 @@ def test_the_browser_would_notice_a_script(read, browser, tmp_path):
 def formgrader(read, tmp_path_factory):
     """The address of nbgrader's formgrader on the course."""
     course, _, _ = read
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    settings = {"ip": "127.0.0.1", "port": port, "port_retries": 0, "root_dir": course.root, "open_browser": False}
-    command = [sys.executable, "-m", "jupyter_server", "--allow-root", "--IdentityProvider.token="]
-    command += [f"--ServerApp.{name}={value}" for name, value in settings.items()]
-    variables = os.environ | {"HOME": str(tmp_path_factory.mktemp("home"))}
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=course.root, env=variables, **quiet) as server:
-        address = f"http://127.0.0.1:{port}/formgrader"
-        for _ in range(240):
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/manage_students", timeout=60):
-                break
-            time.sleep(0.25)
+    with formgrader_on(course.root, tmp_path_factory.mktemp("home")) as address:
         yield address
-        server.terminate()
 
 
 def test_a_browser_finds_nothing_that_acts_in_formgrader(formgrader, browser):
