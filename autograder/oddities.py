@@ -66,19 +66,22 @@ _given = functools.cache(all_stubs)
 
 def of_package(files: Mapping[str, bytes]) -> list[str]:
     """Lines for the instructor on every module of a submitted package."""
-    given, found = _given(), []
-    for name, data in sorted(files.items()):
-        module = name.removesuffix(".py")
-        if module in SHADOWS:
-            found.append(f"{name} has the name of a package that it is not")
-        if data != given.get(name, "").encode():
-            text, encoding = text_of(data), encoding_of(data)
-            if encoding not in PLAIN_ENCODINGS:
-                found.append(f"{name} is written in {encoding}: Python reads something else than what stands there")
-            if too_deep(text):
-                found.append(f"{name} is nested too deep to be read here: nothing in it was looked at")
-            found += oddities(module, text, given.get(name, ""))
-    return found
+    return [line for name, data in sorted(files.items()) for line in _of_module(name, data)]
+
+
+@functools.lru_cache(maxsize=256)  # most of a class hand in what they handed in before, and what they were given
+def _of_module(name: str, data: bytes) -> tuple[str, ...]:
+    module, given, found = name.removesuffix(".py"), _given().get(name, ""), []
+    if module in SHADOWS:
+        found.append(f"{name} has the name of a package that it is not")
+    if data != given.encode():
+        text, encoding = text_of(data), encoding_of(data)
+        if encoding not in PLAIN_ENCODINGS:
+            found.append(f"{name} is written in {encoding}: Python reads something else than what stands there")
+        if too_deep(text):
+            found.append(f"{name} is nested too deep to be read here: nothing in it was looked at")
+        found += oddities(module, text, given)
+    return tuple(found)
 
 
 @functools.cache
@@ -100,7 +103,7 @@ def oddities(module: str, source: str, given: str) -> list[str]:
         return []
     forbidden = _forbidden().get(module, {})
     forbids = any(forbidden.values())  # a call, which could hide behind a name made up while it runs
-    handed_out = {what for _, what, _ in _found(parse(given) or ast.Module([], []), forbids)}
+    handed_out = _handed_out(given, forbids)
     places: dict[tuple[str, str], int] = {}
     for line, what, reached in _found(tree, forbids):
         if what not in handed_out:
@@ -110,6 +113,11 @@ def oddities(module: str, source: str, given: str) -> list[str]:
     lines = [f"{module}.py line {line} uses {what}: {reached}" for (what, reached), line in places.items()]
     more = [f"{module}.py uses {len(lines) - MOST} more things like these"] if len(lines) > MOST else []
     return lines[:MOST] + more
+
+
+@functools.cache
+def _handed_out(given: str, forbids: bool) -> set[str]:
+    return {what for _, what, _ in _found(parse(given) or ast.Module([], []), forbids)}
 
 
 def _found(tree: ast.Module, forbids: bool) -> Iterator[tuple[int, str, str]]:

@@ -21,35 +21,30 @@ _ONE_AT_A_TIME = threading.Lock()  # CPython 3.11 counts the depth of two parsin
 
 def parse(source: str) -> ast.Module | None:
     """The tree of a module's text, not to be changed; None where Python cannot read it."""
-    return _known(source) if len(source) <= MOST_KEPT else _tree(source)
-
-
-@functools.lru_cache(maxsize=64)
-def _known(source: str) -> ast.Module | None:
-    return _tree(source)
-
-
-def _tree(source: str) -> ast.Module | None:
-    try:
-        return _parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    return _read(source)[0]
 
 
 def too_deep(source: str) -> bool:
     """Whether Python gives up on the depth of a module's text, which need not mean that it cannot be imported."""
+    return _read(source)[1]
+
+
+def _read(source: str) -> tuple[ast.Module | None, bool]:
+    """The tree, None where there is none, and whether that is because of the depth."""
+    return _known(source) if len(source) <= MOST_KEPT else _parsed(source)
+
+
+def _parsed(source: str) -> tuple[ast.Module | None, bool]:
     try:
-        _parse(source)
+        with _ONE_AT_A_TIME:
+            return ast.parse(source.removeprefix("\ufeff")), False  # some editors on Windows put this mark first
     except (RecursionError, MemoryError):
-        return True
+        return None, True
     except (SyntaxError, ValueError):
-        pass
-    return False
+        return None, False
 
 
-def _parse(source: str) -> ast.Module:
-    with _ONE_AT_A_TIME:
-        return ast.parse(source.removeprefix("\ufeff"))  # some editors on Windows put this mark first
+_known = functools.lru_cache(maxsize=64)(_parsed)
 
 
 def encoding_of(data: bytes) -> str:
