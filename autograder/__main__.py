@@ -10,6 +10,7 @@ from .bench_command import bench
 from .course_commands import COMMANDS
 from .judge_command import judge
 from .log_command import log
+from .new_command import new
 from .places import COMMAND
 from .prove_command import prove
 
@@ -39,7 +40,7 @@ def build(only_compare: bool) -> None:
     click.echo("built: stubs, recorded answers, notebooks")
 
 
-for command in (bench, judge, log, prove, *COMMANDS):
+for command in (bench, judge, log, new, prove, *COMMANDS):
     main.add_command(command)
 
 if __name__ == "__main__":

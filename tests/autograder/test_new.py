@@ -1,0 +1,155 @@
+"""`new` writes a whole exercise: in a copy of the repository it is built, proven and judged as it stands."""
+
+import json
+import re
+
+import pytest
+
+from autograder import scaffold
+from autograder.places import ROOT
+from autograder.scaffold import Refused, Wish
+
+from .repository_copy import build, copied, run
+
+FUNCTION, CLASS = (
+    Wish("rows.scaled_rows", "ps2"),
+    Wish("scores.FeatureScale", "ps4", "5.19", "A scale for each feature"),
+)
+JUDGE = """
+import json, sys
+from autograder.judging import PUBLIC_TERMS, Submission, judge_problem_set
+from autograder.places import REFERENCE
+from autograder.sandbox import open_sandbox
+
+reference = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+wrong = reference | {"rows.py": b"def scaled_rows(x, factor):\\n    return x + factor\\n"}
+found = {}
+for name, files in {"reference": reference, "wrong": wrong}.items():
+    results = judge_problem_set(Submission(files), "ps2", PUBLIC_TERMS, open_sandbox("auto"))
+    one = next(one for one in results if one.exercise.id == "rows.scaled_rows")
+    found[name] = [one.points, one.max_points, one.misconceptions]
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    """A copy with two new exercises, a function in a module of its own and a class in an old one, and built."""
+    root = copied(tmp_path_factory.mktemp("repository"))
+    done = run(root, "-m", "autograder", "new", FUNCTION.id, "--problem-set", FUNCTION.problem_set)
+    assert done.returncode == 0, done.stdout + done.stderr
+    scaffold.write(root, CLASS)
+    build(root, "rows", "scores")
+    return root, done.stdout
+
+
+def test_it_lists_what_it_wrote_and_what_comes_next(repository):
+    root, said = repository
+    written = re.findall(r"^written: (\S+)$", said, flags=re.MULTILINE)
+    assert len(written) == 10 and all((root / name).is_file() for name in written)
+    commands = re.findall(r"^  (python .+?)  # ", said, flags=re.MULTILINE)
+    assert len(commands) == 3 and commands[1].endswith("tests/exercises -k scaled_rows")
+
+
+def test_a_new_exercise_passes_every_proof_and_fails_only_where_its_author_has_to_write(repository):
+    root, _ = repository
+    chosen = ["tests/exercises", "tests/reference", "-k", "scaled_rows or FeatureScale or feature"]
+    done = run(root, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--basetemp", f"{root}-tmp", *chosen)
+    assert sorted(re.findall(r"^FAILED \S+::(\S+)", done.stdout, flags=re.MULTILINE)) == [
+        "test_nothing_stands_as_new_wrote_it[3.6-rows.scaled_rows]",
+        "test_nothing_stands_as_new_wrote_it[5.19-scores.FeatureScale]",
+    ], done.stdout[-3000:] + done.stderr[-1000:]
+    assert re.search(r"2 failed, 2\d passed", done.stdout), done.stdout[-300:]
+    for place in ("solutions/attention/rows.py:", "src/selfcheck/catalogue/rows.toml:", "book/chapters/03-scores.md:"):
+        assert re.search(rf"{place}\d+: \w+", done.stdout), place
+
+
+def test_the_style_and_what_is_generated_are_in_order(repository):
+    root, _ = repository
+    for arguments in (["check"], ["format", "--check"]):
+        done = run(root, "-m", "ruff", *arguments, "--no-cache", ".")
+        assert done.returncode == 0, done.stdout
+    texts = [path.read_text("utf-8") for path in (root / "book" / "notebooks").glob("*.ipynb")]
+    assert sum('check(\\"rows.scaled_rows\\")' in text for text in texts) == 1
+    assert sum("Exercise 3.6: Scaled rows" in text for text in texts) == 2  # the chapter's and the problem set's
+    assert not any("Yours to write" in text for text in texts)
+    stub = (root / "src" / "attention" / "rows.py").read_text("utf-8")
+    assert 'raise NotImplementedError("exercise 3.6: Scaled rows")' in stub and "return factor" not in stub
+
+
+def test_the_reference_gets_full_marks_and_a_misconception_is_named(repository):
+    root, _ = repository
+    done = run(root, "-c", JUDGE)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == {
+        "reference": [3, 3, []],
+        "wrong": [0, 3, ["scaled_rows_added"]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("wish", "complaint"),
+    [
+        (Wish("masks", "ps3"), "named module.symbol"),
+        (Wish("masks.one.two", "ps3"), "named module.symbol"),
+        (Wish("masks.lambda", "ps3"), "a word of Python's own"),
+        (Wish("class.one", "ps3"), "a word of Python's own"),
+        (Wish("Masks.one", "ps3"), "a module is small letters"),
+        (Wish("masks2.one", "ps3"), "a module is small letters"),
+        (Wish("masks.causalMask", "ps3"), "small_letters"),
+        (Wish("masks.Causal_Mask", "ps3"), "CapitalisedWords"),
+        (Wish("masks.2d", "ps3"), "small_letters"),
+        (Wish("masks.größe", "ps3"), "small_letters"),
+        (Wish("masks.../evil", "ps3"), "named module.symbol"),
+        (Wish("masks." + "a" * 60, "ps3"), "up to 50 letters"),
+        (Wish("masks.causal_mask", "ps3"), "an exercise already"),
+        (Wish("masks.check_mask", "ps99"), "there is no problem set ps99; there are ps1, ps2"),
+        (Wish("masks.one", "ps3", "4.2"), r"exercise 4\.2 already; the next free number is 4\.\d+"),
+        (Wish("masks.one", "ps3", "four"), "such as 3.9"),
+        (Wish("masks.one", "ps3", "77.1"), "chapter 77, which the book does not have"),
+        (Wish("masks.one", "ps3", None, 'a "quoted" title'), "without quotes"),
+        (Wish("worked_example.one", "ps1"), "does without torch"),
+    ],
+    ids=lambda value: value.id if isinstance(value, Wish) else "",
+)
+def test_what_cannot_be_made_is_refused_with_the_reason_and_nothing_is_written(wish, complaint, monkeypatch):
+    monkeypatch.setattr(scaffold.Path, "write_text", lambda *_, **__: pytest.fail("something is written"))
+    with pytest.raises(Refused, match=complaint):
+        scaffold.write(ROOT, wish)
+
+
+def test_a_second_time_everything_is_there_already_and_stays(repository):
+    root, _ = repository
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*.*")}
+    with pytest.raises(Refused, match="rows.scaled_rows is an exercise already"):
+        scaffold.write(root, FUNCTION)
+    with pytest.raises(Refused, match="has a section labelled sec-scores-feature-scale already"):
+        scaffold.write(root, Wish("scores.feature_scale", "ps2"))  # differs from the class's name in form alone
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*.*")} == before
+
+
+def test_a_name_that_a_file_has_already_and_a_file_that_grows_too_long_are_refused(tmp_path):
+    root = copied(tmp_path)
+    path = root / "solutions" / "attention" / "scores.py"
+    path.write_text(path.read_text("utf-8") + "\n\ndef mine() -> None:\n    pass\n", encoding="utf-8")
+    with pytest.raises(Refused, match=r"scores\.py has a mine already"):
+        scaffold.write(root, Wish("scores.mine", "ps2"))
+    path.write_text(path.read_text("utf-8") + "\n" + "# a line\n" * 380, encoding="utf-8")
+    with pytest.raises(Refused, match=r"scores\.py would have 4\d\d lines, and 400 are the most"):
+        scaffold.write(root, Wish("scores.yours", "ps2"))
+
+
+def test_a_disk_that_fails_in_the_middle_leaves_nothing_behind(tmp_path, monkeypatch):
+    root = copied(tmp_path)
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    write_text = scaffold.Path.write_text
+
+    def fail(path, *arguments, **options):
+        if path.name.startswith("test_"):
+            raise OSError(28, "No space left on device", str(path))
+        return write_text(path, *arguments, **options)
+
+    monkeypatch.setattr(scaffold.Path, "write_text", fail)
+    with pytest.raises(Refused, match="No space left on device; nothing is written"):
+        scaffold.write(root, FUNCTION)
+    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
