@@ -97,6 +97,13 @@ class Entering:
         same = all(points.get(cell) == verdicts.get(exercise) for cell, exercise in self._cells)
         return same and when == self._time(student)
 
+    def by_hand(self, student: str) -> dict[str, float]:
+        """Marks given by hand, by the name of their cell, as the gradebook had them when it was opened."""
+        if self._book is None:
+            with self._told():
+                self._open()
+        return self._by_hand.get(student, {})
+
     def enter(self, student: str, record: Record) -> None:
         """Enter a verdict; NotEntered where that fails, and everything is as it was."""
         with self._told():
@@ -245,6 +252,7 @@ class Entering:
             gradebook_rows.wait_at_most(self._db, self._patience)
             self._released = gradebook_rows.released_set(self._db, self.problem_set)
             self._entered = gradebook_rows.entered(self._db, self._released)
+            self._by_hand = gradebook_rows.by_hand(self._db, self._released)
             self._cells = list(self._checking_cells())
             self._db.rollback()
         except BaseException:

@@ -25,7 +25,7 @@ from nbgrader.api import (
     TaskCell,
     new_uuid,
 )
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
 
@@ -227,4 +227,23 @@ def entered(db: Session, released: ReleasedSet) -> dict[str, tuple[datetime | No
     for student, cell, points in db.execute(grades):
         if student in found:
             found[student][1][cell] = points
+    return found
+
+
+def by_hand(db: Session, released: ReleasedSet) -> dict[str, dict[str, float]]:
+    """The marks and the extra credit that were given by hand: student, name of the cell, points."""
+    names = {cell.id: name for notebook in released.notebooks for name, cell in notebook.graded.items()}
+    given = (
+        select(SubmittedAssignment.student_id, Grade.cell_id, Grade.manual_score, Grade.extra_credit)
+        .select_from(Grade)
+        .join(SubmittedNotebook, SubmittedNotebook.id == Grade.notebook_id)
+        .join(SubmittedAssignment, SubmittedAssignment.id == SubmittedNotebook.assignment_id)
+        .where(SubmittedAssignment.assignment_id == released.id)
+        .where(or_(Grade.manual_score.is_not(None), Grade.extra_credit != 0))
+    )
+    found: dict[str, dict[str, float]] = {}
+    for student, cell, mark, extra in db.execute(given):
+        name, marks = names.get(cell, cell), found.setdefault(student, {})
+        marks |= {} if mark is None else {name: mark}
+        marks |= {f"{name}, extra credit": extra} if extra else {}
     return found

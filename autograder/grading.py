@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from .audit import Log, NotLogged
 from .cluster import judged
 from .course import Course, OddId
 from .entering import Entering, NotEntered
@@ -45,10 +46,10 @@ def grade(
         for student in students:
             course.result_file(student, problem_set).unlink(missing_ok=True)
     lines = []
-    with Entering(course, problem_set) as entering:
+    with Entering(course, problem_set) as entering, Log(course, regrade) as log:
         outcomes = judged(_known(course, problem_set, students, isolation), scheduler)
         for number, (student, outcome) in enumerate(outcomes, start=1):
-            line = _enter(course, entering, student, outcome)
+            line = _enter(course, entering, log, student, outcome)
             lines.append(line)
             score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
             with ONE_AT_A_TIME:
@@ -67,8 +68,8 @@ def _known(
             yield student, error
 
 
-def _enter(course: Course, entering: Entering, student: str, outcome: Record | Exception) -> Line:
-    """Put verdicts that are new on file, and into the gradebook where it does not hold them yet."""
+def _enter(course: Course, entering: Entering, log: Log, student: str, outcome: Record | Exception) -> Line:
+    """Put verdicts that are new on file, and into gradebook and log where these do not hold them yet."""
     if isinstance(outcome, OddId):
         return Line(student, None, 0, (f"not graded: {outcome}. Rename the folder in `submitted`",), True)
     if isinstance(outcome, Exception):
@@ -80,6 +81,9 @@ def _enter(course: Course, entering: Entering, student: str, outcome: Record | E
     try:
         if record["again"] or not entering.is_entered(student, record):
             entering.enter(student, record)
+        log.entered(record, entering.by_hand(student))
+    except NotLogged as error:
+        remarks = (*remarks, f"entered, but not logged: {error}")
     except NotEntered as error:
         return Line(student, None, 0, (*remarks, f"judged, but not entered in the gradebook: {error}"), True)
     points = sum(exercise["points"] for exercise in record["exercises"])

@@ -12,11 +12,13 @@ from autograder import audit
 from autograder.__main__ import main
 from autograder.audit import Log, NotLogged, read_log
 from autograder.course import Course
+from autograder.grading import grade
+from autograder.nbgrader_plugin import api
 from autograder.places import ROOT
 from autograder.verdicts import grader_version
 
 from .class_records import file_record
-from .judged_class import judged_course
+from .judged_class import CLASS, copy_of, dump, judged_course
 
 RECORD = {
     **{"student": "ada", "problem_set": "ps1", "key": "k1", "graded": "2030-01-01T12:00:00+00:00", "grader": "g1"},
@@ -284,6 +286,46 @@ def test_a_course_without_a_log_is_told(course):
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
     return judged_course(tmp_path_factory.mktemp("log") / "course")
+
+
+def test_grade_logs_everybody_once_though_it_was_stopped_between_gradebook_and_log(judged, monkeypatch, tmp_path):
+    course = copy_of(judged, tmp_path / "course")
+
+    def stopped(log, record, by_hand, entered=Log.entered):
+        if record["student"] == "carla":
+            raise KeyboardInterrupt
+        return entered(log, record, by_hand)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Log, "entered", stopped)
+        grade(course, "ps1")
+    assert "carla" in str(dump(course)["submitted_assignment"])
+    for _ in range(2):
+        grade(course, "ps1")
+        events = [line.event for line in read_log(course)[0]]
+        assert sorted(event["student"] for event in events) == sorted(CLASS)
+    with api(course).gradebook as book:
+        written = next(one for one in book.find_submission("ps1", "ben").notebooks[0].grades if one.needs_manual_grade)
+        name, written.manual_score = written.name, 1.5
+        book.db.commit()
+    grade(course, "ps1")
+    *_, last = (line.event for line in read_log(course)[0])
+    assert last["student"] == "ben" and last["by_hand"] == {name: [None, 1.5]} and last["exercises"] == {}
+    assert run(course, "--check")[0] == 0
+
+
+def test_a_log_that_cannot_be_written_costs_no_grade_and_is_told(judged, monkeypatch, tmp_path):
+    course = copy_of(judged, tmp_path / "course")
+    with monkeypatch.context() as patch:
+        patch.setattr(Log, "_catch_up", full)
+        lines = grade(course, "ps1")
+    assert all(line.points is not None and "entered, but not logged" in line.remarks[-1] for line in lines)
+    grade(course, "ps1")
+    assert len(read_log(course)[0]) == len(CLASS)
+
+
+def full(log):
+    raise OSError(28, "No space left on device")
 
 
 def test_a_record_says_what_the_submission_used_and_what_it_was_judged_by(judged):

@@ -151,7 +151,7 @@ def test_what_a_room_says_of_its_time_is_not_believed(sandbox, together):
 
 STOPPED = {
     "a process": "burn(1e9)",
-    "a thread of a process whose first thread has ended": "threading.Thread(target=burn, args=[9]).start(); end_thread()",
+    "a thread without its first": "threading.Thread(target=burn, args=[1e9]).start(); end_thread()",
 }
 BURNS_ON = """
 def end_thread():
