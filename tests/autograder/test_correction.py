@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 
+import nbformat
 import pytest
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 from traitlets.config import Config
 
-from autograder import arrivals, grading, intake, releases, releasing
+from autograder import arrivals, grading, intake, recut, releases, releasing
 from autograder.course import Course
 from autograder.gradebook import scores
 from autograder.nbgrader_plugin import api
@@ -278,12 +279,15 @@ def test_a_cell_more_and_an_exercise_less_are_taken_into_a_gradebook_that_has_su
     answer = (course.submitted("ada", "ps1") / "ps1.ipynb").read_text("utf-8")
     assert f"ada answers {FIRST}." in answer and "ps1-afterthought" in answer
 
-    before = kept(course, "release", "source")
-    page.write_text(text.replace(f"{{question}} {FIRST}", "{question} ps1-another"), encoding="utf-8")
-    ((code, told),) = commands(root, course, "release ps1")
-    assert code == 1 and f"lose marks that you gave by hand, on {FIRST} (1)" in told
-    assert kept(course, "release", "source") == before
-    assert marks(course, "ada")[FIRST] == (3.0, False, f"Well put, {FIRST}.")
+
+def test_a_release_without_a_question_that_is_marked_is_refused(corrected):
+    course, _, _ = corrected
+    notebook = nbformat.read(course.source("ps1") / "ps1.ipynb", as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") != FIRST]
+    before = marks(course, "ada")
+    with pytest.raises(ValueError, match=rf"lose marks that you gave by hand, on {FIRST} \(1\)"):
+        recut.fit_gradebook(course, "ps1", notebook)
+    assert marks(course, "ada") == before
 
 
 def test_a_release_that_fails_or_is_killed_leaves_the_former_one(tmp_path):
