@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import click
 
-from .bench_command import bench
-from .course_commands import COMMANDS
-from .judge_command import judge
-from .log_command import log
-from .new_command import new
 from .places import COMMAND
-from .prove_command import prove
+
+COURSE = ("release", "submit", "grade", "feedback", "report", "export")
+#: Where each command is that has a module of its own: what one needs, the others need not wait for.
+MODULES = dict.fromkeys(COURSE, "course_commands") | {
+    name: f"{name}_command" for name in ("bench", "judge", "log", "new", "prove")
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """Commands that are imported when they are called."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted([*MODULES, *super().list_commands(context)])
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in MODULES:
+            return super().get_command(context, name)
+        return getattr(importlib.import_module(f".{MODULES[name]}", __package__), name)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Build what is generated, release problem sets, grade, report and export."""
 
@@ -39,9 +52,6 @@ def build(only_compare: bool) -> None:
         click.echo(f"kept {path}: it was edited; to get the stub back, delete the file and run: {COMMAND}")
     click.echo("built: stubs, recorded answers, notebooks")
 
-
-for command in (bench, judge, log, new, prove, *COMMANDS):
-    main.add_command(command)
 
 if __name__ == "__main__":
     main(prog_name="python -m autograder")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from .rooms import build_ahead
 from .verdicts import Task, Verdicts, verdicts
 from .workers import count
 
@@ -79,6 +80,8 @@ def judged(
                 yield name, task
                 continue
             workers = workers or _Workers(stack.enter_context(opened(scheduler)))
+            if scheduler is None and task.isolation != "none":
+                build_ahead(min(count(), len(waiting) + 1))
             key = f"attention-{task.isolation}-{task.key}"
             if key not in waiting:
                 workers.take(key, task)

@@ -157,6 +157,3 @@ def export(course: Course, problem_set: str, form: str, target: Path | None, **o
     console.print(plain(f"written: {target}, {done.count} students"))
     for note in done.notes:
         show(f"  {note}")
-
-
-COMMANDS = (release, submit, grade, feedback, report, export)

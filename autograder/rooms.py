@@ -140,12 +140,14 @@ class House:
         self._control.settimeout(START)
         filtered = syscalls.program()
         self._control.send(filtered or b"none")
-        self.sound = self._said() == b"ready"
         self._walled = filtered is not None
+        self._entered, self.sound = False, True  # as far as is known: it takes a second to be ready
 
     @contextmanager
     def room(self, files: dict[str, bytes] | None) -> Iterator[Room]:
         """A room for a package, or one that says which walls it has. Where the house is gone, it says nothing."""
+        if not self._entered:
+            self._entered, self.sound = True, self._said() == b"ready"
         package = {name: base64.b64encode(data).decode() for name, data in files.items()} if files is not None else None
         asked, asks = os.pipe()
         says, answers = os.pipe()
@@ -195,22 +197,38 @@ class House:
 
 
 _idle: list[House] = []
+_built = 0  # how many there are, lent ones among them
 _lock = threading.Lock()
+
+
+def build_ahead(houses: int) -> None:
+    """Have so many houses, or begin to: each takes a second of another core's time, in which nobody waits for it."""
+    with _lock:
+        while _built < houses:
+            _idle.append(_another())
+
+
+def _another() -> House:
+    global _built
+    _built += 1
+    return House()
 
 
 @contextmanager
 def _borrowed() -> Iterator[House]:
     """A house that nobody else uses meanwhile: one that waits, or a new one."""
+    global _built
     with _lock:
-        house = _idle.pop() if _idle else None
-    house = house or House()
+        house = _idle.pop() if _idle else _another()
     try:
         yield house
     finally:
-        if house.sound:
-            with _lock:
+        with _lock:
+            if house.sound:
                 _idle.append(house)
-        else:
+            else:
+                _built -= 1
+        if not house.sound:
             house.end()
 
 
