@@ -13,9 +13,10 @@ from .printable import printable, printable_line
 from .report import ClassReport, Met
 from .report_plots import binned, histogram, horizontal_bars
 from .report_words import alike, how_compared, no_proof, slowest, time_told, what_is_timed, who_is_published
-from .tables import MOST_REMARK, remarks_line
+from .tables import remarks_line
 
 MOST_PLOTTED = 10  # misconceptions
+MOST_REASONS, MOST_REASON = 30, 400  # to look at one submission, and characters of each
 STYLE = """
 :root{color-scheme:light}
 body{font:1rem/1.5 system-ui,sans-serif;max-width:64rem;margin:0 auto;padding:1rem;color:#1c1c1c;background:#fff}
@@ -177,7 +178,10 @@ def _to_look_at(report: ClassReport) -> str:
     found = report.to_look_at()
     if not found:
         return "<p>Nothing was odd.</p>"
-    rows = ((_learner(student), _text(remarks_line(reasons))) for student, reasons in found.items())
+    rows = (
+        (_learner(student), _text(remarks_line(reasons, MOST_REASONS, MOST_REASON)))
+        for student, reasons in found.items()
+    )
     return _table("Submissions that need a look", ("learner", "why"), rows)
 
 
@@ -260,7 +264,7 @@ def _text(text: str) -> str:
 
 
 def _learner(student: str) -> str:
-    return f"<bdi>{_text(printable_line(student, MOST_REMARK))}</bdi>"
+    return f"<bdi>{_text(printable_line(student, MOST_REASON))}</bdi>"
 
 
 def _of(count: int, whole: int) -> str:

@@ -64,7 +64,7 @@ def _exercises(report: ClassReport) -> Table:
     table.add_column("exercise", no_wrap=True, overflow="ellipsis", max_width=24)
     table.add_column("pass all", no_wrap=True)
     table.add_column("mean", justify="right", no_wrap=True)
-    table.add_column("fails most often")
+    table.add_column("least passed")
     for one in report.exercises:
         filled = round(BAR * one.rate)
         bar = "█" * filled + "░" * (BAR - filled)

@@ -13,8 +13,7 @@ from selfcheck.verdict import MOST_MESSAGE, PASSED, ExerciseResult
 
 from .printable import printable, printable_line
 
-MOST_REMARKS = 30
-MOST_REMARK = 400  # characters
+MOST_REMARKS, MOST_REMARK = 5, 160  # remarks on one submission in a terminal, and characters of each
 console = Console(highlight=False)
 
 
@@ -38,10 +37,10 @@ def verdict_table(name: str, results: list[ExerciseResult]) -> Table:
     return table
 
 
-def remarks_line(remarks: Sequence[str]) -> str:
+def remarks_line(remarks: Sequence[str], most: int = MOST_REMARKS, longest: int = MOST_REMARK) -> str:
     """Remarks on one submission in a row, the first of them where they are many."""
-    more = [f"and {len(remarks) - MOST_REMARKS} more"] if len(remarks) > MOST_REMARKS else []
-    return "; ".join([*(printable_line(one, MOST_REMARK) for one in remarks[:MOST_REMARKS]), *more])
+    more = [f"and {len(remarks) - most} more: see the report"] if len(remarks) > most else []
+    return "; ".join([*(printable_line(one, longest) + "…" * (len(one) > longest) for one in remarks[:most]), *more])
 
 
 def plain(text: str) -> Text:

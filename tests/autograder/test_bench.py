@@ -226,10 +226,11 @@ def test_the_meter_counts_processes_whose_parents_have_ended(tmp_path):
 @pytest.mark.skipif(open_sandbox("auto").level == "none", reason="there are no walls here to measure behind")
 def test_the_meter_counts_what_runs_behind_walls_and_is_never_waited_for(tmp_path):
     # Apart from pytest's own folders, which nobody else may enter.
-    stage = Path(tempfile.mkdtemp(prefix="attention-meter-"))
-    (stage / "work.py").write_text(WALLED.format(burn=BURN.format(seconds=1.5).replace("\n", "\n    ")))
-    stage.chmod(0o755)
-    found = measured(IN_SANDBOX.format(stage=str(stage)), tmp_path)
+    with tempfile.TemporaryDirectory(prefix="attention-meter-") as folder:
+        stage = Path(folder)
+        (stage / "work.py").write_text(WALLED.format(burn=BURN.format(seconds=1.5).replace("\n", "\n    ")))
+        stage.chmod(0o755)
+        found = measured(IN_SANDBOX.format(stage=folder), tmp_path)
     own = float((tmp_path / "log").read_text().split()[1])
     assert found.codes == [0] and len(found.marks[0]) == 1
     assert found.cpu_from in ("cgroup", "seen"), "who only waits does not learn of it"
