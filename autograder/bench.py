@@ -70,44 +70,63 @@ class Classroom:
         return self.folder / "stock-1", self.folder / "stock-2"
 
 
-def furnish(folder: Path, problem_set: str, size: int, seed: int, slower: float) -> Classroom:
-    """Release the problem set in every course, make the class, and hand in for it."""
+def furnish(folder: Path, problem_set: str, size: int, seed: int, slower: float, beside: bool = True) -> Classroom:
+    """Release the problem set, make the class, and hand in for it: in our course, and beside it in the stock ones."""
     from .releasing import release
 
     course = Course.open(folder / "ours")
     release(course, problem_set)
     room = Classroom(folder, problem_set, synthetic.make_class(problem_set, size, course.secret, seed, slower))
-    released = stock.make_course(room.stock, problem_set, course.secret).read_text(encoding="utf-8")
-    for half in room.halves:
-        stock.copy_course(room.stock, half)
     text = (course.release(problem_set) / f"{problem_set}.ipynb").read_text(encoding="utf-8")
-    for number, student in enumerate(room.students):
+    for student in room.students:
         with tempfile.TemporaryDirectory() as place:
             synthetic.write(student, problem_set, text, Path(place))
             intake.store(course, student.name, problem_set, arrivals.read_folder(Path(place), problem_set))
-        for root in (room.stock, room.halves[number % 2]):
-            synthetic.write(student, problem_set, released, root / "submitted" / student.name / problem_set)
+    if beside:
+        _furnish_stock(room, course.secret)
     return room
+
+
+def _furnish_stock(room: Classroom, secret: bytes) -> None:
+    released = stock.make_course(room.stock, room.problem_set, secret).read_text(encoding="utf-8")
+    for half in room.halves:
+        stock.copy_course(room.stock, half)
+    for number, student in enumerate(room.students):
+        for root in (room.stock, room.halves[number % 2]):
+            synthetic.write(student, room.problem_set, released, root / "submitted" / student.name / room.problem_set)
 
 
 def grade_class(room: Classroom, say: Callable[[str], None] = lambda text: None) -> Round:
     """Grade a class in the three ways, one after the other, and compare what the gradebooks hold."""
-    grade = [sys.executable, "-m", "autograder", "grade", room.problem_set, "--course", str(room.ours)]
-    environment = stock.plain_environment(room.folder)
-    commands = {
-        OURS: [meter.Job(grade, str(ROOT), environment, str(room.folder / "ours.log"), rf"^\d+/{len(room.students)} ")],
-        STOCK: [_stock_job(room.stock, room.problem_set, {})],
-        TWO: [_stock_job(half, room.problem_set, {"OMP_NUM_THREADS": "1"}) for half in room.halves],
-    }
-    runs = {}
-    for name, jobs in commands.items():
-        runs[name] = meter.measure(jobs)
-        say(f"{name}: {runs[name].seconds:.1f} s for {len(room.students)} submissions")
-        for job, code in zip(jobs, runs[name].codes, strict=True):
-            if code:
-                tail = Path(job.log).read_text(encoding="utf-8", errors="replace")[-2000:]
-                raise RuntimeError(f"{name} ended with status {code}: {tail}")
+    runs = {OURS: _measured(OURS, [_our_job(room)], room, say)}
+    runs[STOCK] = _measured(STOCK, [_stock_job(room.stock, room.problem_set, {})], room, say)
+    halves = [_stock_job(half, room.problem_set, {"OMP_NUM_THREADS": "1"}) for half in room.halves]
+    runs[TWO] = _measured(TWO, halves, room, say)
     return Round(len(room.students), runs, seconds_of_checks(room), disagreements(room))
+
+
+def grade_alone(room: Classroom, say: Callable[[str], None] = lambda text: None) -> tuple[meter.Measured, list[str]]:
+    """Grade a class with this grader alone; beside what that took, whatever its gradebook should not hold."""
+    run = _measured(OURS, [_our_job(room)], room, say)
+    ours = agreement.entered(room.ours, room.problem_set)
+    missing = [f"{student.name}: not graded" for student in room.students if student.name not in ours]
+    return run, [*missing, *agreement.undeserved(ours, _expected(room))]
+
+
+def _measured(name: str, jobs: list[meter.Job], room: Classroom, say: Callable[[str], None]) -> meter.Measured:
+    run = meter.measure(jobs)
+    say(f"{name}: {run.seconds:.1f} s for {len(room.students)} submissions")
+    for job, code in zip(jobs, run.codes, strict=True):
+        if code:
+            tail = Path(job.log).read_text(encoding="utf-8", errors="replace")[-2000:]
+            raise RuntimeError(f"{name} ended with status {code}: {tail}")
+    return run
+
+
+def _our_job(room: Classroom) -> meter.Job:
+    command = [sys.executable, "-m", "autograder", "grade", room.problem_set, "--course", str(room.ours)]
+    log, mark = str(room.folder / "ours.log"), rf"^\d+/{len(room.students)} "
+    return meter.Job(command, str(ROOT), stock.plain_environment(room.folder), log, mark)
 
 
 def _stock_job(root: Path, problem_set: str, more: dict[str, str]) -> meter.Job:
@@ -130,17 +149,21 @@ def disagreements(room: Classroom) -> list[str]:
     ours = agreement.entered(room.ours, room.problem_set)
     alone = agreement.entered(room.stock, room.problem_set)
     halves = [agreement.entered(half, room.problem_set) for half in room.halves]
-    cells = {exercise.id: slug(exercise) for exercise in in_problem_set(room.problem_set)}
-    expected = {one.name: {cells[name]: points for name, points in one.expected.items()} for one in room.students}
     names = [student.name for student in room.students]
     return [
         *(f"{name}: not graded by stock nbgrader" for name in names if name not in alone),
         *agreement.differences(alone, ours, (STOCK, OURS)),
         *agreement.differences(alone, halves[0] | halves[1], (STOCK, TWO)),
-        *agreement.undeserved(ours, expected),
+        *agreement.undeserved(ours, _expected(room)),
         *agreement.without_notebook(room.ours, room.problem_set, names),
         *agreement.without_notebook(room.stock, room.problem_set, names),
     ]
+
+
+def _expected(room: Classroom) -> dict[str, dict[str, int]]:
+    """The points that the bank expects, by student and grade cell."""
+    cells = {exercise.id: slug(exercise) for exercise in in_problem_set(room.problem_set)}
+    return {one.name: {cells[name]: points for name, points in one.expected.items()} for one in room.students}
 
 
 def by_formula(first: Round, seconds: float, other: str) -> float:
@@ -191,6 +214,31 @@ def figures(problem_set: str, rounds: list[Round], load: float, command: str) ->
         ],
         "wrong": [line for one in rounds for line in one.wrong],
         "runs": {name: asdict(run) | {"marks": None} for name, run in first.runs.items()},
+    }
+    return found | _circumstances(load, command)
+
+
+def figures_alone(room: Classroom, run: meter.Measured, wrong: list[str], load: float, command: str) -> dict[str, Any]:
+    """What was measured of this grader alone, as it is written as JSON; seconds, MiB, submissions per second."""
+    size = len(room.students)
+    found = {
+        "same_scores": not wrong,
+        "ours_per_s": size / run.seconds,
+        "class_size": size,
+        "problem_set": room.problem_set,
+        "seconds": run.seconds,
+        "cpu_s_per_submission_ours": run.cpu / size,
+        "first_mark_s": run.marks[0][0] if run.marks[0] else None,
+        "peak_mib_ours": run.peak_mib,
+        "memory": run.memory,
+        "quarters_mib": run.quarters_mib,
+        "wrong": wrong,
+    }
+    return found | _circumstances(load, command)
+
+
+def _circumstances(load: float, command: str) -> dict[str, Any]:
+    return {
         "cores": workers.count(),
         "load_before": load,
         "provisional": load > BUSY * workers.count(),
@@ -199,7 +247,6 @@ def figures(problem_set: str, rounds: list[Round], load: float, command: str) ->
         "command": command,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    return found
 
 
 def regime(first: Round, one: Round) -> dict[str, float | None]:

@@ -35,6 +35,7 @@ MOST_TOLD = 20  # differences
     metavar="SECONDS",
     help="Once more with submissions whose code takes about so much longer; may be given several times.",
 )
+@click.option("--alone", is_flag=True, help="This grader alone: for a class that stock nbgrader would need hours for.")
 @click.option("--quick", is_flag=True, help=f"A class of {QUICK}: to see that it works, not how fast.")
 @click.option("--seed", default=0, show_default=True, help="Chooses what the class hands in.")
 @click.option("--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures there.")
@@ -45,6 +46,7 @@ def bench(
     class_size: int,
     problem_set: str,
     slower: tuple[float, ...],
+    alone: bool,
     quick: bool,
     seed: int,
     target: Path | None,
@@ -53,28 +55,50 @@ def bench(
     """Measure the grader against stock nbgrader on a made class, and compare their scores."""
     try:
         in_problem_set(problem_set)
+        if alone and slower:
+            raise ValueError("--slower is for what the ratio becomes, and --alone has none: give one of them")
         if keep and keep.exists():
             raise FileExistsError(f"{keep} is there already: name a folder that is not")
-    except (KeyError, FileExistsError) as error:
+    except (KeyError, ValueError, FileExistsError) as error:
         raise click.ClickException(error.args[0]) from None
-    load, size, rounds = os.getloadavg()[0], QUICK if quick else class_size, []
+    load, size = os.getloadavg()[0], QUICK if quick else class_size
+    measure = _alone if alone else _beside_stock
     with _place(keep) as folder:
-        for number, more in enumerate((0.0, *slower)):
-            room = benching.furnish(folder / f"class-{number}", problem_set, size, seed, more)
-            console.print(
-                plain(f"made: {size} submissions to {problem_set}" + (f", {more:g} s slower" if more else ""))
-            )
-            try:
-                rounds.append(benching.grade_class(room, lambda text: console.print(plain(text))))
-            except RuntimeError as error:
-                show(str(error), style="red")
-                sys.exit(1)
-    found = benching.figures(problem_set, rounds, load, _command(size, problem_set, slower, seed))
+        try:
+            found = measure(folder, problem_set, size, slower, seed, load)
+        except RuntimeError as error:
+            show(str(error), style="red")
+            sys.exit(1)
     if target:
         target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    show_figures(found)
+    (show_figures_alone if alone else show_figures)(found)
     if not found["same_scores"]:
         sys.exit(1)
+
+
+def _beside_stock(
+    folder: Path, problem_set: str, size: int, slower: tuple[float, ...], seed: int, load: float
+) -> dict[str, Any]:
+    rounds = []
+    for number, more in enumerate((0.0, *slower)):
+        room = benching.furnish(folder / f"class-{number}", problem_set, size, seed, more)
+        _say(f"made: {size} submissions to {problem_set}" + (f", {more:g} s slower" if more else ""))
+        rounds.append(benching.grade_class(room, _say))
+    return benching.figures(problem_set, rounds, load, _command(size, problem_set, slower, seed))
+
+
+def _alone(
+    folder: Path, problem_set: str, size: int, slower: tuple[float, ...], seed: int, load: float
+) -> dict[str, Any]:
+    room = benching.furnish(folder / "class-0", problem_set, size, seed, 0.0, beside=False)
+    _say(f"made: {size} submissions to {problem_set}")
+    run, wrong = benching.grade_alone(room, _say)
+    command = _command(size, problem_set, slower, seed) + " --alone"
+    return benching.figures_alone(room, run, wrong, load, command)
+
+
+def _say(text: str) -> None:
+    console.print(plain(text))
 
 
 @contextmanager
@@ -109,9 +133,32 @@ def show_figures(found: dict[str, Any]) -> None:
     )
     _show_time(found)
     console.print(_regimes_table(found))
+    _show_provisional(found)
+
+
+def _show_provisional(found: dict[str, Any]) -> None:
     if found["provisional"]:
         load = f"{found['load_before']:.1f} processes wanted to run when this began"
         show(f"Provisional: {load}, so that the machine was busy with something else.", style="yellow")
+
+
+def show_figures_alone(found: dict[str, Any]) -> None:
+    """Print what was measured of this grader alone."""
+    show(
+        f"{found['class_size']} submissions to {found['problem_set']} in {found['seconds']:.1f} s, start-up included: "
+        f"{found['ours_per_s']:.2f} per second, {found['cpu_s_per_submission_ours']:.2f} s of the processor each, the "
+        f"first mark after {found['first_mark_s']:.1f} s."
+    )
+    quarters = ", ".join(f"{one:.0f}" for one in found["quarters_mib"])
+    show(
+        f"Memory: {found['peak_mib_ours']:.0f} MiB at most ({found['memory']}); in each quarter of the time, shared "
+        f"pages counted for each process, {quarters} MiB."
+    )
+    if not found["same_scores"]:
+        show("Not every score is the one that the class deserves:", style="red")
+        for line in found["wrong"][:MOST_TOLD]:
+            show(f"  {line}")
+    _show_provisional(found)
 
 
 def _runs_table(found: dict[str, Any]) -> Table:

@@ -55,6 +55,7 @@ class Measured:
     cpu_main: what the commands' own processes have used of it, as last seen; the rest is that of processes they started
     peak_mib: the largest memory of all processes together, looked at every 0.25 s; memory: "pss", a page that several
         share counted once, or "rss" where that cannot be read: then it counts for each of them
+    quarters_mib: the largest memory in each quarter of the time, a page that several share counted for each of them
     codes: exit statuses; marks: for each command, the times of the lines that match its mark, from the start
     left_over: processes that had to be killed when all commands had ended
     meter_cpu: seconds of the processor that measuring took, not part of cpu
@@ -66,6 +67,7 @@ class Measured:
     cpu_main: float
     peak_mib: float
     memory: str
+    quarters_mib: list[float]
     codes: list[int]
     marks: list[list[float]]
     left_over: int
@@ -125,6 +127,7 @@ def _run(jobs: list[Job]) -> Measured:
         cpu_main=look.seconds_of(pids),
         peak_mib=look.peak / MIB,
         memory=look.kind,
+        quarters_mib=look.quarters(begun, last),
         codes=[codes[pid] for pid in pids],
         marks=marks,
         left_over=killed,
@@ -211,6 +214,7 @@ class _Look(threading.Thread):
         self.peak, self.kind = 0, "pss"
         self._seconds: dict[psutil.Process, float] = {}
         self._highest, self._end = 0, threading.Event()
+        self._taken: list[tuple[float, int]] = []  # when, and bytes
 
     @property
     def seconds(self) -> float:
@@ -221,10 +225,20 @@ class _Look(threading.Thread):
         """What these processes have used themselves, as far as it was seen."""
         return sum(seconds for process, seconds in self._seconds.items() if process.pid in pids)
 
+    def quarters(self, begun: float, ended: float) -> list[float]:
+        """The largest memory in each quarter of a time, MiB."""
+        quarter = (ended - begun) / 4 or 1.0
+        found = [0.0] * 4
+        for when, taken in self._taken:
+            place = min(3, int((when - begun) / quarter))
+            found[place] = max(found[place], taken / MIB)
+        return found
+
     def run(self) -> None:
         while not self._end.wait(LOOK):
             processes = psutil.Process().children(recursive=True)
             taken = sum(map(self._resident, processes))
+            self._taken.append((time.monotonic(), taken))
             if taken > self._highest:
                 self._highest = taken
                 proportional = [_proportional(one) for one in processes]

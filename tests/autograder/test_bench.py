@@ -50,15 +50,15 @@ def room(done, tmp_path):
     return bench.Classroom(tmp_path / "room", "ps1", synthetic.make_class("ps1", SIZE, secret))
 
 
-def again(room, figures, monkeypatch, tmp_path):
+def again(room, figures, monkeypatch, tmp_path, *more):
     """The command on courses that are graded already, with the times taken before."""
     runs = iter([meter.Measured(**figures["runs"][name] | {"marks": [[1.0], [1.0]]}) for name in (OURS, STOCK, TWO)])
-    monkeypatch.setattr(bench, "furnish", lambda *arguments: room)
+    monkeypatch.setattr(bench, "furnish", lambda *_, **__: room)
     monkeypatch.setattr(meter, "measure", lambda jobs: next(runs))
     monkeypatch.setattr(bench, "seconds_of_checks", lambda room: 0.1)
     target = tmp_path / "again.json"
     options = ["--class-size", str(SIZE), "--problem-set", "ps1", "--json", str(target)]
-    return CliRunner().invoke(main, ["bench", *options]), target
+    return CliRunner().invoke(main, ["bench", *options, *more]), target
 
 
 def test_a_class_gets_the_same_scores_from_stock_nbgrader(done):
@@ -106,12 +106,29 @@ def test_a_score_that_differs_ends_with_status_1_and_no_ratio(done, room, monkey
         grade = book.find_submission("ps1", "student0000").notebooks[0].grades[0]
         cell, grade.auto_score = grade.name, 1.0
         book.db.commit()
+    said, target = again(room, done[1], monkeypatch, tmp_path, "--alone")
+    figures = json.loads(target.read_text())
+    assert said.exit_code == 1 and [line.split(":")[0] for line in figures["wrong"]] == [f"student0000, {cell}"]
     said, target = again(room, done[1], monkeypatch, tmp_path)
     figures = json.loads(target.read_text())
     assert said.exit_code == 1
     assert figures["same_scores"] is False and figures["ratio"] is None and figures["ratio_two_stock"] is None
     assert [line.split(":")[0] for line in figures["wrong"]] == [f"student0000, {cell}"] * 2  # stock's, and deserved
     assert "no ratio" in said.output and cell in said.output and "Ratio:" not in said.output
+
+
+def test_this_grader_is_measured_alone_where_stock_would_need_hours(done, room, monkeypatch, tmp_path):
+    said, target = again(room, done[1], monkeypatch, tmp_path, "--alone")
+    figures, run = json.loads(target.read_text()), done[1]["runs"][OURS]
+    assert said.exit_code == 0 and figures["same_scores"] is True and figures["quarters_mib"] == run["quarters_mib"]
+    assert figures["ours_per_s"] == pytest.approx(SIZE / run["seconds"]) and figures["command"].endswith(" --alone")
+    assert len(run["quarters_mib"]) == 4 and max(run["quarters_mib"]) >= run["peak_mib"] > 0
+    assert "first mark after 1.0 s" in said.output and "in each quarter" in said.output
+
+
+def test_alone_there_is_no_ratio_to_fall():
+    said = CliRunner().invoke(main, ["bench", "--alone", "--slower", "1"])
+    assert said.exit_code == 1 and "give one of them" in said.output
 
 
 def test_a_notebook_that_formgrader_would_miss_is_a_difference(done, room, monkeypatch, tmp_path):
@@ -247,7 +264,7 @@ def test_a_command_that_fails_is_no_figure(done, room, monkeypatch, tmp_path):
 
 def test_the_formula_shares_more_test_code_out_among_the_workers(monkeypatch):
     monkeypatch.setattr(workers, "count", lambda: 2)
-    run = meter.Measured(20.0, 20.0, "cgroup", 5.0, 100.0, "pss", [0], [[1.0]], 0, 0.1)
+    run = meter.Measured(20.0, 20.0, "cgroup", 5.0, 100.0, "pss", [100.0] * 4, [0], [[1.0]], 0, 0.1)
     runs = {STOCK: run, TWO: replace(run, seconds=10.0), OURS: replace(run, seconds=2.0)}
     one = bench.Round(10, runs, test_seconds=0.5)
     assert one.ratio(STOCK) == pytest.approx(10)
