@@ -53,7 +53,7 @@ class Course:
         Raises SettingsError for a course.toml that is not in order.
         """
         course = cls(Path(folder).resolve())
-        course.root.mkdir(parents=True, exist_ok=True)
+        course.root.mkdir(0o700, parents=True, exist_ok=True)  # marks, and what others wrote, are for nobody else
         if not course.secret_file.exists():
             if not (course.root / FILE).exists():
                 (course.root / FILE).write_text(TEMPLATE, encoding="utf-8")

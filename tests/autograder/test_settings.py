@@ -340,3 +340,8 @@ def test_the_settings_and_the_check_that_the_guide_shows_can_be_used(course):
     shown = set(re.findall(r"(?m)^\[?(\w+)", toml)) - {"ps3"}
     assert shown == {field.name for field in fields(Settings)}, "all there is"
     assert try_checks(course.terms) == 1
+
+
+def test_a_new_course_is_open_to_nobody_else(tmp_path):
+    course = Course.open(tmp_path / "course")
+    assert course.root.stat().st_mode & 0o777 == 0o700
