@@ -13,7 +13,7 @@ FACTS = {"unchanged", "kept", "generator", "memory"}  # what only the process it
 
 def test_every_promise_names_tests_that_exist():
     promises = re.findall(r"^\S.+\n: (?:[^\n]+\n)+?: \*Tests\*: (.+)$", PAGE, re.MULTILINE)
-    assert len(promises) == 9
+    assert len(promises) == PAGE.count("*Tests*: ") >= 10
     for tests in promises:
         for name in re.findall(r"`([^`]+)`", tests):
             assert (ROOT / "tests" / name).exists(), name
