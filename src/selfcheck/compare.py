@@ -44,6 +44,8 @@ def compare(check: Check, one: dict[str, Any], expected: Answer, got: Answer, re
 
     one: the packed call; reveal: whether expected numbers may be named
     """
+    if got == expected:  # to the last bit, as most right answers are
+        return None
     if "error" in expected:
         if "error" in check.compares or "error" in got:
             return _compare_errors(check, expected, got, reveal)

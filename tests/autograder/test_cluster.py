@@ -18,6 +18,7 @@ from autograder.course import Course
 from autograder.places import REFERENCE, ROOT
 from autograder.terms import Terms
 from autograder.verdicts import Task, grader_version
+from autograder.workers import count
 
 PS, SIZE = "ps1", 8
 SLOWER = 1.0  # seconds of each submission's code, so that there is a middle to die in
@@ -194,3 +195,15 @@ def test_the_workers_of_this_process_are_reached_from_this_machine_alone():
         assert client.submit(int, "3").result() == 3
         listening = [one.laddr.ip for one in psutil.Process().net_connections() if one.status == psutil.CONN_LISTEN]
     assert set(listening) <= {"127.0.0.1"}
+
+
+def test_no_more_submissions_are_taken_ahead_than_keep_the_workers_busy():
+    taken = []
+
+    def items():
+        for number in range(4 * cluster.AHEAD * count()):
+            taken.append(number)
+            yield number, task({"note.py": str(number).encode()})
+
+    ahead = [len(taken) - done for done, _ in enumerate(cluster.judged(items()))]
+    assert len(ahead) == len(taken) and max(ahead) <= cluster.AHEAD * count()
