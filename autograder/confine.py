@@ -64,7 +64,7 @@ def ask_together(
     enough: Callable[[list[Answers]], bool],
     tally: Tally | None = None,
 ) -> list[Answers]:
-    """The answers to every request from one process for all, which is quick; none where it did not come so far.
+    """The answers to every request from one process for all, which is quick; a failure where it did not come so far.
 
     What one exercise does there can disturb another: an answer that is wrong, or missing, is to be asked for again.
     enough: whether the answers to the requests that are not later leave nothing to be asked again that feedback may
@@ -87,7 +87,7 @@ def _by_place(requests: list[Request], lines: list[dict]) -> list[Answers]:
 
 def ask(
     files: dict[str, bytes], requests: list[Request], torch: bool, sandbox: Sandbox, tally: Tally | None = None
-) -> list[dict[str, list[Answer]]]:
+) -> list[Answers]:
     """The answers to every request, in order; whatever the learner's code does becomes an answer with an error.
 
     files: the text of every file of the package `attention`; torch: whether to import it beforehand
@@ -95,7 +95,7 @@ def ask(
     What was killed is tried once more: another process may have taken the machine's memory.
     Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
-    found: list[dict[str, list[Answer]] | None] = [None] * len(requests)
+    found: list[Answers | None] = [None] * len(requests)
     killed: Counter[int] = Counter()
     faults, end = 0, time.monotonic() + ATTEMPTS * PATIENCE * BUDGET
     while None in found:
@@ -238,7 +238,7 @@ def _lines(data: bytes, count: int) -> tuple[bool, list[dict]]:
     return started, list(found.values())
 
 
-def _sound(request: Request, line: dict) -> dict[str, list[Answer]]:
+def _sound(request: Request, line: dict) -> Answers:
     """A line's answers, with everything in them of the expected form."""
     answers = line.get("answers")
     if not isinstance(answers, dict):
@@ -348,5 +348,5 @@ def _reasons() -> dict[str, str]:
     }
 
 
-def _all_failed(request: Request, reason: str) -> dict[str, list[Answer]]:
+def _all_failed(request: Request, reason: str) -> Answers:
     return {key: [_failure(reason) for _ in plan["calls"]] for key, plan in request.plans.items()}

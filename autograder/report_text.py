@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
-
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -20,7 +18,6 @@ MOST_LISTED = 12
 MOST_NAMED = 6
 MOST_ID = 40  # characters of a learner's id
 BAR = 8
-WIDTH = 80
 
 
 def rendered(report: ClassReport) -> RenderableType:
@@ -41,13 +38,6 @@ def rendered(report: ClassReport) -> RenderableType:
     parts += _list("The published solution, names aside:", published)
     parts.append(plain(time_told(report)))
     return Group(*parts)
-
-
-def as_text(report: ClassReport, width: int = WIDTH) -> str:
-    """The report as plain lines of so many columns."""
-    file = io.StringIO()
-    Console(file=file, width=width, highlight=False, color_system=None).print(rendered(report))
-    return file.getvalue()
 
 
 def _first_lines(report: ClassReport) -> list[RenderableType]:

@@ -39,6 +39,41 @@ PROBLEM_SET = """\
 ```
 """
 
+
+def _catalogue(
+    minutes: int, difficulty: int, prompt: str, hints: tuple[str, ...], points: str, misconceptions: dict[str, str]
+) -> str:
+    """An entry of the catalogue; misconceptions: the end of each one's id, and its message."""
+    told = "".join(f'    "{one}",\n' for one in hints)
+    wrong = "\n".join(
+        f'[[exercise.misconception]]\nid = "{{name}}_{end}"\nmessage = "{message}"\nsection = "sec-{{slug}}"\n'
+        for end, message in misconceptions.items()
+    )
+    return f"""
+[[exercise]]
+id = "{{id}}"
+number = "{{number}}"
+title = "{{title}}"
+problem_set = "{{problem_set}}"
+section = "sec-{{slug}}"
+minutes = {minutes}
+difficulty = {difficulty}
+depends_on = []
+forbidden = []
+hidden_points = 1
+# {{mark}}: the task, all that a check asks for
+prompt = '''
+{prompt}'''
+# {{mark}}: hints from a nudge to nearly there
+hints = [
+{told}]
+
+[exercise.points]
+{points}
+# {{mark}}: each wrong idea, its cause and the way out
+{wrong}"""
+
+
 FUNCTION = {
     "solutions": '''
 def {symbol}(x: Tensor, factor: float) -> Tensor:
@@ -52,44 +87,26 @@ def {symbol}(x: Tensor, factor: float) -> Tensor:
     return factor * x
     # solution: end
 ''',
-    "catalogue": """
-[[exercise]]
-id = "{id}"
-number = "{number}"
-title = "{title}"
-problem_set = "{problem_set}"
-section = "sec-{slug}"
-minutes = 5
-difficulty = 1
-depends_on = []
-forbidden = []
-hidden_points = 1
-# {mark}: the task, all that a check asks for
-prompt = '''
+    "catalogue": _catalogue(
+        minutes=5,
+        difficulty=1,
+        prompt="""\
 Given `x` of shape `(..., d)` and a number `factor`, return `x` with every entry multiplied by `factor`.
 Shape and dtype stay.
-'''
-# {mark}: hints from a nudge to nearly there
-hints = [
-    "What becomes of one entry, by hand? The others have the same thing happen to them.",
-    "A number and a tensor can be combined directly: the number meets every entry.",
-    "One arithmetic operator between the two arguments is enough, and no axis has to be named.",
-]
-
-[exercise.points]
-{name}_entries = 2
-
-# {mark}: each wrong idea, its cause and the way out
-[[exercise.misconception]]
-id = "{name}_added"
-message = "Your factor is added to every entry. It should scale them: an entry of zero stays zero."
-section = "sec-{slug}"
-
-[[exercise.misconception]]
-id = "{name}_divided"
-message = "You divide by the factor, so entries shrink where they should grow. Which way does a scale go?"
-section = "sec-{slug}"
 """,
+        hints=(
+            "What becomes of one entry, by hand? The others have the same thing happen to them.",
+            "A number and a tensor can be combined directly: the number meets every entry.",
+            "One arithmetic operator between the two arguments is enough, and no axis has to be named.",
+        ),
+        points="""\
+{name}_entries = 2
+""",
+        misconceptions={
+            "added": "Your factor is added to every entry. It should scale them: an entry of zero stays zero.",
+            "divided": "You divide by the factor, so entries shrink where they should grow. Which way does a scale go?",
+        },
+    ),
     "checks": """
 # {mark}: one mechanism a check
 @check("{id}", sees="every entry is multiplied by the factor")
@@ -168,46 +185,29 @@ class {symbol}(nn.Module):
         return x * self.weight
         # solution: end
 ''',
-    "catalogue": """
-[[exercise]]
-id = "{id}"
-number = "{number}"
-title = "{title}"
-problem_set = "{problem_set}"
-section = "sec-{slug}"
-minutes = 8
-difficulty = 2
-depends_on = []
-forbidden = []
-hidden_points = 1
-# {mark}: the task, all that a check asks for
-prompt = '''
+    "catalogue": _catalogue(
+        minutes=8,
+        difficulty=2,
+        prompt="""\
 Write a module `{symbol}(d_model)` with one parameter, `weight` `(d_model,)`, which begins with ones.
 For `x` of shape `(..., d_model)` it returns `x` with each feature multiplied by its entry of `weight`.
 Shape and dtype stay.
-'''
-# {mark}: hints from a nudge to nearly there
-hints = [
-    "How many numbers does the module learn, and which axis of x do they belong to?",
-    "What is learned must be registered: wrap a tensor in nn.Parameter and make it an attribute of the module.",
-    "The last axes meet when tensors of different numbers of axes are combined, so no axis has to be added.",
-]
-
-[exercise.points]
+""",
+        hints=(
+            "How many numbers does the module learn, and which axis of x do they belong to?",
+            "What is learned must be registered: wrap a tensor in nn.Parameter and make it an attribute of the module.",
+            "The last axes meet when tensors of different numbers of axes are combined, so no axis has to be added.",
+        ),
+        points="""\
 {name}_features = 2
 {name}_new = 1
-
-# {mark}: each wrong idea, its cause and the way out
-[[exercise.misconception]]
-id = "{name}_added"
-message = "Your weight is added to every token. It should scale the features: where the weight is 1, nothing changes."
-section = "sec-{slug}"
-
-[[exercise.misconception]]
-id = "{name}_from_zero"
-message = "A new module of yours gives nothing but zeros. Begin with a weight that changes nothing."
-section = "sec-{slug}"
 """,
+        misconceptions={
+            "added": "Your weight is added to every token. It should scale the features: where the weight is 1, "
+            "nothing changes.",
+            "from_zero": "A new module of yours gives nothing but zeros. Begin with a weight that changes nothing.",
+        },
+    ),
     "checks": """
 # {mark}: one mechanism a check
 @check("{id}", sees="each feature is multiplied by its weight")

@@ -1,8 +1,12 @@
 """A course with verdicts on file that no sandbox was needed for."""
 
+import io
 import json
 from pathlib import Path
 
+from rich.console import Console
+
+from autograder import report_text
 from autograder.course import Course
 from autograder.reference import hidden_checks
 from selfcheck.catalogue import in_problem_set
@@ -68,3 +72,10 @@ def hand_in(course: Course, student: str, source: str) -> Path:
     folder.mkdir(parents=True)
     (folder / "worked_example.py").write_text(source, encoding="utf-8")
     return folder
+
+
+def in_a_terminal(report, width=80):
+    """The report as plain lines of so many columns."""
+    file = io.StringIO()
+    Console(file=file, width=width, highlight=False, color_system=None).print(report_text.rendered(report))
+    return file.getvalue()

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
-from autograder import arrivals, intake, records, releasing, stubs
+from autograder import arrivals, gradebook_rows, intake, records, releasing, stubs
 from autograder.course import Course
 from autograder.entering import Entering
 from autograder.nbgrader_plugin import api
@@ -84,6 +84,22 @@ def enter(course, students=CLASS):
     with Entering(course, "ps1") as book:
         for student in students:
             book.enter(student, records.record_on_file(course, student, "ps1"))
+
+
+def enter_where_another_does(course, monkeypatch, student):
+    """Enter a new student whom another grader enters between the reading and the writing."""
+    read, met = gradebook_rows.read, []
+
+    def read_then_wait(*arguments):
+        found = read(*arguments)
+        if not met:
+            met.append(True)
+            enter(course, [student])
+        return found
+
+    monkeypatch.setattr(gradebook_rows, "read", read_then_wait)
+    enter(course, [student])
+    assert met
 
 
 def dump(course):

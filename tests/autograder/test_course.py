@@ -26,7 +26,6 @@ from autograder import (
     releasing,
     report,
     report_page,
-    report_text,
     sample_class,
     verdicts,
 )
@@ -37,6 +36,8 @@ from autograder.nbgrader_plugin import api
 from autograder.places import REFERENCE, ROOT
 from autograder.reference import ONE_AT_A_TIME, hidden_checks
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
+
+from .class_records import in_a_terminal
 
 TABLE = sample_class.table()
 SETS = problem_sets()
@@ -295,7 +296,7 @@ def test_the_class_report_counts_misconceptions_and_names_who_needs_a_look(grade
     summary = next(one for one in found.exercises if one.id == name)
     assert summary.misconceptions[misconception] >= 1
     assert any("no valid JSON" in " ".join(reasons) for reasons in found.looks.values())
-    assert misconception in report_page.page(found) and misconception in report_text.as_text(found)
+    assert misconception in report_page.page(found) and misconception in in_a_terminal(found)
 
 
 def command(*arguments):

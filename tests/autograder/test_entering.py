@@ -11,12 +11,23 @@ from datetime import timedelta
 
 import pytest
 
-from autograder import entering, gradebook_rows, grading, records
+from autograder import entering, grading, records
 from autograder.entering import Entering
 from autograder.gradebook_trouble import GradebookDamaged, NotEntered
 from autograder.nbgrader_plugin import api
 
-from .judged_class import CLASS, DUE, assert_the_same, copy_of, dump, enter, hand_in, judged_course, tree
+from .judged_class import (
+    CLASS,
+    DUE,
+    assert_the_same,
+    copy_of,
+    dump,
+    enter,
+    enter_where_another_does,
+    hand_in,
+    judged_course,
+    tree,
+)
 
 
 @pytest.fixture(scope="module")
@@ -264,18 +275,8 @@ def test_what_was_handed_in_after_judging_is_not_entered_with_the_earlier_verdic
 
 
 def test_two_graders_who_meet_a_new_student_at_once_enter_it_once(course, whole, monkeypatch):
-    read, met = gradebook_rows.read, []
-
-    def read_then_wait(*arguments):
-        found = read(*arguments)
-        if not met:
-            met.append(True)
-            enter(course, ["ben"])
-        return found
-
-    monkeypatch.setattr(gradebook_rows, "read", read_then_wait)
-    enter(course, ["ben"])
-    assert met and len(dump(course)["submitted_assignment"]) == 1
+    enter_where_another_does(course, monkeypatch, "ben")
+    assert len(dump(course)["submitted_assignment"]) == 1
     assert_complete(course, whole)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder import arrivals, entering, gradebook_rows, grading, intake, records, releasing
+from autograder import arrivals, entering, grading, intake, records, releasing
 from autograder.course import Course
 from autograder.entering import Entering
 from autograder.gradebook import scores
@@ -18,7 +18,7 @@ from autograder.nbgrader_plugin import gradebook
 from autograder.places import ROOT
 from autograder.synthetic import make_class, write
 
-from .judged_class import CLASS, enter, judged_course
+from .judged_class import CLASS, enter, enter_where_another_does, judged_course
 from .postgresql import Server
 
 LARGE_CLASS = 6
@@ -203,44 +203,35 @@ def locked(server, course):
         other.rollback()
 
 
+@contextmanager
+def down(server, _):
+    server.stop()
+    try:
+        yield
+    finally:
+        server.start()
+
+
 def test_two_graders_who_meet_a_new_student_at_once_enter_it_once(course, whole, monkeypatch):
-    read, met = gradebook_rows.read, []
-
-    def read_then_wait(*arguments):
-        found = read(*arguments)
-        if not met:
-            met.append(True)
-            enter(course, ["ben"])
-        return found
-
-    monkeypatch.setattr(gradebook_rows, "read", read_then_wait)
-    enter(course, ["ben"])
-    assert met
+    enter_where_another_does(course, monkeypatch, "ben")
     assert_completed_by_the_next_run(course, whole)
 
 
-def test_a_lock_stops_only_those_who_meet_it(course, whole, server, monkeypatch):
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        (locked, "another program holds the gradebook postgresql"),
+        (down, "cannot be reached .*: mend that, and run grade again"),
+    ],
+    ids=["a lock", "a server that goes and comes back"],
+)
+def test_trouble_stops_only_those_who_meet_it(course, whole, server, monkeypatch, trouble, told):
     monkeypatch.setattr(entering, "PATIENCE", 0.3)
     verdicts = {student: records.record_on_file(course, student, "ps1") for student in CLASS}
     with Entering(course, "ps1") as book:
         book.enter("ada", verdicts["ada"])
-        with locked(server, course), pytest.raises(NotEntered, match="another program holds the gradebook postgresql"):
+        with trouble(server, course), pytest.raises(NotEntered, match=told):
             book.enter("ben", verdicts["ben"])
-        assert {path.name for path in (course.root / "autograded").iterdir()} == {"ada"}
-        book.enter("carla", verdicts["carla"])
-    assert_completed_by_the_next_run(course, whole)
-
-
-def test_a_server_that_goes_and_comes_back_costs_only_those_in_between(course, whole, server):
-    verdicts = {student: records.record_on_file(course, student, "ps1") for student in CLASS}
-    with Entering(course, "ps1") as book:
-        book.enter("ada", verdicts["ada"])
-        server.stop()
-        try:
-            with pytest.raises(NotEntered, match="cannot be reached .*: mend that, and run grade again"):
-                book.enter("ben", verdicts["ben"])
-        finally:
-            server.start()
         assert {path.name for path in (course.root / "autograded").iterdir()} == {"ada"}
         book.enter("carla", verdicts["carla"])
     assert_completed_by_the_next_run(course, whole)
@@ -259,11 +250,8 @@ def test_nobody_is_told_of_a_connection_that_was_lost_while_others_were_judged(c
 
 def test_a_server_that_is_not_there_is_told_for_everybody_and_judging_is_kept(course, whole, server):
     kept = {path: path.read_bytes() for path in (course.root / "results").rglob("*.json")}
-    server.stop()
-    try:
+    with down(server, course):
         lines = run(course)
-    finally:
-        server.start()
     assert lines.keys() == CLASS.keys() and {line.points for line in lines.values()} == {None}
     assert all(
         "cannot be reached" in line.remarks[-1] and str(server.folder) in line.remarks[-1] for line in lines.values()

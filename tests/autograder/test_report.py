@@ -7,7 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 from click.testing import CliRunner
 
-from autograder import report_page, report_text
+from autograder import report_page
 from autograder.__main__ import main
 from autograder.course import Course
 from autograder.report import class_report
@@ -16,7 +16,7 @@ from autograder.repository import site_url
 from autograder.reread import section
 from selfcheck.catalogue import exercises, in_problem_set
 
-from .class_records import file_record, hand_in
+from .class_records import file_record, hand_in, in_a_terminal
 from .honest_answers import ANSWERS, module
 
 SOFTMAX, LAYER = "worked_example.softmax", "worked_example.self_attention"
@@ -108,7 +108,7 @@ def test_grades_of_several_graders_are_told(course):
     assert "versions of the grader" not in report_page.page(class_report(course, "ps1"))
     file_record(course, "old", grader="another")
     found = class_report(course, "ps1")
-    assert "2 versions of the grader" in report_page.page(found) and "2 versions" in report_text.as_text(found)
+    assert "2 versions of the grader" in report_page.page(found) and "2 versions" in in_a_terminal(found)
 
 
 def test_time_is_told_by_submission_and_by_exercise_where_the_record_has_it(course):
@@ -137,9 +137,9 @@ def test_what_a_submission_used_stands_beside_its_time_where_the_record_has_it(c
 def test_code_that_is_alike_is_told_with_what_it_does_not_prove(course):
     found = class_report(course, "ps1")
     assert [group.students for group in found.similar.groups] == [("ana", "ben")]
-    for text in (report_page.page(found), " ".join(report_text.as_text(found).split())):
+    for text in (report_page.page(found), " ".join(in_a_terminal(found).split())):
         assert "proves nothing" in text and "the same but for names and layout" in text
-    assert "proves nothing" not in report_text.as_text(class_report(without(course, "ben"), "ps1"))
+    assert "proves nothing" not in in_a_terminal(class_report(without(course, "ben"), "ps1"))
 
 
 def without(course, student):
@@ -213,7 +213,7 @@ def test_the_page_asks_nobody_and_runs_nothing_whatever_learners_write(course):
 
 def test_the_terminal_form_fits_80_columns_and_obeys_nothing(course):
     file_record(course, EVIL, {SOFTMAX: OVER}, name="evil", remarks=[EVIL * 9])
-    text = report_text.as_text(class_report(course, "ps1"))
+    text = in_a_terminal(class_report(course, "ps1"))
     assert max(map(len, text.splitlines())) <= 80 and all(one == "\n" or one.isprintable() for one in text)
     for told in (
         "2.3 softmax",
@@ -231,7 +231,7 @@ def test_a_large_class_stays_short_on_the_terminal(tmp_path):
     for number in range(150):
         file_record(course, f"s{number:03}", remarks=[f"remark {number}"])
     found = class_report(course, "ps1")
-    text = report_text.as_text(found)
+    text = in_a_terminal(found)
     assert len(text.splitlines()) < 50 and "and 138 more: on the page" in text
     assert len(table_of(BeautifulSoup(report_page.page(found), "html.parser"), "Submissions that need a look")) == 150
 

@@ -23,6 +23,12 @@ def burn(seconds={BURNT}):
     while time.process_time() < seconds:
         pass
 
+def endless(says):
+    "Say when the time is spent, and go on."
+    burn()
+    os.write(says, b".")
+    burn(1e9)
+
 def detached(work, says):
     "Run in a process whose parent is gone; what it holds ends when it does."
     if os.fork() == 0:
@@ -56,27 +62,15 @@ def causal_mask(n):
     "one that is left behind and still runs": """
 def causal_mask(n):
     waits, says = os.pipe()
-
-    def endless():
-        burn()
-        os.write(says, b".")
-        burn(1e9)
-
-    detached(endless, says)
+    detached(lambda: endless(says), says)
     os.read(waits, 1)
     return n
 """,
     "a thread of a process whose first thread has ended": """
 def causal_mask(n):
     waits, says = os.pipe()
-
-    def endless():
-        burn()
-        os.write(says, b".")
-        burn(1e9)
-
     if os.fork() == 0:
-        threading.Thread(target=endless).start()
+        threading.Thread(target=endless, args=(says,)).start()
         ctypes.CDLL(None).syscall(60, 0)  # ends this thread alone
     os.read(waits, 1)
     return n
