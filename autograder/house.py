@@ -1,14 +1,17 @@
 """The program that waits inside the sandbox with torch imported, and opens a room for each submission.
 
-A room is a process in namespaces of its own, with empty scratch folders, no rights and the filter of system calls. It
-begins as a copy of this process, which never sees a submission: what is asked and answered goes through two pipes that
-a room gets and the house gives away; the first line that a room reads is its package, {name: base64},
-or null to be told which walls it has. Whoever started the house sends, each as one message:
-    first   the filter as the kernel takes it, answered by `ready`
+It builds houses, which are copies of it in process namespaces of their own; each opens one room at a time. A room is a
+process in namespaces of its own, with empty scratch folders, no rights and the filter of system calls. It begins as a
+copy of its house, which never sees a submission: what is asked and answered goes through two pipes that a room gets and
+the house gives away; the first line that a room reads is its package, {name: base64}, or null to be told which walls it
+has. Whoever started this program sends, each as one message:
+    first   the filter as the kernel takes it
+    build   with the end of a socket that a house listens to, and answers with `ready`
+and to a house:
     open    with the two ends of pipes that a room reads and writes
     close   whatever runs in the room is killed, answered by what ran there has used: {"processor_seconds", "peak_kib",
             "complete"}
-The house ends with whoever holds the other end.
+Each of them ends with whoever holds the other end, and all houses with the program that built them.
 """
 
 from __future__ import annotations
@@ -27,8 +30,8 @@ from contextlib import contextmanager, suppress
 
 MOST = 1 << 16  # bytes of a message
 PACKAGE = "/room/work"  # where a room finds the learner's package
-#: User, mount, process, IPC, host name, network: sockets of no path could outlive their room.
-NAMESPACES = 0x10000000 | 0x00020000 | 0x20000000 | 0x08000000 | 0x04000000 | 0x40000000
+OF_A_HOUSE = 0x10000000 | 0x00020000 | 0x20000000  # namespaces: user, mount, process
+OF_A_ROOM = OF_A_HOUSE | 0x08000000 | 0x04000000 | 0x40000000  # IPC, host name, network: a socket could outlive it
 BIND = 0x1000 | 0x4000  # with what is mounted below it
 READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS, AGAIN = 1, 2, 4, 8, 32  # of mount(2)
 SCRATCH = 64 * 2**20
@@ -37,13 +40,34 @@ LINGER = 2.0  # seconds that killed processes may take to end
 
 
 def main(descriptor: int) -> None:
-    """Open rooms, one at a time, until the other side hangs up."""
+    """Build houses until the other side hangs up."""
     torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
     room.set_dumpable(False)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever inherits that it is ignored is told nothing of its children
     control = socket.socket(fileno=descriptor)
     filtered = control.recv(MOST)
     gc.freeze()  # a collection in a room would copy the pages of all that is here
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, MOST, 1)
+        if not message:
+            break
+        if os.fork() == 0:
+            try:
+                control.close()
+                if _is_first(OF_A_HOUSE, descriptors):
+                    _open_rooms(socket.socket(fileno=descriptors[0]), filtered)
+            finally:
+                os._exit(1)
+        os.close(descriptors[0])
+        with suppress(ChildProcessError):  # houses that have ended
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _open_rooms(control: socket.socket, filtered: bytes) -> None:
+    """Open rooms, one at a time, until the other side hangs up."""
+    _mount("proc", "/proc", NO_SETUID | NO_DEVICES | NO_PROGRAMS)
+    room.set_dumpable(False)
     control.send(b"ready")
     keeper = 0
     while True:
@@ -55,7 +79,8 @@ def main(descriptor: int) -> None:
             if keeper == 0:
                 try:
                     control.close()
-                    _keep_room(*descriptors, filtered)
+                    if _is_first(OF_A_ROOM, descriptors):
+                        _be_a_room(*descriptors, filtered)
                 finally:
                     os._exit(1)
         for one in descriptors:
@@ -63,6 +88,25 @@ def main(descriptor: int) -> None:
         if message == b"close":
             control.send(json.dumps(_end_all(keeper)).encode())
     _end_all(keeper)
+
+
+def _is_first(namespaces: int, descriptors: list[int]) -> bool:
+    """True in a new process, the first in new namespaces; in this one False, when that has ended. It has every right
+    in them, and alone has the descriptors.
+    """
+    user, group = os.getuid(), os.getgid()
+    room.set_dumpable(True)  # or its own files in /proc are root's
+    _sure(ctypes.CDLL(None, use_errno=True).unshare(namespaces))
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+    child = os.fork()
+    if child == 0:
+        return True
+    for one in descriptors:
+        os.close(one)
+    os.waitpid(child, 0)
+    return False
 
 
 def _end_all(keeper: int) -> dict[str, float | bool]:
@@ -111,20 +155,8 @@ def _living() -> Iterator[tuple[int, int]]:
                     yield int(name), int(parent)
 
 
-def _keep_room(asked: int, answers: int, filtered: bytes) -> None:
-    """Make the namespaces, begin the room in them, and wait for it."""
-    user, group = os.getuid(), os.getgid()
-    room.set_dumpable(True)  # or its own files in /proc are root's
-    _sure(ctypes.CDLL(None, use_errno=True).unshare(NAMESPACES))
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-            file.write(text)
-    child = os.fork()
-    if child:
-        os.close(asked)
-        os.close(answers)
-        os.waitpid(child, 0)
-        return
+def _be_a_room(asked: int, answers: int, filtered: bytes) -> None:
+    """Furnish the room, give up every right, and have the package answer."""
     os.setsid()
     os.dup2(asked, 0)
     os.dup2(answers, 3)

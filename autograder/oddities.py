@@ -122,11 +122,12 @@ def _handed_out(given: str, forbids: bool) -> set[str]:
 
 def _found(tree: ast.Module, forbids: bool) -> Iterator[tuple[int, str, str]]:
     """Line, what is used, and what it reaches for."""
-    aliases = imports_of(tree)
+    nodes = list(ast.walk(tree))
+    aliases = imports_of(nodes)
     modules = {name.lstrip(".").partition(".")[0] for name in aliases.values()}
     lookups = ("getattr", "vars") if forbids else ()
     names = _NAMES | _LOOKUPS if forbids else _NAMES
-    for node in ast.walk(tree):
+    for node in nodes:
         line = getattr(node, "lineno", 0)
         for name in _imported(node):
             if name.partition(".")[0] in _MODULES:

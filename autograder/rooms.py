@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ from .sandbox import INSIDE, Sandbox, house_wall
 
 START = 120.0  # seconds by the clock, for a house to be ready or a room to be closed
 LINGER = 0.5  # likewise, for a sandbox whose programs have ended to end too
-IN_A_HOUSE, BY_ITSELF = 2, 1  # generations of processes that are the grader's own, below the one that was started
+OURS = 1  # generations of processes that are the grader's own, below a house or whatever was started
 RUNNER = ("arrays.py", "objects.py", "runner.py", "steps.py", "traces.py")  # of selfcheck
 
 
@@ -101,7 +102,7 @@ def _alone(files: dict[str, bytes], sandbox: Sandbox) -> Iterator[Room]:
             process = _start(command, [answers, *descriptors], subprocess.PIPE)
         os.close(answers)
         walled = sandbox.level != "none"
-        room = Room(process.stdin.fileno(), says, process.pid, BY_ITSELF if walled else 0)
+        room = Room(process.stdin.fileno(), says, process.pid, OURS if walled else 0)
         try:
             yield room
         finally:
@@ -125,8 +126,8 @@ def _ended(process: subprocess.Popen) -> Used:
     return Used(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, not killed)
 
 
-class House:
-    """One sandbox that has torch imported, and opens one room at a time."""
+class Builder:
+    """One sandbox that has torch imported, and builds houses."""
 
     def __init__(self) -> None:
         self._stage = tempfile.TemporaryDirectory(prefix="attention-house-")
@@ -134,20 +135,50 @@ class House:
         _stage_code(stage)
         _open_to_all(stage)
         self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        program = [sys.executable, "-I", "-B", f"{INSIDE}/code/house.py", str(inside.fileno())]
+        # The wall gives it an environment of our own, which -I would have it ignore.
+        program = [sys.executable, "-s", "-P", "-B", f"{INSIDE}/code/house.py", str(inside.fileno())]
         with inside:
             self._process = _start(house_wall(stage, program), [inside.fileno()], subprocess.DEVNULL)
-        self._control.settimeout(START)
         filtered = syscalls.program()
         self._control.send(filtered or b"none")
-        self._walled = filtered is not None
-        self._entered, self.sound = False, True  # as far as is known: it takes a second to be ready
+        self.walled = filtered is not None
+
+    @property
+    def works(self) -> bool:
+        return self._process.poll() is None
+
+    def build(self, listens: socket.socket) -> None:
+        """Have a house that listens to a socket: it takes a second to be ready."""
+        with suppress(OSError):  # it is gone, which the house will tell by its silence
+            socket.send_fds(self._control, [b"build"], [listens.fileno()])
+
+    def end(self) -> None:
+        """Kill whatever is left of it, its houses too."""
+        self._control.close()
+        with suppress(psutil.Error):
+            for one in [*psutil.Process(self._process.pid).children(recursive=True), self._process]:
+                with suppress(psutil.Error):
+                    one.kill()
+        self._process.wait()
+        self._stage.cleanup()
+
+
+class House:
+    """A process that has torch imported, and opens one room at a time."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # to be told its number as it is out here
+        self._control.settimeout(START)
+        with inside:
+            builder.build(inside)
+        self._walled, self._pid, self.sound = builder.walled, 0, True  # as far as is known
 
     @contextmanager
     def room(self, files: dict[str, bytes] | None) -> Iterator[Room]:
         """A room for a package, or one that says which walls it has. Where the house is gone, it says nothing."""
-        if not self._entered:
-            self._entered, self.sound = True, self._said() == b"ready"
+        if not self._pid:
+            self._enter()
         package = {name: base64.b64encode(data).decode() for name, data in files.items()} if files is not None else None
         asked, asks = os.pipe()
         says, answers = os.pipe()
@@ -161,7 +192,7 @@ class House:
                 os.close(asked)
                 os.close(answers)
             first = json.dumps(package).encode() + b"\n"
-            room = Room(asks, says, self._process.pid, IN_A_HOUSE, first)
+            room = Room(asks, says, self._pid, OURS, first)
             yield room
         finally:
             os.close(asks)
@@ -172,11 +203,19 @@ class House:
         """Kill whatever is left of it."""
         self._control.close()
         with suppress(psutil.Error):
-            for one in [*psutil.Process(self._process.pid).children(recursive=True), self._process]:
-                with suppress(psutil.Error):
-                    one.kill()
-        self._process.wait()
-        self._stage.cleanup()
+            if self._pid > 0:
+                psutil.Process(self._pid).kill()
+
+    def _enter(self) -> None:
+        """Wait until it is ready."""
+        credentials = struct.Struct("3i")  # process, user, group
+        try:
+            said, more, _, _ = self._control.recvmsg(500, socket.CMSG_SPACE(credentials.size))
+        except OSError:
+            said, more = b"", []
+        numbers = [data for _, kind, data in more if kind == socket.SCM_CREDENTIALS]
+        self.sound = said == b"ready" and bool(numbers)
+        self._pid = credentials.unpack(numbers[0])[0] if self.sound else -1
 
     def _close(self) -> Used:
         """Have whatever runs in the room killed; what it has used."""
@@ -196,22 +235,27 @@ class House:
             return b""
 
 
+_builder: Builder | None = None
 _idle: list[House] = []
 _built = 0  # how many there are, lent ones among them
 _lock = threading.Lock()
 
 
 def build_ahead(houses: int) -> None:
-    """Have so many houses, or begin to: each takes a second of another core's time, in which nobody waits for it."""
+    """Have so many houses, or begin to: what they need takes a second, in which nobody waits for it."""
     with _lock:
         while _built < houses:
             _idle.append(_another())
 
 
 def _another() -> House:
-    global _built
+    global _builder, _built
+    if _builder is None or not _builder.works:
+        if _builder is not None:
+            _builder.end()
+        _builder = Builder()
     _built += 1
-    return House()
+    return House(_builder)
 
 
 @contextmanager

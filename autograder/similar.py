@@ -212,7 +212,7 @@ def _given(tree: ast.Module) -> _Given:
                 names.add(name)
             case _:
                 pass
-    return _Given(frozenset(names), frozenset(attributes), imports_of(tree))
+    return _Given(frozenset(names), frozenset(attributes), imports_of(ast.walk(tree)))
 
 
 def _tokens(statement: ast.stmt, given: _Given) -> Iterator[str]:

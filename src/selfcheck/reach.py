@@ -12,6 +12,7 @@ from .source import MOST_KEPT, dotted_name, imports_of, parse
 PACKAGE = "attention"
 MOST_WORDS = 2000  # attributes of a module whose exercises are followed to them; no honest one has as many
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+NAMING = (ast.Name, ast.Attribute, ast.alias, ast.MatchClass)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -121,14 +122,16 @@ class _Module:
     """The top-level bindings of a module: which statement gives a name its value."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.aliases = imports_of(tree)
+        self._parts: dict[int, tuple[list[ast.AST], list[str]]] = {}
+        nodes = list(ast.walk(tree))
+        self.aliases = imports_of(nodes)
         self.stars = [name.removesuffix("*") for name in self.aliases.values() if name.endswith(".*")]
         self.bound: dict[str, list[tuple[int, ast.AST, bool]]] = {}
         statements = (one for part in tree.body for one in (*_bound_within(part), *_bindings([part])))
         for place, (name, node, surely) in enumerate(statements):
             self.bound.setdefault(name, []).append((place, node, surely))
-        self.own = {name for node in ast.walk(tree) for name in _bound_by(node)}
-        for node in ast.walk(tree):  # F = torch.nn.functional is one more way to import
+        self.own = {name for node in nodes for name in _bound_by(node)}
+        for node in nodes:  # F = torch.nn.functional is one more way to import
             if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
                 value = dotted_name(node.value, self.aliases)
                 for target in node.targets:
@@ -144,7 +147,7 @@ class _Module:
         return [name, *(star + name for star in unknown)] if name else []
 
     def reached(self, symbol: str) -> Iterator[ast.AST]:
-        """Every node of a top-level definition, and of the definitions in the same module that it names."""
+        """Every node that names something, of a top-level definition and of those in the same module that it names."""
         waiting, seen = self._definitions(symbol) + self._definitions("__getattr__"), set()
         if not waiting and self.stars:
             yield ast.Name(symbol, ast.Load(), lineno=1)
@@ -153,10 +156,19 @@ class _Module:
             if id(node) in seen:
                 continue
             seen.add(id(node))
-            yield from ast.walk(node)
-            for name in _names_taken(node):
+            naming, taken = self._part(node)
+            yield from naming
+            for name in taken:
                 # A function looks a name up when it is called, other statements when they are run.
                 waiting += self._definitions(name) + self._definitions(name, place)
+
+    def _part(self, node: ast.AST) -> tuple[list[ast.AST], list[str]]:
+        """The nodes of a definition that name something, and the names that it takes from the module."""
+        if id(node) not in self._parts:
+            naming = [one for one in ast.walk(node) if isinstance(one, NAMING)]
+            last = dict.fromkeys(reversed(_names_taken(node)))  # the last is followed first
+            self._parts[id(node)] = naming, [*reversed(last)]
+        return self._parts[id(node)]
 
     def _definitions(self, name: str, before: int | None = None) -> list[tuple[int, ast.AST]]:
         """What may have given a name its value: a later definition replaces an earlier one, unless it is a branch's."""

@@ -8,6 +8,7 @@ import functools
 import io
 import threading
 import tokenize
+from collections.abc import Iterable
 
 #: Encodings that people write in; what others turn a text into is not what stands there.
 PLAIN_ENCODINGS = {
@@ -65,10 +66,10 @@ def _with_newlines(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
-def imports_of(tree: ast.Module) -> dict[str, str]:
-    """What each imported name stands for, wherever in the module it is imported."""
+def imports_of(nodes: Iterable[ast.AST]) -> dict[str, str]:
+    """What each imported name stands for, of all nodes of a module."""
     found = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 found[alias.asname or alias.name.partition(".")[0]] = (
