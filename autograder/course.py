@@ -115,6 +115,10 @@ class Course:
     def result_file(self, student: str, problem_set: str) -> Path:
         return self.root / "results" / problem_set / f"{student}.json"
 
+    def answers_file(self, problem_set: str) -> Path:
+        """What is to be answered to the hidden draws."""
+        return self.root / "answers" / f"{problem_set}.json"
+
     def feedback(self, student: str, problem_set: str) -> Path:
         return self.root / "feedback" / student / problem_set
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from . import hidden_answers
 from .audit import Log, NotLogged
 from .cluster import judged
 from .course import Course, OddId
@@ -45,6 +46,7 @@ def grade(
     if regrade:
         for student in students:
             course.result_file(student, problem_set).unlink(missing_ok=True)
+    known = hidden_answers.read(course, problem_set)
     lines = []
     with Entering(course, problem_set) as entering, Log(course, regrade) as log:
         outcomes = judged(_known(course, problem_set, students, isolation), scheduler)
@@ -54,6 +56,8 @@ def grade(
             score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
             with ONE_AT_A_TIME:
                 say(f"{number}/{len(students)} {student}: {score}")
+    if not known and scheduler is None and any(line.again for line in lines):
+        hidden_answers.write(course, problem_set)
     return sorted(lines, key=lambda line: line.student)
 
 

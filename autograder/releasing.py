@@ -10,7 +10,7 @@ from pathlib import Path
 
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
 
-from . import stubs
+from . import hidden_answers, stubs
 from .course import Course
 from .places import RECORDED, REFERENCE, SELFCHECK
 from .priced import priced_catalogue
@@ -52,6 +52,8 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
             said = f"{done.get('log', '')}\n{done.get('error', '')}"
             raise RuntimeError(f"nbgrader could not release {problem_set}:\n{said}")
     _set_deadline(course, problem_set, before, due)
+    if not hidden_answers.read(course, problem_set):
+        hidden_answers.write(course, problem_set)
     return course.release(problem_set)
 
 
