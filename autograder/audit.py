@@ -21,6 +21,7 @@ from typing import Any
 
 from .course import Course
 from .printable import printable_name
+from .records import read_record
 
 FILE = "log.jsonl"
 BATCH = 50  # lines, after which they are brought to the disk
@@ -104,7 +105,7 @@ class Log:
     """
 
     def __init__(self, course: Course, regraded: bool = False) -> None:
-        self.path = course.root / FILE
+        self.path, self._course = course.root / FILE, course
         self._common = {"run": uuid.uuid4().hex[:8], "user": _user()}
         self._regraded = regraded
         self._fresh()
@@ -131,10 +132,15 @@ class Log:
             self._catch_up()
             before = self._chain.standings.get((record["student"], record["problem_set"]))
             event = _new_event(before, record, by_hand, self._regraded)
-            if event is None:
+            if event is None or self._is_outdated(record):
                 return False
             self._append(event | self._common | {"previous": self._chain.digest})
         return True
+
+    def _is_outdated(self, record: Mapping[str, Any]) -> bool:
+        """Whether another grader has put a later verdict on file: that one logs it, and what stands last is on file."""
+        known = read_record(self._course.result_file(record["student"], record["problem_set"]))
+        return known is not None and (known.get("graded"), _points(known)) != (record.get("graded"), _points(record))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

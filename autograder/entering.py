@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Any
 from . import arrivals, intake, marks
 from .course import Course
 from .gradebook_trouble import IMPATIENCE, NotEntered, check_gradebook, is_away, is_busy, is_overtaken, told
-from .records import Record, record_on_file
+from .records import Record, record_or_task
 from .reference import ONE_AT_A_TIME
 from .releases import release_file
 from .turns import turn
+from .verdicts import Task
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -120,9 +121,11 @@ class Entering:
             self._patience = PATIENCE
 
     def _enter(self, student: str, record: Record) -> None:
-        current = record_on_file(self.course, student, self.problem_set)
-        if current is None or current["key"] != record["key"]:
+        found = record_or_task(self.course, student, self.problem_set, record["isolation"])
+        off_file = isinstance(found, Task)  # another grader judges all again, and has taken it away
+        if (found.key if off_file else found["key"]) != record["key"]:
             raise NotEntered("something else was handed in meanwhile: run grade again")
+        current = record if off_file else found
         self._rows.wait_at_most(self._db, self._patience)
         rows = self._rows.read(self._db, self._released, student)
         rows.timestamp = self._time(student) or rows.timestamp
