@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from . import lateness
 from .course import Course
 from .printable import printable_name
 from .records import read_record
@@ -27,7 +28,7 @@ FILE = "log.jsonl"
 BATCH = 50  # lines, after which they are brought to the disk
 FIRST = ""  # what the first line has in place of a digest
 TEXTS = ("time", "student", "problem_set", "key", "graded", "grader", "secret", "terms", "isolation", "run", "user")
-CHANGES = ("exercises", "by_hand", "files")  # {name: [before, after]}, null where there is none
+CHANGES = ("exercises", "by_hand", "files", "late")  # {name: [before, after]}, null where there is none
 
 Event = dict[str, Any]
 
@@ -57,6 +58,7 @@ class Standing:
     exercises: dict[str, float] = field(default_factory=dict)
     by_hand: dict[str, float] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    late: lateness.Facts = field(default_factory=dict)
 
     def follow(self, event: Event) -> None:
         """Take in what an event changed."""
@@ -122,16 +124,22 @@ class Log:
         finally:
             os.close(self._descriptor)
 
-    def entered(self, record: Mapping[str, Any], by_hand: Mapping[str, float] | None = None) -> bool:
+    def entered(
+        self,
+        record: Mapping[str, Any],
+        by_hand: Mapping[str, float] | None = None,
+        late: lateness.Facts | None = None,
+    ) -> bool:
         """Log a verdict that is in the gradebook; whether that was new.
 
-        by_hand: marks given by hand, by the name of their cell; None where they cannot be seen
+        by_hand: marks given by hand, by the name of their cell; late: what explains the late penalty
+        Each is None where it cannot be seen.
         Raises NotLogged where it cannot be written.
         """
         with _told(self.path), self._locked():
             self._catch_up()
             before = self._chain.standings.get((record["student"], record["problem_set"]))
-            event = _new_event(before, record, by_hand, self._regraded)
+            event = _new_event(before, record, by_hand, late, self._regraded)
             if event is None or self._is_outdated(record):
                 return False
             self._append(event | self._common | {"previous": self._chain.digest})
@@ -202,14 +210,20 @@ def read_log(course: Course) -> tuple[list[Line], Chain]:
 
 
 def _new_event(
-    before: Standing | None, record: Mapping[str, Any], by_hand: Mapping[str, float] | None, regraded: bool
+    before: Standing | None,
+    record: Mapping[str, Any],
+    by_hand: Mapping[str, float] | None,
+    late: lateness.Facts | None,
+    regraded: bool,
 ) -> Event | None:
     """What a record says that the log does not; None where that is nothing."""
     now = {"exercises": _points(record), "files": record.get("files", {})}
     was = {name: getattr(before, name) if before else {} for name in CHANGES}
     now["by_hand"] = was["by_hand"] if by_hand is None else dict(by_hand)
+    now["late"] = was["late"] if late is None else lateness.explaining(was["late"], late)
     changes = {name: _changes(was[name], now[name]) for name in CHANGES}
-    if before and before.holds(record) and not changes["by_hand"]:
+    penalty = list(lateness.reasons(was["late"], now["late"], before is None))
+    if before and before.holds(record) and not changes["by_hand"] and not penalty:
         return None
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -217,7 +231,7 @@ def _new_event(
         "problem_set": record["problem_set"],
         "points": [sum(was["exercises"].values()) if before else None, sum(now["exercises"].values())],
         "of": sum(one["max_points"] for one in record["exercises"]),
-        "why": list(_reasons(before, record, changes, regraded)) if before else ["first grading"],
+        "why": [*penalty, *_reasons(before, record, changes, regraded)] if before else ["first grading", *penalty],
         **changes,
         **{name: record.get(name, "") for name in ("key", "graded", "grader", "secret", "terms", "isolation")},
     }
@@ -265,14 +279,16 @@ def _event(raw: bytes) -> Event | None:
     """A line's event; None where it is none."""
     try:
         event = json.loads(raw)
+        event.setdefault("late", {})  # older lines know nothing of it
         texts = [event[name] for name in (*TEXTS, "previous")] + event["why"]
         pairs = [pair for name in CHANGES for pair in event[name].values()]
         before, after = event["points"]
         numbers = [event["of"], after, 0 if before is None else before]
         numbers += [value for pair in event["exercises"].values() for value in pair if value is not None]
+        sound = lateness.is_sound(event["late"])
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return None
-    sound = all(isinstance(text, str) for text in texts) and all(isinstance(one, int | float) for one in numbers)
+    sound &= all(isinstance(text, str) for text in texts) and all(isinstance(one, int | float) for one in numbers)
     return event if sound and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs) else None
 
 

@@ -16,11 +16,10 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import arrivals, intake, marks
+from . import arrivals, intake, lateness, marks
 from .course import Course
 from .gradebook_trouble import IMPATIENCE, NotEntered, check_gradebook, is_away, is_busy, is_overtaken, told
 from .records import Record, record_or_task
@@ -100,10 +99,18 @@ class Entering:
 
     def by_hand(self, student: str) -> dict[str, float]:
         """Marks given by hand, by the name of their cell, as the gradebook had them when it was opened."""
+        self._look()
+        return self._by_hand.get(student, {})
+
+    def late(self, student: str) -> lateness.Facts:
+        """What explains the late penalty that the gradebook has: as it was when opened, or as entered since."""
+        self._look()
+        return self._late.get(student, {})
+
+    def _look(self) -> None:
         if self._book is None:
             with self._told():
                 self._open()
-        return self._by_hand.get(student, {})
 
     def enter(self, student: str, record: Record) -> None:
         """Enter a verdict; NotEntered where that fails, and everything is as it was."""
@@ -132,9 +139,10 @@ class Entering:
         with self._draft(student) as draft:
             found = self._write_folder(student, current, rows, draft)
             self._rows.write(self._db, self._released, rows)
-            self._write_penalties(rows, found)
+            late = self._write_penalties(rows, found)
             with turn(self.course):
                 self._db.commit()
+                self._late[student] = late
                 self._take_place(student, draft)
             self._placed = {name: self._target(student) / name for name in self._beside()}
 
@@ -177,17 +185,21 @@ class Entering:
             self._copied = {name: path.read_bytes() for name, path in files.items() if name not in own}
         return self._copied
 
-    def _write_penalties(self, rows: Any, found: list[str]) -> None:
+    def _write_penalties(self, rows: Any, found: list[str]) -> lateness.Facts:
+        """Write what is taken off each notebook for being late; returns what explains it."""
+        times = rows.timestamp, self._released.due, rows.extension
         if not self._steps.penalises:
-            return
-        due, late = self._released.due, 0.0
-        if due and rows.timestamp:
-            late = (rows.timestamp - due - (rows.extension or timedelta())).total_seconds()
+            return lateness.facts(*times, self._late.get(rows.student, {}).get("penalty"))
+        seconds, total, score = lateness.seconds_late(*times), 0.0, 0.0
         for name in found:
             sheet, penalty = rows.sheets[name], None
-            if late > 0:
-                penalty = self._steps.penalty(rows.student, self._rows.score(self._db, sheet), late)
+            if seconds > 0:
+                points = self._rows.score(self._db, sheet)
+                penalty = self._steps.penalty(rows.student, points, seconds)
+                total, score = total + (penalty or 0), score + points
             self._rows.write_penalty(self._db, sheet, penalty)
+        worked_out = {"policy": self._steps.policy, "score": score} if seconds > 0 else {}
+        return lateness.facts(*times, total, **worked_out)
 
     def _enter_by_nbgrader(self, student: str, _: Record) -> None:
         """The long way, for a course whose settings ask for further steps."""
@@ -198,6 +210,14 @@ class Entering:
             shutil.rmtree(self._target(student), ignore_errors=True)
             said = (done.get("error") or done.get("log") or "").strip().splitlines()[-1:] or ["no reason given"]
             raise NotEntered(f"nbgrader refused it: {said[0]}")
+        self._late |= self._penalties(student)
+        self._db.rollback()
+
+    def _penalties(self, student: str | None = None) -> dict[str, lateness.Facts]:
+        """What explains the penalties in the gradebook: everybody's, or one student's."""
+        found = self._rows.penalties(self._db, self._released, student)
+        due = self._released.due
+        return {name: lateness.facts(row.timestamp, due, row.extension, row.penalty) for name, row in found.items()}
 
     def _target(self, student: str) -> Path:
         return self.course.root / "autograded" / student / self.problem_set
@@ -256,6 +276,7 @@ class Entering:
             self._released = gradebook_rows.released_set(self._db, self.problem_set)
             self._entered = gradebook_rows.entered(self._db, self._released)
             self._by_hand = gradebook_rows.by_hand(self._db, self._released)
+            self._late = self._penalties()
             self._cells = list(self._checking_cells())
             self._db.rollback()
         except BaseException:

@@ -25,7 +25,7 @@ from nbgrader.api import (
     TaskCell,
     new_uuid,
 )
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, func, or_, select
 from sqlalchemy.orm import Session
 
 
@@ -228,6 +228,20 @@ def entered(db: Session, released: ReleasedSet) -> dict[str, tuple[datetime | No
         if student in found:
             found[student][1][cell] = points
     return found
+
+
+def penalties(db: Session, released: ReleasedSet, student: str | None = None) -> dict[str, Any]:
+    """By student, everybody's or one's: a row of the submission's timestamp, extension and penalty for being late."""
+    taken = func.sum(SubmittedNotebook.late_submission_penalty).label("penalty")
+    parts = (SubmittedAssignment.student_id, SubmittedAssignment.timestamp, SubmittedAssignment.extension)
+    query = (
+        select(*parts, taken)
+        .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+        .where(SubmittedAssignment.assignment_id == released.id)
+        .group_by(*parts)
+    )
+    rows = db.execute(query if student is None else query.where(SubmittedAssignment.student_id == student))
+    return {row.student_id: row for row in rows}
 
 
 def by_hand(db: Session, released: ReleasedSet) -> dict[str, dict[str, float]]:

@@ -85,7 +85,7 @@ def _enter(course: Course, entering: Entering, log: Log, student: str, outcome: 
     try:
         if record["again"] or not entering.is_entered(student, record):
             entering.enter(student, record)
-        log.entered(record, entering.by_hand(student))
+        log.entered(record, entering.by_hand(student), entering.late(student))
     except NotLogged as error:
         remarks = (*remarks, f"entered, but not logged: {error}")
     except NotEntered as error:

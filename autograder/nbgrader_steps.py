@@ -11,6 +11,7 @@ from nbformat.v4 import nbjson
 from nbgrader.api import MissingEntry
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import (
     AssignLatePenalties,
     CheckCellMetadata,
@@ -101,6 +102,13 @@ class Steps:
     @property
     def penalises(self) -> bool:
         return self._late.enabled
+
+    @property
+    def policy(self) -> str:
+        """The late policy's name: nbgrader's own word for it, or that of the course's own plugin."""
+        self._late.init_plugin()
+        plugin = self._late.plugin_inst
+        return plugin.penalty_method if type(plugin) is LateSubmissionPlugin else type(plugin).__name__
 
 
 class _Known:

@@ -291,10 +291,10 @@ def judged(tmp_path_factory):
 def test_grade_logs_everybody_once_though_it_was_stopped_between_gradebook_and_log(judged, monkeypatch, tmp_path):
     course = copy_of(judged, tmp_path / "course")
 
-    def stopped(log, record, by_hand, entered=Log.entered):
+    def stopped(log, record, *seen, entered=Log.entered):
         if record["student"] == "carla":
             raise KeyboardInterrupt
-        return entered(log, record, by_hand)
+        return entered(log, record, *seen)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Log, "entered", stopped)

@@ -79,15 +79,15 @@ def test_what_another_put_on_file_last_is_what_the_log_says_last(course, monkeyp
     """The other files its verdict before this grader has logged its own, and logs it before this one or after it."""
     afterwards = []
 
-    def overtaken(log, record, by_hand, entered=Log.entered):
+    def overtaken(log, record, *seen, entered=Log.entered):
         student, later = record["student"], record | {"graded": LATER}
         course.result_file(student, "ps1").write_text(json.dumps(later))
         if student < "c":
             with Log(course) as first:
-                entered(first, later, by_hand)
+                entered(first, later, *seen)
         else:
             afterwards.append(later)
-        return entered(log, record, by_hand)
+        return entered(log, record, *seen)
 
     with monkeypatch.context() as patch:
         patch.setattr(Log, "entered", overtaken)
