@@ -17,14 +17,14 @@ from selfcheck.catalogue import Exercise, in_problem_set
 from selfcheck.reach import builds_on, forbidden_call
 from selfcheck.verdict import judge
 
-from .arrivals import STAMP
+from ..arrivals import STAMP
+from ..exercise_text import without_marks
+from ..judging import keys_of
+from ..places import REFERENCE
+from ..proofs import alternatives_here, answers_of, misconceptions_here
+from ..stubs import BEGIN, END
+from ..terms import Terms
 from .borrowing import NotAlone, import_of, taken_out, top_level
-from .exercise_text import without_marks
-from .judging import keys_of
-from .places import REFERENCE
-from .proofs import alternatives_here, answers_of, misconceptions_here
-from .stubs import BEGIN, END
-from .terms import Terms
 
 #: What the students of a class hand in, in turn.
 ROLES = (
