@@ -25,7 +25,7 @@ from .course import Course
 from .gradebook_trouble import IMPATIENCE, NotEntered, check_gradebook, is_away, is_busy, is_overtaken, told
 from .records import Record, record_on_file
 from .reference import ONE_AT_A_TIME
-from .releases import release_file
+from .released_notebooks import release_file
 from .turns import turn
 
 if TYPE_CHECKING:

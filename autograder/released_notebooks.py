@@ -1,4 +1,4 @@
-"""What of a problem set is released now and was released before: somebody may hand in a notebook of an earlier day."""
+"""The notebook that is released of a problem set, and those of before: somebody may hand in one of an earlier day."""
 
 from __future__ import annotations
 
