@@ -41,6 +41,11 @@ def by_grade_id(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return found
 
 
+def written_questions(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cells of a notebook, as released, that learners answer in words and a person grades."""
+    return [cell for cell in by_grade_id(notebook).values() if cell["metadata"]["nbgrader"].get("solution")]
+
+
 @contextmanager
 def replaced(course: Course, problem_set: str) -> Iterator[None]:
     """Within it the source and the release of a problem set are out of the way, to be written anew.

@@ -33,6 +33,7 @@ from autograder.gradebook import scores
 from autograder.nbgrader_plugin import api
 from autograder.places import REFERENCE, ROOT
 from autograder.reference import ONE_AT_A_TIME, hidden_checks
+from autograder.released_notebooks import written_questions
 from autograder.report import page as report_page
 from autograder.report.summary import class_report
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
@@ -388,5 +389,4 @@ def test_every_problem_set_has_a_question_to_grade_by_hand(graded):
     course, _ = graded
     for problem_set in SETS:
         notebook = json.loads((course.release(problem_set) / f"{problem_set}.ipynb").read_text())
-        settings = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
-        assert any(one.get("grade") and one.get("solution") for one in settings)
+        assert written_questions(notebook)
