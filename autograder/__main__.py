@@ -11,8 +11,10 @@ from .places import COMMAND
 
 COURSE = ("release", "submit", "grade", "feedback", "report", "export")
 #: Where each command is that has a module of its own: what one needs, the others need not wait for.
-MODULES = dict.fromkeys(COURSE, "course_commands") | {
-    name: f"{name}_command" for name in ("bench", "judge", "log", "new", "prove")
+MODULES = {
+    **dict.fromkeys(COURSE, "course_commands"),
+    **{name: f"{name}_command" for name in ("judge", "log", "new", "prove")},
+    "bench": "bench.command",
 }
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import record, stubs
+from . import recorded_answers, stubs
 from .places import RECORDED, ROOT, STUBS
 
 
 def products() -> Iterable[tuple[str, dict[Path, str]]]:
     """Each generated group: its name, and the text of its files."""
     yield "stubs", {STUBS / name: text for name, text in stubs.all_stubs().items()}
-    yield "recorded answers", {RECORDED / name: text for name, text in record.recordings().items()}
+    yield "recorded answers", {RECORDED / name: text for name, text in recorded_answers.recordings().items()}
     from . import notebooks  # imports nbformat, which takes a second
 
     yield "notebooks", notebooks.texts()
@@ -51,7 +51,7 @@ def stale() -> list[str]:
 
 
 def _fresh(group: str, now: str, text: str) -> bool:
-    return record.alike(now, text) if group == "recorded answers" else now == text
+    return recorded_answers.alike(now, text) if group == "recorded answers" else now == text
 
 
 def strays(files: dict[Path, str]) -> list[Path]:

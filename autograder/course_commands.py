@@ -131,9 +131,9 @@ def feedback(course: Course, problem_set: str) -> None:
 @course_command
 def report(course: Course, problem_set: str) -> None:
     """Print the class report of PS, and write it as a page."""
-    from .report import class_report
-    from .report_page import write_html
-    from .report_text import rendered
+    from .report.page import write_html
+    from .report.summary import class_report
+    from .report.terminal import rendered
 
     found = class_report(course, problem_set)
     target = course.root / "reports" / f"{problem_set}.html"

@@ -15,8 +15,8 @@ from . import arrivals, intake
 from .course import Course
 from .grading import Line, grade
 from .places import ROOT
-from .report import class_report
-from .report_page import write_html
+from .report.page import write_html
+from .report.summary import class_report
 from .sample_class import table, write_submission
 from .sandbox import open_sandbox
 from .tables import console, plain, remarks_line, show

@@ -24,7 +24,7 @@ from .course import Course
 from .gradebook_trouble import IMPATIENCE, NotEntered, check_gradebook, is_away, is_busy, is_overtaken, told
 from .records import Record, record_or_task
 from .reference import ONE_AT_A_TIME
-from .releases import release_file
+from .released_notebooks import release_file
 from .turns import turn
 from .verdicts import Task
 

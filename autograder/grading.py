@@ -12,7 +12,7 @@ from .course import Course, OddId
 from .entering import Entering, NotEntered
 from .records import Record, filed, record_or_task
 from .reference import ONE_AT_A_TIME
-from .released import check_release
+from .release_check import check_release
 from .verdicts import Task
 
 

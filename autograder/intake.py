@@ -25,7 +25,7 @@ from .course import Course, check_student_id, twins_of
 from .folders import NotTaken, reader, remove, walk
 from .judging import Submission
 from .printable import printable
-from .releases import by_grade_id, earlier, graded_cells, release_file
+from .released_notebooks import by_grade_id, earlier, graded_cells, release_file
 from .turns import turn
 
 MOST_ANSWER_CHARACTERS = 100_000

@@ -32,7 +32,7 @@ from selfcheck.catalogue import modules_of, problem_sets
 from . import intake
 from .course import Course
 from .records import Record, record_of
-from .released import check_release
+from .release_check import check_release
 from .settings import SettingsError
 from .shown import source_text
 

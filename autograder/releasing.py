@@ -15,8 +15,8 @@ from .course import Course
 from .places import RECORDED, REFERENCE, SELFCHECK
 from .priced import priced_catalogue
 from .recut import fit_gradebook
-from .released import check_extra, told_deadline
-from .releases import replaced
+from .release_check import check_extra, told_deadline
+from .released_notebooks import replaced
 from .settings import FILE
 from .terms import USUAL, Terms
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from . import stubs
 from .course import Course
 from .places import REFERENCE, ROOT
+from .released_notebooks import written_questions
 
 FOLDER = ROOT / "tests" / "sample_class"
 
@@ -84,10 +85,8 @@ def _notebook(released: str, happened: str) -> str:
     elif happened == "a grade cell doubled":
         notebook["cells"].insert(place, notebook["cells"][place])
     elif happened == "questions answered":
-        for cell in notebook["cells"]:
-            settings = cell["metadata"].get("nbgrader", {})
-            if settings.get("grade") and settings.get("solution"):
-                cell["source"] = "The softmax over an empty set has no answer, so the weights are zero."
+        for cell in written_questions(notebook):
+            cell["source"] = "The softmax over an empty set has no answer, so the weights are zero."
     else:
         raise ValueError(f"class.toml: nothing is known about a notebook with {happened!r}")
     return json.dumps(notebook)

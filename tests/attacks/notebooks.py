@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from autograder.released_notebooks import written_questions
+
 from .handing_in import FULL, HONEST, HandIn, written
 
 UNANSWERED = "the written questions count as unanswered, the modules are graded"
@@ -30,11 +32,6 @@ def graded(tree: dict) -> list[dict]:
     return [cell for cell in tree["cells"] if _settings(cell).get("grade") and not _settings(cell).get("solution")]
 
 
-def answers(tree: dict) -> list[dict]:
-    """The cells for written answers."""
-    return [cell for cell in tree["cells"] if _settings(cell).get("grade") and _settings(cell).get("solution")]
-
-
 def _settings(cell: dict) -> dict:
     return cell["metadata"].get("nbgrader", {})
 
@@ -43,7 +40,7 @@ def each(**settings: object) -> Callable[[Path, dict], Path]:
     """Every graded cell with other settings."""
 
     def change(tree: dict) -> None:
-        for cell in graded(tree) + answers(tree):
+        for cell in graded(tree) + written_questions(tree):
             cell["metadata"]["nbgrader"] |= settings
 
     return changed(change)
@@ -52,7 +49,7 @@ def each(**settings: object) -> Callable[[Path, dict], Path]:
 def retyped(tree: dict) -> None:
     for cell in graded(tree):
         cell["cell_type"] = "markdown"
-    for cell in answers(tree):
+    for cell in written_questions(tree):
         cell |= {"cell_type": "code", "outputs": [], "execution_count": None}
 
 
@@ -86,7 +83,7 @@ def old_form(tree: dict) -> dict:
 
 def answered(source: object) -> Callable[[dict], None]:
     def change(tree: dict) -> None:
-        for cell in answers(tree):
+        for cell in written_questions(tree):
             cell["source"] = source
 
     return change
@@ -111,7 +108,7 @@ def magic(tree: dict) -> None:
 
 
 def attached(tree: dict) -> None:
-    for cell in answers(tree):
+    for cell in written_questions(tree):
         cell["attachments"] = {"x.svg": {"image/svg+xml": "PHN2ZyBvbmxvYWQ9ImFsZXJ0KDEpIi8+"}}
 
 

@@ -21,6 +21,7 @@ from autograder.judging import Submission, as_json, judge_problem_set, keys_of
 from autograder.nbgrader_plugin import gradebook
 from autograder.places import REFERENCE
 from autograder.printable import printable
+from autograder.released_notebooks import written_questions
 from autograder.sandbox import Sandbox, open_sandbox
 from autograder.terms import Terms
 from autograder.workers import count
@@ -57,10 +58,8 @@ IDS = ("=1+1", "<img src=x onerror=window.owned=1>", "\x1b[2J\u202eada", "bob\n1
 def answered(released, text):
     """The released notebook with a text for every written answer."""
     notebook = json.loads(released)
-    for cell in notebook["cells"]:
-        settings = cell["metadata"].get("nbgrader", {})
-        if settings.get("solution") and settings.get("grade"):
-            cell["source"] = text
+    for cell in written_questions(notebook):
+        cell["source"] = text
     return json.dumps(notebook).encode()
 
 

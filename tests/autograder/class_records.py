@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from autograder import report_text
 from autograder.course import Course
 from autograder.reference import hidden_checks
+from autograder.report import terminal
 from selfcheck.catalogue import in_problem_set
 
 
@@ -77,5 +77,5 @@ def hand_in(course: Course, student: str, source: str) -> Path:
 def in_a_terminal(report, width=80):
     """The report as plain lines of so many columns."""
     file = io.StringIO()
-    Console(file=file, width=width, highlight=False, color_system=None).print(report_text.rendered(report))
+    Console(file=file, width=width, highlight=False, color_system=None).print(terminal.rendered(report))
     return file.getvalue()

@@ -11,6 +11,7 @@ from autograder.course import Course
 from autograder.entering import Entering
 from autograder.nbgrader_plugin import api
 from autograder.places import REFERENCE
+from autograder.released_notebooks import written_questions
 
 DUE = datetime(2030, 1, 1, 12)
 #: Who hands in: the modules, the written answer (None: as released), hours after the due date.
@@ -46,9 +47,8 @@ def modules(kind):
 
 def hand_in(course, student, kind, answer, when):
     notebook = json.loads((course.release("ps1") / "ps1.ipynb").read_text())
-    for cell in notebook["cells"]:
-        settings = cell["metadata"].get("nbgrader", {})
-        if answer is not None and settings.get("grade") and settings.get("solution"):
+    if answer is not None:
+        for cell in written_questions(notebook):
             cell["source"] = answer
     received = arrivals.Received(modules(kind), json.dumps(notebook).encode(), (), ticket="7e" * 64)
     intake.store(course, student, "ps1", received, when.replace(tzinfo=UTC))

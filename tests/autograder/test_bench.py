@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder import agreement, bench, meter, stock, synthetic, workers
+from autograder import workers
 from autograder.__main__ import main
-from autograder.bench import OURS, STOCK, TWO
-from autograder.borrowing import NotAlone, taken_out
+from autograder.bench import agreement, meter, rounds, stock, synthetic
+from autograder.bench.borrowing import NotAlone, taken_out
+from autograder.bench.rounds import OURS, STOCK, TWO
 from autograder.course import Course
 from autograder.judging import Submission, judge_problem_set
 from autograder.places import ROOT
@@ -47,15 +48,15 @@ def room(done, tmp_path):
     """A copy of that class's folders, graded."""
     shutil.copytree(done[2], tmp_path / "room")
     secret = Course(done[2] / "ours").secret
-    return bench.Classroom(tmp_path / "room", "ps1", synthetic.make_class("ps1", SIZE, secret))
+    return rounds.Classroom(tmp_path / "room", "ps1", synthetic.make_class("ps1", SIZE, secret))
 
 
 def again(room, figures, monkeypatch, tmp_path, *more):
     """The command on courses that are graded already, with the times taken before."""
     runs = iter([meter.Measured(**figures["runs"][name] | {"marks": [[1.0], [1.0]]}) for name in (OURS, STOCK, TWO)])
-    monkeypatch.setattr(bench, "furnish", lambda *_, **__: room)
+    monkeypatch.setattr(rounds, "furnish", lambda *_, **__: room)
     monkeypatch.setattr(meter, "measure", lambda jobs: next(runs))
-    monkeypatch.setattr(bench, "seconds_of_checks", lambda room: 0.1)
+    monkeypatch.setattr(rounds, "seconds_of_checks", lambda room: 0.1)
     target = tmp_path / "again.json"
     options = ["--class-size", str(SIZE), "--problem-set", "ps1", "--json", str(target)]
     return CliRunner().invoke(main, ["bench", *options, *more]), target
@@ -266,11 +267,11 @@ def test_the_formula_shares_more_test_code_out_among_the_workers(monkeypatch):
     monkeypatch.setattr(workers, "count", lambda: 2)
     run = meter.Measured(20.0, 20.0, "cgroup", 5.0, 100.0, "pss", [100.0] * 4, [0], [[1.0]], 0, 0.1)
     runs = {STOCK: run, TWO: replace(run, seconds=10.0), OURS: replace(run, seconds=2.0)}
-    one = bench.Round(10, runs, test_seconds=0.5)
+    one = rounds.Round(10, runs, test_seconds=0.5)
     assert one.ratio(STOCK) == pytest.approx(10)
-    assert bench.by_formula(one, 2.5, STOCK) == pytest.approx((2 + 2) / (0.2 + 2 / 2))
-    assert bench.by_formula(one, 2.5, TWO) == pytest.approx((1 + 2 / 2) / (0.2 + 2 / 2))
-    assert bench.Round(10, runs, 0.5, ["s, a: differs"]).ratio(STOCK) is None
+    assert rounds.by_formula(one, 2.5, STOCK) == pytest.approx((2 + 2) / (0.2 + 2 / 2))
+    assert rounds.by_formula(one, 2.5, TWO) == pytest.approx((1 + 2 / 2) / (0.2 + 2 / 2))
+    assert rounds.Round(10, runs, 0.5, ["s, a: differs"]).ratio(STOCK) is None
 
 
 def test_the_stock_variant_needs_no_reference():

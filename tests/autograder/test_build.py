@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from autograder import build, record, stubs
+from autograder import build, recorded_answers, stubs
 from autograder.places import REFERENCE, ROOT
 from selfcheck import arrays
 
@@ -53,7 +53,7 @@ def packed(values, dtype="float64"):
     ],
 )
 def test_recorded_answers_may_differ_by_the_rounding_of_another_machine_and_no_more(one, other, same):
-    assert record.alike(one, other) == same
+    assert recorded_answers.alike(one, other) == same
 
 
 def taught(values, rate):
@@ -63,9 +63,9 @@ def taught(values, rate):
 
 
 def test_of_a_model_that_was_trained_only_the_form_of_an_answer_must_be_the_recorded_one():
-    assert record.alike(taught([1.0], 0.1), taught([1.01], 0.1))
-    assert not record.alike(taught([1.0], 0.1), taught([1.0, 1.0], 0.1))
-    assert not record.alike(taught([1.0], 0.1), taught([1.0], 0.2))  # the lessons themselves are recorded exactly
+    assert recorded_answers.alike(taught([1.0], 0.1), taught([1.01], 0.1))
+    assert not recorded_answers.alike(taught([1.0], 0.1), taught([1.0, 1.0], 0.1))
+    assert not recorded_answers.alike(taught([1.0], 0.1), taught([1.0], 0.2))  # the lessons are recorded exactly
 
 
 def test_an_edited_stub_is_never_overwritten(tmp_path):

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from autograder import agreement, arrivals, cluster, grading, intake, releasing, synthetic
+from autograder import arrivals, cluster, grading, intake, releasing
+from autograder.bench import agreement, synthetic
 from autograder.course import Course
 from autograder.places import REFERENCE, ROOT
 from autograder.terms import Terms

@@ -14,7 +14,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 from traitlets.config import Config
 
-from autograder import arrivals, grading, intake, recut, releases, releasing
+from autograder import arrivals, grading, intake, recut, released_notebooks, releasing
 from autograder.course import Course
 from autograder.gradebook import scores
 from autograder.nbgrader_plugin import api
@@ -294,14 +294,14 @@ def test_a_release_that_fails_or_is_killed_leaves_the_former_one(tmp_path):
     course = Course.open(tmp_path / "course")
     releasing.release(course, "ps1")
     files = kept(course, "release", "source")
-    with pytest.raises(RuntimeError, match="of this test"), releases.replaced(course, "ps1"):
+    with pytest.raises(RuntimeError, match="of this test"), released_notebooks.replaced(course, "ps1"):
         course.release("ps1").mkdir(parents=True)
         raise RuntimeError("of this test")
     assert kept(course, "release", "source") == files
     course.release("ps1").rename(course.release("ps1").with_name(".ps1-former"))  # as a kill leaves it
     course.release("ps1").mkdir()
     (course.release("ps1") / "half.py").touch()
-    with pytest.raises(RuntimeError, match="of this test"), releases.replaced(course, "ps1"):
+    with pytest.raises(RuntimeError, match="of this test"), released_notebooks.replaced(course, "ps1"):
         raise RuntimeError("of this test")
     assert kept(course, "release", "source") == files
     releasing.release(course, "ps1")
@@ -309,9 +309,9 @@ def test_a_release_that_fails_or_is_killed_leaves_the_former_one(tmp_path):
     assert {path: content for path, (content, _) in now.items()} == {
         path: content for path, (content, _) in files.items()
     }
-    notebook = releases.release_file(course, "ps1")
+    notebook = released_notebooks.release_file(course, "ps1")
     assert now[notebook] == files[notebook], "a release that changes nothing does not seem new"
-    assert releases.earlier(course, "ps1") == []
+    assert released_notebooks.earlier(course, "ps1") == []
 
 
 # What learners do about it

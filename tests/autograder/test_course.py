@@ -24,8 +24,6 @@ from autograder import (
     grading,
     intake,
     releasing,
-    report,
-    report_page,
     sample_class,
     verdicts,
 )
@@ -35,6 +33,9 @@ from autograder.gradebook import scores
 from autograder.nbgrader_plugin import api
 from autograder.places import REFERENCE, ROOT
 from autograder.reference import ONE_AT_A_TIME, hidden_checks
+from autograder.released_notebooks import written_questions
+from autograder.report import page as report_page
+from autograder.report.summary import class_report
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
 
 from .class_records import in_a_terminal
@@ -290,7 +291,7 @@ def test_a_released_folder_checks_right_answers_on_its_own(graded, tmp_path, pro
 
 def test_the_class_report_counts_misconceptions_and_names_who_needs_a_look(graded):
     course, _ = graded
-    found = report.class_report(course, "ps1")
+    found = class_report(course, "ps1")
     expected = next(one for one in TABLE if one.problem_set == "ps1" and one.misconceptions)
     name, misconception = next(iter(expected.misconceptions.items()))
     summary = next(one for one in found.exercises if one.id == name)
@@ -388,5 +389,4 @@ def test_every_problem_set_has_a_question_to_grade_by_hand(graded):
     course, _ = graded
     for problem_set in SETS:
         notebook = json.loads((course.release(problem_set) / f"{problem_set}.ipynb").read_text())
-        settings = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
-        assert any(one.get("grade") and one.get("solution") for one in settings)
+        assert written_questions(notebook)

@@ -11,6 +11,7 @@ from autograder.__main__ import main
 from autograder.course import Course
 from autograder.nbgrader_plugin import _wrapped
 from autograder.places import REFERENCE
+from autograder.released_notebooks import written_questions
 
 
 def run(*arguments, course):
@@ -40,10 +41,8 @@ def hand_in(course, place, student, answer, **files):
         path.unlink() if text is None else path.write_text(text)
     path = folder / "ps1.ipynb"
     notebook = json.loads(path.read_text())
-    for cell in notebook["cells"]:
-        settings = cell["metadata"].get("nbgrader", {})
-        if settings.get("grade") and settings.get("solution"):
-            cell["source"] = answer
+    for cell in written_questions(notebook):
+        cell["source"] = answer
     path.write_text(json.dumps(notebook))
     assert run("submit", "ps1", "--student", student, folder, course=course).exit_code == 0
     shutil.rmtree(folder)

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from autograder import arrivals, entering, grading, intake, records, releasing
+from autograder.bench.synthetic import make_class, write
 from autograder.course import Course
 from autograder.entering import Entering
 from autograder.gradebook import scores
 from autograder.gradebook_trouble import NotEntered
 from autograder.nbgrader_plugin import gradebook
 from autograder.places import ROOT
-from autograder.synthetic import make_class, write
 
 from .judged_class import CLASS, enter, enter_where_another_does, judged_course
 from .postgresql import Server

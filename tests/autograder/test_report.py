@@ -7,13 +7,13 @@ import pytest
 from bs4 import BeautifulSoup
 from click.testing import CliRunner
 
-from autograder import report_page
 from autograder.__main__ import main
 from autograder.course import Course
-from autograder.report import class_report
-from autograder.report_plots import binned
+from autograder.report import page as report_page
+from autograder.report.plots import binned
+from autograder.report.reread import section
+from autograder.report.summary import class_report
 from autograder.repository import site_url
-from autograder.reread import section
 from selfcheck.catalogue import exercises, in_problem_set
 
 from .class_records import file_record, hand_in, in_a_terminal

@@ -11,12 +11,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner
 
-from autograder import arrivals, intake, releasing, report
+from autograder import arrivals, intake, releasing
 from autograder.__main__ import main
 from autograder.course import Course
 from autograder.gradebook import scores
 from autograder.nbgrader_plugin import api
 from autograder.places import REFERENCE
+from autograder.report.summary import class_report
 from selfcheck.catalogue import in_problem_set
 
 DUE = datetime(2030, 12, 1, 22, 59, tzinfo=UTC)
@@ -168,7 +169,7 @@ def test_everybody_has_the_points_they_deserve_everywhere(graded):
     assert {name: score.points for name, score in book.items()} == totals | {"ada": FULL + 3}
     assert {name: score.final for name, score in book.items() if score.late_penalty} == {"cleo": 0}
     assert {score.max_points for score in book.values()} == {FULL + 8}
-    assert report.class_report(graded, "ps1").max_points == FULL
+    assert class_report(graded, "ps1").max_points == FULL
     page = (graded.feedback("ada", "ps1") / "ps1.html").read_text()
     assert f"{POINTS['self_attention']} of {POINTS['self_attention']} points" in page
     succeed(graded, "export", "ps1")

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from autograder import similar, stubs
+from autograder import stubs
 from autograder.places import REFERENCE, ROOT
+from autograder.report import similar
 from selfcheck.catalogue import exercises
 
 from .honest_answers import ANSWERS, module

@@ -9,9 +9,9 @@ from playwright.sync_api import Browser
 
 from autograder.course import Course
 from autograder.places import ROOT
-from autograder.report import class_report
-from autograder.report_page import write_html
-from autograder.reread import section
+from autograder.report.page import write_html
+from autograder.report.reread import section
+from autograder.report.summary import class_report
 from selfcheck.catalogue import exercises
 from tests.autograder.class_records import file_record, hand_in
 from tests.autograder.honest_answers import ANSWERS, module

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from statistics import median
 
-from .report import ClassReport
 from .similar import ALIKE, PUBLISHED, RUN, Group, Similarities
+from .summary import ClassReport
 
 SLOWEST = 5
 TOKENS = 50  # about so many are needed for LEAST fingerprints

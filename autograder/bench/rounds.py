@@ -17,10 +17,11 @@ from typing import Any
 
 from selfcheck.catalogue import in_problem_set
 
-from . import agreement, arrivals, intake, meter, stock, synthetic, workers
-from .course import Course
-from .exercise_text import slug
-from .places import ROOT
+from .. import arrivals, intake, workers
+from ..course import Course
+from ..exercise_text import slug
+from ..places import ROOT
+from . import agreement, meter, stock, synthetic
 
 LONGER = (0.5, 1.0, 2.0, 5.0, 10.0)  # seconds of test code at which the formula is told
 BUSY = 0.5  # processes that wanted to run, on average over a minute, for each core: more makes figures provisional
@@ -72,7 +73,7 @@ class Classroom:
 
 def furnish(folder: Path, problem_set: str, size: int, seed: int, slower: float, beside: bool = True) -> Classroom:
     """Release the problem set, make the class, and hand in for it: in our course, and beside it in the stock ones."""
-    from .releasing import release
+    from ..releasing import release
 
     course = Course.open(folder / "ours")
     release(course, problem_set)

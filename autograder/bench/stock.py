@@ -16,11 +16,11 @@ from pathlib import Path
 
 from selfcheck.catalogue import in_problem_set, modules_of
 
-from .exercise_text import slug
-from .judging import keys_of
-from .reference import hidden_checks
-from .releasing import bundle
-from .terms import Terms
+from ..exercise_text import slug
+from ..judging import keys_of
+from ..reference import hidden_checks
+from ..releasing import bundle
+from ..terms import Terms
 
 CONFIG = """c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = "stock"
@@ -64,7 +64,7 @@ def installed(problem_set: str) -> dict[str, str]:
     found["checks.py"] = (here / "in_kernel.py").read_text(encoding="utf-8")
     found["hidden_checks/__init__.py"] = ""
     for module in modules_of(problem_set):
-        found[f"hidden_checks/{module}.py"] = (here / "hidden" / f"{module}.py").read_text(encoding="utf-8")
+        found[f"hidden_checks/{module}.py"] = (here.parent / "hidden" / f"{module}.py").read_text(encoding="utf-8")
     return found
 
 
@@ -98,7 +98,7 @@ def notebook(problem_set: str) -> str:
     """The problem set's source notebook, with the same prompts, questions and grade cells, whose tests run in it."""
     import nbformat
 
-    from .notebooks import IMPORTS, source_notebook
+    from ..notebooks import IMPORTS, source_notebook
 
     numbers = {slug(exercise): exercise.number for exercise in in_problem_set(problem_set)}
     made = source_notebook(problem_set)

@@ -9,10 +9,10 @@ from rich.text import Text
 
 from selfcheck.verdict import PASSED
 
-from .printable import printable_line
-from .report import ClassReport, ExerciseSummary
-from .report_words import alike, no_proof, time_told
-from .tables import plain, remarks_line
+from ..printable import printable_line
+from ..tables import plain, remarks_line
+from .summary import ClassReport, ExerciseSummary
+from .words import alike, no_proof, time_told
 
 MOST_LISTED = 12
 MOST_NAMED = 6

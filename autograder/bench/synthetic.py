@@ -17,14 +17,15 @@ from selfcheck.catalogue import Exercise, in_problem_set
 from selfcheck.reach import builds_on, forbidden_call
 from selfcheck.verdict import judge
 
-from .arrivals import STAMP
+from ..arrivals import STAMP
+from ..exercise_text import without_marks
+from ..judging import keys_of
+from ..places import REFERENCE
+from ..proofs import alternatives_here, answers_of, misconceptions_here
+from ..released_notebooks import written_questions
+from ..stubs import BEGIN, END
+from ..terms import Terms
 from .borrowing import NotAlone, import_of, taken_out, top_level
-from .exercise_text import without_marks
-from .judging import keys_of
-from .places import REFERENCE
-from .proofs import alternatives_here, answers_of, misconceptions_here
-from .stubs import BEGIN, END
-from .terms import Terms
 
 #: What the students of a class hand in, in turn.
 ROLES = (
@@ -95,9 +96,8 @@ def write(student: Student, problem_set: str, released: str, folder: Path) -> No
     for name, text in student.files.items():
         (folder / "attention" / name).write_text(text, encoding="utf-8")
     notebook = json.loads(released)
-    for cell in notebook["cells"]:
-        settings = cell["metadata"].get("nbgrader", {})
-        if student.answer and settings.get("grade") and settings.get("solution"):
+    if student.answer:
+        for cell in written_questions(notebook):
             cell["source"] = student.answer
     (folder / f"{problem_set}.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
     (folder / STAMP).write_text("2026-01-31 12:00:00 UTC", encoding="utf-8")

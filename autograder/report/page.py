@@ -9,11 +9,11 @@ from pathlib import Path
 
 from selfcheck.verdict import FAILED, SKIPPED
 
-from .printable import printable, printable_line
-from .report import ClassReport, Met
-from .report_plots import binned, histogram, horizontal_bars
-from .report_words import alike, how_compared, no_proof, slowest, time_told, what_is_timed, who_is_published
-from .tables import remarks_line
+from ..printable import printable, printable_line
+from ..tables import remarks_line
+from .plots import binned, histogram, horizontal_bars
+from .summary import ClassReport, Met
+from .words import alike, how_compared, no_proof, slowest, time_told, what_is_timed, who_is_published
 
 MOST_PLOTTED = 10  # misconceptions
 MOST_REASONS, MOST_REASON = 30, 400  # to look at one submission, and characters of each

@@ -10,7 +10,7 @@ from typing import Any
 from .course import Course
 from .exercise_text import slug
 from .extra_checks import BadCheck
-from .releases import release_file
+from .released_notebooks import release_file
 from .settings import COURSE, SettingsError
 from .trial import try_checks
 

@@ -16,9 +16,9 @@ from rich.table import Table
 
 from selfcheck.catalogue import in_problem_set
 
-from . import bench as benching
-from .bench import OURS, STOCK, TWO
-from .tables import console, plain, show
+from ..tables import console, plain, show
+from . import rounds
+from .rounds import OURS, STOCK, TWO
 
 QUICK = 6  # submissions
 MOST_SLOWER = 10.0  # seconds: more than this and a submission meets the grader's limits
@@ -79,22 +79,22 @@ def bench(
 def _beside_stock(
     folder: Path, problem_set: str, size: int, slower: tuple[float, ...], seed: int, load: float
 ) -> dict[str, Any]:
-    rounds = []
+    graded = []
     for number, more in enumerate((0.0, *slower)):
-        room = benching.furnish(folder / f"class-{number}", problem_set, size, seed, more)
+        room = rounds.furnish(folder / f"class-{number}", problem_set, size, seed, more)
         _say(f"made: {size} submissions to {problem_set}" + (f", {more:g} s slower" if more else ""))
-        rounds.append(benching.grade_class(room, _say))
-    return benching.figures(problem_set, rounds, load, _command(size, problem_set, slower, seed))
+        graded.append(rounds.grade_class(room, _say))
+    return rounds.figures(problem_set, graded, load, _command(size, problem_set, slower, seed))
 
 
 def _alone(
     folder: Path, problem_set: str, size: int, slower: tuple[float, ...], seed: int, load: float
 ) -> dict[str, Any]:
-    room = benching.furnish(folder / "class-0", problem_set, size, seed, 0.0, beside=False)
+    room = rounds.furnish(folder / "class-0", problem_set, size, seed, 0.0, beside=False)
     _say(f"made: {size} submissions to {problem_set}")
-    run, wrong = benching.grade_alone(room, _say)
+    run, wrong = rounds.grade_alone(room, _say)
     command = _command(size, problem_set, slower, seed) + " --alone"
-    return benching.figures_alone(room, run, wrong, load, command)
+    return rounds.figures_alone(room, run, wrong, load, command)
 
 
 def _say(text: str) -> None:

@@ -1,4 +1,4 @@
-"""What of a problem set is released now and was released before: somebody may hand in a notebook of an earlier day."""
+"""The notebook that is released of a problem set, and those of before: somebody may hand in one of an earlier day."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ def by_grade_id(notebook: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if settings.get("grade"):
             found[settings["grade_id"]] = cell
     return found
+
+
+def written_questions(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cells of a notebook, as released, that learners answer in words and a person grades."""
+    return [cell for cell in by_grade_id(notebook).values() if cell["metadata"]["nbgrader"].get("solution")]
 
 
 @contextmanager

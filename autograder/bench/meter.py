@@ -4,8 +4,8 @@ Every process that the commands start should count, in whatever namespace and as
 group of their own, whose time the kernel adds up. Where none can be made, the processes that were waited for count:
 those whose parents end pass to this program, but what ends with the first process of a namespace is lost, so that the
 times seen while they ran are taken where these are more.
-As a program, `-m autograder.meter TASK RESULT`, it reads {"jobs": [{"command", "cwd", "env", "log", "mark"}]}, mark
-being a pattern of lines whose times are kept, and writes the fields of `Measured`, both as JSON.
+As a program, `-m autograder.bench.meter TASK RESULT`, it reads {"jobs": [{"command", "cwd", "env", "log", "mark"}]},
+mark being a pattern of lines whose times are kept, and writes the fields of `Measured`, both as JSON.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 
 import psutil
 
-from .places import ROOT
+from ..places import ROOT
 
 LOOK = 0.25  # seconds between two looks at the memory
 LEFT_OVER = 10.0  # seconds that processes may outlive the commands
@@ -79,7 +79,7 @@ def measure(jobs: Sequence[Job]) -> Measured:
     with tempfile.TemporaryDirectory() as place:
         task, result = Path(place) / "task.json", Path(place) / "result.json"
         task.write_text(json.dumps({"jobs": [asdict(job) for job in jobs]}), encoding="utf-8")
-        subprocess.run([sys.executable, "-m", "autograder.meter", str(task), str(result)], cwd=ROOT, check=True)
+        subprocess.run([sys.executable, "-m", "autograder.bench.meter", str(task), str(result)], cwd=ROOT, check=True)
         return Measured(**json.loads(result.read_text(encoding="utf-8")))
 
 
