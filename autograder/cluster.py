@@ -79,9 +79,9 @@ def judged(
             if not isinstance(task, Task):
                 yield name, task
                 continue
-            workers = workers or _Workers(stack.enter_context(opened(scheduler)))
             if scheduler is None and task.isolation != "none":
                 build_ahead(min(count(), len(waiting) + 1))
+            workers = workers or _Workers(stack.enter_context(opened(scheduler)))
             key = f"attention-{task.isolation}-{task.key}"
             if key not in waiting:
                 workers.take(key, task)
