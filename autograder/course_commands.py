@@ -78,7 +78,11 @@ def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
 @click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster, tcp://… or tls://…; default: here.")
 def grade(course: Course, problem_set: str, isolation: str, regrade: bool, scheduler: str | None) -> None:
     """Grade every submission to PS and enter the points into nbgrader's gradebook."""
+    import gc
+
     from .grading import grade
+
+    gc.set_threshold(20_000, 20, 50)  # what is imported stays, and a full collection goes through all of it
 
     isolation = _tell_isolation(isolation, scheduler)
     lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)

@@ -47,6 +47,7 @@ def main(descriptor: int) -> None:
     control = socket.socket(fileno=descriptor)
     filtered = control.recv(MOST)
     gc.freeze()  # a collection in a room would copy the pages of all that is here
+    gc.set_threshold(20_000, 20, 20)  # reading a request alone would set off a hundred
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, MOST, 1)
         if not message:

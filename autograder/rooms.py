@@ -172,12 +172,13 @@ class House:
         self._control.settimeout(START)
         with inside:
             builder.build(inside)
-        self._walled, self._pid, self.sound = builder.walled, 0, True  # as far as is known
+        self._walled, self.sound = builder.walled, True  # as far as is known
+        self._process: psutil.Process | None = None  # of which nothing is heard before it is ready
 
     @contextmanager
     def room(self, files: dict[str, bytes] | None) -> Iterator[Room]:
         """A room for a package, or one that says which walls it has. Where the house is gone, it says nothing."""
-        if not self._pid:
+        if self.sound and self._process is None:
             self._enter()
         package = {name: base64.b64encode(data).decode() for name, data in files.items()} if files is not None else None
         asked, asks = os.pipe()
@@ -192,7 +193,7 @@ class House:
                 os.close(asked)
                 os.close(answers)
             first = json.dumps(package).encode() + b"\n"
-            room = Room(asks, says, self._pid, OURS, first)
+            room = Room(asks, says, self._process.pid if self._process else 0, OURS, first)
             yield room
         finally:
             os.close(asks)
@@ -202,9 +203,9 @@ class House:
     def end(self) -> None:
         """Kill whatever is left of it."""
         self._control.close()
-        with suppress(psutil.Error):
-            if self._pid > 0:
-                psutil.Process(self._pid).kill()
+        if self._process:
+            with suppress(psutil.Error):
+                self._process.kill()
 
     def _enter(self) -> None:
         """Wait until it is ready."""
@@ -214,8 +215,10 @@ class House:
         except OSError:
             said, more = b"", []
         numbers = [data for _, kind, data in more if kind == socket.SCM_CREDENTIALS]
-        self.sound = said == b"ready" and bool(numbers)
-        self._pid = credentials.unpack(numbers[0])[0] if self.sound else -1
+        with suppress(psutil.Error):
+            if said == b"ready" and numbers:
+                self._process = psutil.Process(credentials.unpack(numbers[0])[0])
+        self.sound = self._process is not None
 
     def _close(self) -> Used:
         """Have whatever runs in the room killed; what it has used."""

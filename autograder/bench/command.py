@@ -136,6 +136,13 @@ def show_figures(found: dict[str, Any]) -> None:
     _show_provisional(found)
 
 
+def _show_release(found: dict[str, Any]) -> None:
+    show(
+        f"Not in it: the release before, {found['release_s']:.1f} s, which finds out what is to be answered to the "
+        "hidden draws."
+    )
+
+
 def _show_provisional(found: dict[str, Any]) -> None:
     if found["provisional"]:
         load = f"{found['load_before']:.1f} processes wanted to run when this began"
@@ -149,6 +156,7 @@ def show_figures_alone(found: dict[str, Any]) -> None:
         f"{found['ours_per_s']:.2f} per second, {found['cpu_s_per_submission_ours']:.2f} s of the processor each, the "
         f"first mark after {found['first_mark_s']:.1f} s."
     )
+    _show_release(found)
     quarters = ", ".join(f"{one:.0f}" for one in found["quarters_mib"])
     show(
         f"Memory: {found['peak_mib_ours']:.0f} MiB at most ({found['memory']}); in each quarter of the time, shared "
@@ -193,6 +201,8 @@ def _show_time(found: dict[str, Any]) -> None:
     for name, text in texts.items():
         if goes[name] is not None:
             show(f"  {text}: {goes[name]:.3f} s")
+    _show_release(found)
+    show("Stock's course holds the same answers before it begins.")
 
 
 def _regimes_table(found: dict[str, Any]) -> Table:

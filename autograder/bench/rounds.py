@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -33,12 +34,14 @@ class Round:
     """One class graded in the three ways.
 
     test_seconds: of the processor, that one submission's checks take, on average
+    release_s: by the clock, once before: our release, which finds out what is to be answered to the hidden draws
     wrong: what the gradebooks do not have in common, or should not hold
     """
 
     size: int
     runs: dict[str, meter.Measured]
     test_seconds: float
+    release_s: float
     wrong: list[str] = field(default_factory=list)
 
     def per_s(self, name: str) -> float:
@@ -57,6 +60,7 @@ class Classroom:
     folder: Path
     problem_set: str
     students: list[synthetic.Student]
+    release_s: float  # that our release took, which finds out what is to be answered to the hidden draws
 
     @property
     def ours(self) -> Path:
@@ -76,8 +80,11 @@ def furnish(folder: Path, problem_set: str, size: int, seed: int, slower: float,
     from ..releasing import release
 
     course = Course.open(folder / "ours")
+    start = time.monotonic()
     release(course, problem_set)
-    room = Classroom(folder, problem_set, synthetic.make_class(problem_set, size, course.secret, seed, slower))
+    seconds = time.monotonic() - start
+    students = synthetic.make_class(problem_set, size, course.secret, seed, slower)
+    room = Classroom(folder, problem_set, students, seconds)
     text = (course.release(problem_set) / f"{problem_set}.ipynb").read_text(encoding="utf-8")
     for student in room.students:
         with tempfile.TemporaryDirectory() as place:
@@ -103,7 +110,7 @@ def grade_class(room: Classroom, say: Callable[[str], None] = lambda text: None)
     runs[STOCK] = _measured(STOCK, [_stock_job(room.stock, room.problem_set, {})], room, say)
     halves = [_stock_job(half, room.problem_set, {"OMP_NUM_THREADS": "1"}) for half in room.halves]
     runs[TWO] = _measured(TWO, halves, room, say)
-    return Round(len(room.students), runs, seconds_of_checks(room), disagreements(room))
+    return Round(len(room.students), runs, seconds_of_checks(room), room.release_s, disagreements(room))
 
 
 def grade_alone(room: Classroom, say: Callable[[str], None] = lambda text: None) -> tuple[meter.Measured, list[str]]:
@@ -201,6 +208,7 @@ def figures(problem_set: str, rounds: list[Round], load: float, command: str) ->
         "memory": ours.memory,
         "cpu_from": ours.cpu_from,
         "first_mark_s": ours.marks[0][0] if ours.marks[0] else None,
+        "release_s": first.release_s,
         "test_seconds": first.test_seconds,
         "where_time_goes": where_time_goes(first),
         "regimes": [regime(first, one) for one in rounds] if same else [],
@@ -230,6 +238,7 @@ def figures_alone(room: Classroom, run: meter.Measured, wrong: list[str], load: 
         "seconds": run.seconds,
         "cpu_s_per_submission_ours": run.cpu / size,
         "first_mark_s": run.marks[0][0] if run.marks[0] else None,
+        "release_s": room.release_s,
         "peak_mib_ours": run.peak_mib,
         "memory": run.memory,
         "quarters_mib": run.quarters_mib,

@@ -9,10 +9,13 @@ import ast
 import functools
 import json
 import random
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from selfcheck import runner
 from selfcheck.catalogue import Exercise, in_problem_set
 from selfcheck.reach import builds_on, forbidden_call
 from selfcheck.verdict import judge
@@ -250,8 +253,15 @@ def _passed_on(arguments: ast.arguments) -> str:
 
 @functools.cache
 def _points(exercise: Exercise, function: Callable, secret: bytes) -> int:
-    keys = keys_of(exercise, Terms(secret))
-    return judge(exercise, keys, answers_of(function, keys)).points
+    """What an answer of the bank deserves where it stands in the reference's module, behind the checks of a stub."""
+    keys, module = keys_of(exercise, Terms(secret)), f"{exercise.module}.py"
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "attention"
+        shutil.copytree(REFERENCE, package)
+        text = _with_answer(_reference()[module], exercise, function)
+        (package / module).write_text(without_marks(text), encoding="utf-8")
+        with runner.fresh_package(folder):
+            return judge(exercise, keys, answers_of(runner.find(exercise.id), keys)).points
 
 
 @functools.cache

@@ -109,19 +109,26 @@ def test_what_is_hidden_below_usr_is_empty_and_stays_so(monkeypatch):
     for name, places in hidden.items():
         monkeypatch.setattr(walls, name, places)
     monkeypatch.setattr(house_rooms, "_idle", [])
+    monkeypatch.setattr(house_rooms, "_builder", None)
     look = """
 import os
 
 def causal_mask(n):
-    for place in ("/usr/share", "/usr/include"):
+    found = []
+    for place in ("/usr/share", "/usr/include", "/usr/lib"):
+        found.append(bool(os.listdir(place)))
         try:
-            return os.listdir(place) + [os.mkdir(place + "/note")]
+            os.mkdir(place + "/note")
+            found.append("made")
         except OSError:
             pass
-    return n
+    return str(found)
 """
-    assert ask(open_sandbox(), look, confine.Request("masks.causal_mask", SHOWN))[0]["value"]["value"] == "3"
-    house_rooms._idle.pop().end()
+    said = ask(open_sandbox(), look, confine.Request("masks.causal_mask", SHOWN))[0]["value"]["value"]
+    assert said == "[False, False, True]"
+    for house in house_rooms._idle:
+        house.end()
+    house_rooms._builder.end()
 
 
 def test_memory_that_could_be_shared_is_counted(sandbox, monkeypatch):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder import workers
+from autograder import judging, proofs, workers
 from autograder.__main__ import main
 from autograder.bench import agreement, meter, rounds, stock, synthetic
 from autograder.bench.borrowing import NotAlone, taken_out
@@ -22,6 +22,7 @@ from autograder.judging import Submission, judge_problem_set
 from autograder.places import ROOT
 from autograder.sandbox import open_sandbox
 from autograder.terms import Terms
+from selfcheck import verdict
 from selfcheck.catalogue import in_problem_set
 
 SIZE = 4
@@ -29,7 +30,7 @@ SECRET = b"a course's secret of enough bytes"
 KEYS = {
     *("ratio", "ratio_two_stock", "ours_per_s", "stock_per_s", "same_scores", "class_size", "problem_set", "cores"),
     *("cpu_s_per_submission_ours", "cpu_s_per_submission_stock", "peak_mib_ours", "peak_mib_stock", "first_mark_s"),
-    *("test_seconds", "regimes", "formula", "versions", "provisional", "where_time_goes"),
+    *("test_seconds", "regimes", "formula", "versions", "provisional", "where_time_goes", "release_s"),
 }
 
 
@@ -48,7 +49,7 @@ def room(done, tmp_path):
     """A copy of that class's folders, graded."""
     shutil.copytree(done[2], tmp_path / "room")
     secret = Course(done[2] / "ours").secret
-    return rounds.Classroom(tmp_path / "room", "ps1", synthetic.make_class("ps1", SIZE, secret))
+    return rounds.Classroom(tmp_path / "room", "ps1", synthetic.make_class("ps1", SIZE, secret), release_s=1.0)
 
 
 def again(room, figures, monkeypatch, tmp_path, *more):
@@ -67,6 +68,16 @@ def test_a_class_gets_the_same_scores_from_stock_nbgrader(done):
     assert figures["same_scores"] is True and figures["wrong"] == []
     assert figures["ratio"] == pytest.approx(figures["ours_per_s"] / figures["stock_per_s"])
     assert figures["ratio_two_stock"] == pytest.approx(figures["ours_per_s"] / figures["two_stock_per_s"])
+
+
+def test_an_answer_of_the_bank_deserves_what_it_earns_where_it_is_put():
+    # As a misconception it refuses a device as the reference does; behind a stub's own checks it ignores it.
+    exercise = next(one for one in in_problem_set("ps3") if one.symbol == "sliding_window_mask")
+    function = proofs.misconceptions_here(exercise)["window_too_short"]
+    keys = judging.keys_of(exercise, Terms(SECRET))
+    registered = verdict.judge(exercise, keys, proofs.answers_of(function, keys))
+    device = next(one.points for one in registered.checks if one.check == "window_device")
+    assert device > 0 and synthetic._points(exercise, function, SECRET) == registered.points - device
 
 
 def test_the_figures_name_what_they_hold_for(done):
@@ -267,11 +278,11 @@ def test_the_formula_shares_more_test_code_out_among_the_workers(monkeypatch):
     monkeypatch.setattr(workers, "count", lambda: 2)
     run = meter.Measured(20.0, 20.0, "cgroup", 5.0, 100.0, "pss", [100.0] * 4, [0], [[1.0]], 0, 0.1)
     runs = {STOCK: run, TWO: replace(run, seconds=10.0), OURS: replace(run, seconds=2.0)}
-    one = rounds.Round(10, runs, test_seconds=0.5)
+    one = rounds.Round(10, runs, test_seconds=0.5, release_s=4.0)
     assert one.ratio(STOCK) == pytest.approx(10)
     assert rounds.by_formula(one, 2.5, STOCK) == pytest.approx((2 + 2) / (0.2 + 2 / 2))
     assert rounds.by_formula(one, 2.5, TWO) == pytest.approx((1 + 2 / 2) / (0.2 + 2 / 2))
-    assert rounds.Round(10, runs, 0.5, ["s, a: differs"]).ratio(STOCK) is None
+    assert rounds.Round(10, runs, 0.5, 4.0, ["s, a: differs"]).ratio(STOCK) is None
 
 
 def test_the_stock_variant_needs_no_reference():
