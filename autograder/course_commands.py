@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from .course import Course, check_student_id, twins_of
-from .printable import printable_line
+from .printable import counted, printable_line
 from .tables import console, plain, remarks_line, show
 
 ISOLATION = click.Choice(["bubblewrap", "auto", "none"])
@@ -67,7 +67,8 @@ def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
     received = read(path, problem_set)
     arrivals.keep(course, student, problem_set, path)
     remarks = intake.store(course, student, problem_set, received)
-    console.print(plain(f"{student}: {problem_set} taken in, {len(received.files)} modules"))
+    modules = sum(not name.startswith("_") for name in received.files)
+    console.print(plain(f"{student}: {problem_set} taken in, {counted(modules, 'module')}"))
     for remark in remarks:
         show(f"  {remark}")
 
@@ -158,6 +159,6 @@ def export(course: Course, problem_set: str, form: str, target: Path | None, **o
 
     target = target or course.root / (f"{problem_set}.csv" if form == "csv" else f"{problem_set}-{form}.csv")
     done = export(course, problem_set, form, target, **options)
-    console.print(plain(f"written: {target}, {done.count} students"))
+    console.print(plain(f"written: {target}, {counted(done.count, 'student')}"))
     for note in done.notes:
         show(f"  {note}")

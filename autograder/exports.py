@@ -93,7 +93,7 @@ def _sort_out(
         if not one.graded:
             reason = "not graded: run grade again"
         elif one.needs_manual_grade and not ungraded:
-            reason = "a written question waits for points: give them in formgrader, or say --ungraded"
+            reason = "a written question waits for points, or a mark for Resolve: go to formgrader, or say --ungraded"
         elif not identity:
             reason = f"nbgrader knows no {'e-mail' if identify_by == 'email' else 'lms_user_id that is a number'}"
         elif harmless(identity) != identity:
@@ -156,7 +156,7 @@ def _remarks(form: str, identify_by: str, column: str, found: list[tuple[str, Sc
         return []
     most = max(one.max_points for _, one in found)
     waiting = [one.student for _, one in found if one.needs_manual_grade]
-    lines = [f"a written question has no points yet: {_names(waiting)}"] if waiting else []
+    lines = [f"a written question waits for points, or a mark for Resolve: {_names(waiting)}"] if waiting else []
     if form == "canvas":
         return lines + [
             f"Canvas: Gradebook › Import. The column {column} goes to the assignment of that name, which is made if "

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from .course import Course
 from .course_commands import course_command
-from .printable import printable_line
+from .printable import counted, printable_line
 from .tables import console, plain, show
 
 if TYPE_CHECKING:
@@ -44,8 +44,13 @@ def log(course: Course, problem_set: str, student: str | None, check: bool) -> N
 
 
 def _table(problem_set: str, events: list[Event]) -> Table:
-    table = Table(title=plain(f"{problem_set}: {len(events)} events, times in UTC"))
-    for name, settings in (("when", {"no_wrap": True}), ("who", {}), ("points", {"justify": "right"}), ("why", {})):
+    table = Table(title=plain(f"{problem_set}: {counted(len(events), 'event')}, times in UTC"))
+    for name, settings in (
+        ("when", {"no_wrap": True}),
+        ("who", {}),
+        ("points", {"justify": "right"}),
+        ("why", {"overflow": "fold"}),
+    ):
         table.add_column(name, **settings)
     table.add_column("run", no_wrap=True)
     for event in events:
@@ -100,5 +105,6 @@ def _check(course: Course, problem_set: str, lines: list[Line], chain: Chain) ->
         show(trouble, style="red")
     breaks = sum(line.breaks for line in lines)
     if breaks or unlogged:
-        raise RuntimeError(f"{breaks} breaks in the {len(lines)} lines of the log, {len(unlogged)} records not in it")
-    console.print(plain(f"the log is whole: {len(lines)} lines, the digest of the last is {chain.digest}"))
+        found = counted(breaks, "break"), counted(len(lines), "line"), counted(len(unlogged), "record")
+        raise RuntimeError("{} in the {} of the log, {} not in it".format(*found))
+    console.print(plain(f"the log is whole: {counted(len(lines), 'line')}, the digest of the last is {chain.digest}"))

@@ -27,6 +27,11 @@ def printable_line(value: object, most: int) -> str:
     return printable(value[:most], keep="") if isinstance(value, str) else ""
 
 
+def counted(count: int, what: str) -> str:
+    """ "1 student", "2 students"."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def printable_name(name: str) -> str:
     """A file's name in one line of bounded length."""
     return printable(name[:MOST_NAME], keep="") + ("…" if len(name) > MOST_NAME else "")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from selfcheck.verdict import FAILED, SKIPPED
 
-from ..printable import printable, printable_line
+from ..printable import counted, printable, printable_line
 from ..tables import remarks_line
 from .plots import binned, histogram, horizontal_bars
 from .summary import ClassReport, Met
@@ -83,10 +83,11 @@ def page(report: ClassReport) -> str:
 
 
 def _summary(report: ClassReport) -> str:
+    isolation = ", ".join(sorted(report.isolation)) or "unknown"
     facts = [
-        ("graded", f"{len(report.totals)} submissions, isolation: {', '.join(sorted(report.isolation)) or 'unknown'}"),
+        ("graded", f"{counted(len(report.totals), 'submission')}, isolation: {isolation}"),
         ("points for code", f"mean {report.mean:.1f}, median {report.median:g}, of {report.max_points}"),
-        ("to look at", f"{len(report.to_look_at())} submissions"),
+        ("to look at", counted(len(report.to_look_at()), "submission")),
     ]
     rows = "".join(f"<dt>{name}</dt><dd>{_text(told)}</dd>" for name, told in facts)
     warning = ""

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from selfcheck.verdict import PASSED
 
-from ..printable import printable_line
+from ..printable import counted, printable_line
 from ..tables import plain, remarks_line
 from .summary import ClassReport, ExerciseSummary
 from .words import alike, no_proof, time_told
@@ -43,7 +43,7 @@ def rendered(report: ClassReport) -> RenderableType:
 def _first_lines(report: ClassReport) -> list[RenderableType]:
     isolation = ", ".join(sorted(report.isolation)) or "unknown"
     points = f"mean {report.mean:.1f}, median {report.median:g} of {report.max_points} points for code"
-    lines = [f"{report.problem_set}: {len(report.totals)} submissions, isolation {isolation}", points]
+    lines = [f"{report.problem_set}: {counted(len(report.totals), 'submission')}, isolation {isolation}", points]
     if len(report.graders) > 1:
         lines.append(f"graded by {len(report.graders)} versions of the grader: run grade")
     return [plain(line) for line in lines]

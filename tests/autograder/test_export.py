@@ -155,7 +155,7 @@ def test_who_waits_for_points_by_hand_is_left_out_and_named(written, form):
     assert "left out, a written question waits for points" in said and "--ungraded: waits" in said
     said, rows = written("--format", form, "--ungraded")
     (row,) = (row for row in rows if "waits" in row)
-    assert row[-1] == "30" and "has no points yet: waits" in said
+    assert row[-1] == "30" and "a mark for Resolve: waits" in said
 
 
 def test_csv_has_everybody_and_marks_who_waits(written):
