@@ -79,6 +79,16 @@ def test_those_of_another_grader_or_secret_are_not_believed(released, name, monk
     assert not reference.KNOWN
 
 
+def test_a_full_disk_costs_nobody_a_mark(released, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    before = grade(released, "ps1")[0].points
+    monkeypatch.setattr(hidden_answers, "read", lambda *_: False)
+    monkeypatch.setattr(hidden_answers, "write", full)
+    assert [line.points for line in grade(released, "ps1", regrade=True)] == [before]
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"grader": 1', "{}", "null"])
 def test_a_damaged_file_is_found_out_anew_by_the_next_grade(released, text):
     path = released.answers_file("ps1")
