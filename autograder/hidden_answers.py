@@ -7,7 +7,6 @@ should wait who wants marks: `release` does it, and `grade` reads it.
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 from . import reference
@@ -15,6 +14,7 @@ from .answering import TRAINED
 from .course import Course
 from .judging import keys_of
 from .verdicts import grader_version
+from .whole import write_whole
 
 
 def read(course: Course, problem_set: str) -> bool:
@@ -45,7 +45,4 @@ def write(course: Course, problem_set: str) -> None:
     text = json.dumps({"grader": grader_version(), "terms": terms.digest, "answers": answers})
     path = course.answers_file(problem_set)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    draft = path.with_suffix(f".{os.getpid()}.part")  # another grader may write the same
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    draft.replace(path)
+    write_whole(path, text, 0o600)

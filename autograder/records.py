@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from . import intake
 from .course import Course
 from .verdicts import Task, Verdicts, grader_version, verdicts
+from .whole import write_whole
 
 Record = dict[str, Any]
 
@@ -60,9 +60,7 @@ def _on_file(course: Course, student: str, task: Task) -> Record | None:
 def _file(course: Course, record: Record) -> None:
     path = course.result_file(record["student"], record["problem_set"])
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(f".{os.getpid()}.part")  # another grader may write the same
-    draft.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, json.dumps(record, indent=1, ensure_ascii=False))
 
 
 def read_record(path: Path) -> Record | None:
