@@ -67,11 +67,11 @@ build: setup
 
 book: course-programs setup node_modules/katex.stamp
 	$(SAY) 'Building the book'
-	$(PY) -m autograder.book $(PUBLIC)
+	$(PY) -m autograder.build.site $(PUBLIC)
 
 course: course-programs build book
 	$(SAY) 'Releasing the problem sets and grading the sample class'
-	$(PY) -m autograder.demonstration
+	$(PY) -m autograder.cli.demo
 ifneq ($(SERVE),no)
 	@$(MAKE) --no-print-directory serve
 endif
@@ -86,7 +86,7 @@ lab: build
 
 notebooks: setup
 	$(SAY) 'Running every notebook on a machine that has to fetch the course'
-	$(PY) -m autograder.executing
+	$(PY) -m autograder.build.execute_notebooks
 
 # What CI checks. Three workers on two cores: there is always one that waits, for a page or for time to pass.
 

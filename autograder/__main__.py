@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from .places import COMMAND
+from .course.paths import COMMAND
 
 COURSE = ("release", "submit", "grade", "feedback", "report", "export")
 #: Where each command is that has a module of its own: what one needs, the others need not wait for.
@@ -39,7 +39,7 @@ def main() -> None:
 @click.option("--check", "only_compare", is_flag=True, help="Only compare; name what is stale and exit with 1.")
 def build(only_compare: bool) -> None:
     """Generate stubs, recorded answers and notebooks."""
-    from . import build as building
+    from .build import generate as building
 
     if only_compare:
         stale = building.stale()

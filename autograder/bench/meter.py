@@ -27,7 +27,7 @@ from pathlib import Path
 
 import psutil
 
-from ..places import ROOT
+from ..course.paths import ROOT
 
 LOOK = 0.25  # seconds between two looks at the memory
 LEFT_OVER = 10.0  # seconds that processes may outlive the commands

@@ -18,10 +18,11 @@ from typing import Any
 
 from selfcheck.catalogue import in_problem_set
 
-from .. import arrivals, intake, workers
-from ..course import Course
-from ..exercise_text import slug
-from ..places import ROOT
+from ..build.exercise_text import slug
+from ..course.folder import Course
+from ..course.paths import ROOT
+from ..intake import archive, submission
+from ..judge import cores
 from . import agreement, meter, stock, synthetic
 
 LONGER = (0.5, 1.0, 2.0, 5.0, 10.0)  # seconds of test code at which the formula is told
@@ -77,7 +78,7 @@ class Classroom:
 
 def furnish(folder: Path, problem_set: str, size: int, seed: int, slower: float, beside: bool = True) -> Classroom:
     """Release the problem set, make the class, and hand in for it: in our course, and beside it in the stock ones."""
-    from ..releasing import release
+    from ..release.bundle import release
 
     course = Course.open(folder / "ours")
     start = time.monotonic()
@@ -89,7 +90,7 @@ def furnish(folder: Path, problem_set: str, size: int, seed: int, slower: float,
     for student in room.students:
         with tempfile.TemporaryDirectory() as place:
             synthetic.write(student, problem_set, text, Path(place))
-            intake.store(course, student.name, problem_set, arrivals.read_folder(Path(place), problem_set))
+            submission.store(course, student.name, problem_set, archive.read_folder(Path(place), problem_set))
     if beside:
         _furnish_stock(room, course.secret)
     return room
@@ -182,7 +183,7 @@ def by_formula(first: Round, seconds: float, other: str) -> float:
     """
     more = seconds - first.test_seconds
     processes = 2 if other == TWO else 1
-    return (1 / first.per_s(other) + more / processes) / (1 / first.per_s(OURS) + more / workers.count())
+    return (1 / first.per_s(other) + more / processes) / (1 / first.per_s(OURS) + more / cores.count())
 
 
 def figures(problem_set: str, rounds: list[Round], load: float, command: str) -> dict[str, Any]:
@@ -249,9 +250,9 @@ def figures_alone(room: Classroom, run: meter.Measured, wrong: list[str], load: 
 
 def _circumstances(load: float, command: str) -> dict[str, Any]:
     return {
-        "cores": workers.count(),
+        "cores": cores.count(),
         "load_before": load,
-        "provisional": load > BUSY * workers.count(),
+        "provisional": load > BUSY * cores.count(),
         "versions": {"python": platform.python_version(), "linux": platform.release()}
         | {name: version(name) for name in ("nbgrader", "nbconvert", "ipykernel", "torch")},
         "command": command,
@@ -289,5 +290,5 @@ def where_time_goes(one: Round) -> dict[str, float | None]:
         "stock_each_further_s": (stock_marks[-1] - stock_marks[0]) / (len(stock_marks) - 1)
         if len(stock_marks) > 1
         else None,
-        "floor_s": one.test_seconds / workers.count(),
+        "floor_s": one.test_seconds / cores.count(),
     }

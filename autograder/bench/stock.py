@@ -16,11 +16,11 @@ from pathlib import Path
 
 from selfcheck.catalogue import in_problem_set, modules_of
 
-from ..exercise_text import slug
-from ..judging import keys_of
-from ..reference import hidden_checks
-from ..releasing import bundle
-from ..terms import Terms
+from ..answer_key.reference import hidden_checks
+from ..build.exercise_text import slug
+from ..course.policy import Terms
+from ..judge.judge import keys_of
+from ..release.bundle import bundle
 
 CONFIG = """c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = "stock"
@@ -98,7 +98,7 @@ def notebook(problem_set: str) -> str:
     """The problem set's source notebook, with the same prompts, questions and grade cells, whose tests run in it."""
     import nbformat
 
-    from ..notebooks import IMPORTS, source_notebook
+    from ..build.notebooks import IMPORTS, source_notebook
 
     numbers = {slug(exercise): exercise.number for exercise in in_problem_set(problem_set)}
     made = source_notebook(problem_set)

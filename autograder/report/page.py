@@ -9,8 +9,8 @@ from pathlib import Path
 
 from selfcheck.verdict import FAILED, SKIPPED
 
-from ..printable import counted, printable, printable_line
-from ..tables import remarks_line
+from ..cli.console import remarks_line
+from ..course.printable import counted, printable, printable_line
 from .plots import binned, histogram, horizontal_bars
 from .summary import ClassReport, Met
 from .words import alike, how_compared, no_proof, slowest, time_told, what_is_timed, who_is_published

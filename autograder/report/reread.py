@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from ..book_index import CHAPTER, FENCED, BookIndex
+from ..build.book_index import CHAPTER, FENCED, BookIndex
 
 HEADING = re.compile(r"^## +", re.MULTILINE)
 SIGNS = {r"\infty": "∞", r"\sqrt": "√", "$": ""}

@@ -21,8 +21,8 @@ from types import EllipsisType
 
 from selfcheck.source import imports_of, parse, text_of
 
-from ..places import REFERENCE
-from ..stubs import stub
+from ..build.stubs import stub
+from ..course.paths import REFERENCE
 
 RUN = 12  # tokens: shorter passages that agree count for nothing
 WINDOW = 4  # of so many runs one is kept: whatever agrees over RUN + WINDOW - 1 tokens is found

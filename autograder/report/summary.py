@@ -13,9 +13,9 @@ from typing import Any
 from selfcheck.catalogue import Exercise, in_problem_set, modules_of
 from selfcheck.verdict import FAILED, PASSED, SKIPPED
 
-from ..course import Course
-from ..folders import NotTaken, reader
-from ..records import Record, read_record
+from ..course.folder import Course
+from ..intake.safe_files import NotTaken, reader
+from ..judge.cache import Record, read_record
 from .reread import Section, section
 from .similar import MOST_READ, Similarities, similarities
 

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from selfcheck.verdict import PASSED
 
-from ..printable import counted, printable_line
-from ..tables import plain, remarks_line
+from ..cli.console import plain, remarks_line
+from ..course.printable import counted, printable_line
 from .summary import ClassReport, ExerciseSummary
 from .words import alike, no_proof, time_told
 

@@ -8,7 +8,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import ReferenceRole
 
-from autograder.repository import colab_url
+from autograder.build.urls import colab_url
 
 
 class ColabRole(ReferenceRole):

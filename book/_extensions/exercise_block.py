@@ -13,9 +13,9 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from autograder.exercise_text import find_exercise, label, points_text, slug, solution_text, stub_text
-from autograder.places import REFERENCE
-from autograder.repository import colab_url
+from autograder.build.exercise_text import find_exercise, label, points_text, slug, solution_text, stub_text
+from autograder.build.urls import colab_url
+from autograder.course.paths import REFERENCE
 from selfcheck.catalogue import FOLDER, Exercise, exercises
 
 LOG = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from autograder.notebooks import texts
-from autograder.repository import binder_url, colab_url, notebook_name
+from autograder.build.notebooks import texts
+from autograder.build.urls import binder_url, colab_url, notebook_name
 
 ADDRESS = {"Colab": colab_url, "Binder": binder_url}
 

@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from autograder.repository import site_url
+from autograder.build.urls import site_url
 
 LONGEST = 160  # characters of a description that search engines show
 DEFAULT = "Attention by Hand: attention from one worked example to code you write and check yourself."

@@ -9,7 +9,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from autograder.exercise_text import points_text
+from autograder.build.exercise_text import points_text
 
 
 class QuestionDirective(SphinxDirective):

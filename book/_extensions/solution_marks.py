@@ -8,7 +8,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from autograder.exercise_text import MARK, without_marks, without_solutions
+from autograder.build.exercise_text import MARK, without_marks, without_solutions
 
 
 def clean_code(app: Sphinx, doctree: nodes.document) -> None:

@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from autograder.places import REFERENCE
+from autograder.course.paths import REFERENCE
 
 from .handing_in import FULL, HONEST, MODULE, STUB, HandIn, as_released, written
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import stubs
-from autograder.course import Course
-from autograder.places import REFERENCE
+from autograder.build import stubs
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE
 
 from .bank import write
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from autograder.released_notebooks import written_questions
+from autograder.course.releases import written_questions
 
 from .handing_in import FULL, HONEST, HandIn, written
 

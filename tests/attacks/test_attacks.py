@@ -11,10 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder import arrivals, confine, grading, intake, releasing
-from autograder.course import Course
-from autograder.places import REFERENCE, ROOT
-from autograder.sandbox import NOBODY
+from autograder import pipeline
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE, ROOT
+from autograder.intake import archive, submission
+from autograder.judge import protocol
+from autograder.release import bundle
+from autograder.sandbox.bubblewrap import NOBODY
 
 from .bank import CODE, code_attacks, full_marks, text_attacks, write
 
@@ -33,7 +36,7 @@ def outside():
 
 
 def hand_in(course, folder, student, problem_set, files):
-    intake.store(course, student, problem_set, arrivals.read_folder(write(folder, files), problem_set))
+    submission.store(course, student, problem_set, archive.read_folder(write(folder, files), problem_set))
 
 
 @pytest.fixture(scope="session")
@@ -54,15 +57,15 @@ def attacked(to_be_found, tmp_path_factory):
     course, lines, before = Course.open(tmp_path_factory.mktemp("attacked") / "course"), {}, outside()
     honest = {f"attention/{path.name}": path.read_bytes() for path in REFERENCE.glob("*.py")}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(confine, "SECONDS", 2.0)
-        patch.setattr(confine, "PATIENCE", 3.0)
+        patch.setattr(protocol, "SECONDS", 2.0)
+        patch.setattr(protocol, "PATIENCE", 3.0)
         for problem_set in SETS:
-            releasing.release(course, problem_set)
+            bundle.release(course, problem_set)
             for one in ATTACKS:
                 if one.problem_set == problem_set:
                     hand_in(course, tmp_path_factory.mktemp("hostile"), one.name, problem_set, one.files)
             hand_in(course, tmp_path_factory.mktemp("honest"), "zoe", problem_set, honest)
-            graded = grading.grade(course, problem_set)
+            graded = pipeline.grade(course, problem_set)
             lines |= {(problem_set, line.student): line for line in graded}
     return course, lines, before
 

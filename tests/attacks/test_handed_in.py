@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder import grading, judging, records, releasing, verdicts
+from autograder import pipeline
 from autograder.__main__ import main
-from autograder.course import Course
-from autograder.gradebook import scores
-from autograder.places import REFERENCE
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE
+from autograder.gradebook.scores import scores
+from autograder.judge import cache, result
+from autograder.judge import judge as judging
+from autograder.release import bundle
 
 from . import archives, files, names, notebooks
 from .handing_in import FULL, HONEST, PROBLEM_SET, as_released, released_notebook, written
@@ -49,9 +52,9 @@ def outside(base):
 def judged(course, students):
     """The instructor's lines on these, as `grade` makes them before it enters the points into the gradebook."""
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda student: records.record_of(course, student, PROBLEM_SET), students))
+        found = list(pool.map(lambda student: cache.record_of(course, student, PROBLEM_SET), students))
     return {
-        one["student"]: grading.Line(
+        one["student"]: pipeline.Line(
             one["student"], sum(part["points"] for part in one["exercises"]), FULL, tuple(one["remarks"]), True
         )
         for one in found
@@ -68,7 +71,7 @@ def once_for_each_text(monkeypatch):
             known[key] = judging.judge_problem_set(submission, *more)
         return known[key]
 
-    monkeypatch.setattr(verdicts, "judge_problem_set", judge)
+    monkeypatch.setattr(result, "judge_problem_set", judge)
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +82,7 @@ def handed_in(tmp_path_factory):
     """
     base = tmp_path_factory.mktemp("handed-in")
     course, said = Course.open(base / "course"), {}
-    releasing.release(course, PROBLEM_SET)
+    bundle.release(course, PROBLEM_SET)
     released = released_notebook(course)
     second = Course.open(shutil.copytree(course.root, base / "course-without-gradebook"))
     written(base / "of-another" / "submitted" / "zoe" / PROBLEM_SET, {"torch.py": b"1"})
@@ -100,7 +103,7 @@ def handed_in(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         once_for_each_text(patch)
         lines = judged(second, second.students(PROBLEM_SET))
-        lines |= {line.student: line for line in grading.grade(course, PROBLEM_SET)}
+        lines |= {line.student: line for line in pipeline.grade(course, PROBLEM_SET)}
     return course, said, lines, before
 
 

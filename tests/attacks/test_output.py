@@ -15,16 +15,16 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.__main__ import main
-from autograder.course import Course
-from autograder.gradebook import harmless
-from autograder.judging import Submission, as_json, judge_problem_set, keys_of
-from autograder.nbgrader_plugin import gradebook
-from autograder.places import REFERENCE
-from autograder.printable import printable
-from autograder.released_notebooks import written_questions
-from autograder.sandbox import Sandbox, open_sandbox
-from autograder.terms import Terms
-from autograder.workers import count
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE
+from autograder.course.policy import Terms
+from autograder.course.printable import printable
+from autograder.course.releases import written_questions
+from autograder.gradebook.preprocessor import gradebook
+from autograder.gradebook.scores import harmless
+from autograder.judge.cores import count
+from autograder.judge.judge import Submission, as_json, judge_problem_set, keys_of
+from autograder.sandbox.bubblewrap import Sandbox, open_sandbox
 from selfcheck.catalogue import in_problem_set
 from selfcheck.show import exercise_text
 

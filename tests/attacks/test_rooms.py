@@ -4,13 +4,13 @@ import time
 
 import pytest
 
-from autograder import confine, judging
-from autograder import rooms as house_rooms
-from autograder import sandbox as walls
-from autograder.places import REFERENCE
-from autograder.sandbox import open_sandbox
-from autograder.stubs import given_files
-from autograder.terms import Terms
+from autograder.build.stubs import given_files
+from autograder.course.paths import REFERENCE
+from autograder.course.policy import Terms
+from autograder.judge import judge, protocol
+from autograder.sandbox import bubblewrap as walls
+from autograder.sandbox import worker_pool as house_rooms
+from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck.catalogue import in_problem_set
 from selfcheck.plan import call
 
@@ -79,27 +79,27 @@ def rooms(monkeypatch):
     """What every room said, in the order of their opening."""
     said = []
 
-    def exchange(*given, exchange=confine._exchange):
+    def exchange(*given, exchange=protocol._exchange):
         data, stopped = exchange(*given)
         said.append(data)
         return data, stopped
 
-    monkeypatch.setattr(confine, "_exchange", exchange)
+    monkeypatch.setattr(protocol, "_exchange", exchange)
     return said
 
 
 def ask(sandbox, body, *requests):
-    return [one["0"][0] for one in confine.ask(GIVEN | {"masks.py": body.encode()}, list(requests), False, sandbox)]
+    return [one["0"][0] for one in protocol.ask(GIVEN | {"masks.py": body.encode()}, list(requests), False, sandbox)]
 
 
 def test_no_socket_outlives_its_room(sandbox):
-    shown = confine.Request("masks.causal_mask", SHOWN)
+    shown = protocol.Request("masks.causal_mask", SHOWN)
     assert "error" not in ask(sandbox, STAYS, shown)[0]
     assert "stays" not in ask(sandbox, LOOKS, shown)[0]["value"]["value"]
 
 
 def test_no_file_outlives_its_room(sandbox):
-    shown = confine.Request("masks.causal_mask", SHOWN)
+    shown = protocol.Request("masks.causal_mask", SHOWN)
     for said in (ask(sandbox, NOTES, shown)[0]["value"]["value"] for _ in range(2)):
         assert "found [], left ['/tmp', '/dev/shm'" in said
 
@@ -124,7 +124,7 @@ def causal_mask(n):
             pass
     return str(found)
 """
-    said = ask(open_sandbox(), look, confine.Request("masks.causal_mask", SHOWN))[0]["value"]["value"]
+    said = ask(open_sandbox(), look, protocol.Request("masks.causal_mask", SHOWN))[0]["value"]["value"]
     assert said == "[False, False, True]"
     for house in house_rooms._idle:
         house.end()
@@ -132,14 +132,14 @@ def causal_mask(n):
 
 
 def test_memory_that_could_be_shared_is_counted(sandbox, monkeypatch):
-    monkeypatch.setattr(confine, "MEMORY_IN_ALL", 2**30)  # of which the house's own processes take most
-    shown = confine.Request("masks.causal_mask", SHOWN)
+    monkeypatch.setattr(protocol, "MEMORY_IN_ALL", 2**30)  # of which the house's own processes take most
+    shown = protocol.Request("masks.causal_mask", SHOWN)
     assert "error" not in ask(sandbox, SHARED.replace("2**29", "2**24"), shown)[0]
     assert "too much memory" in ask(sandbox, SHARED, shown)[0]["error"]["text"]
 
 
 def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_again(sandbox, rooms):
-    asked = [confine.Request("masks.causal_mask", SHOWN), confine.Request("masks.other", HIDDEN, later=True)]
+    asked = [protocol.Request("masks.causal_mask", SHOWN), protocol.Request("masks.other", HIDDEN, later=True)]
     answers = ask(sandbox, KILLED + "def other(n):\n    return n\n", *asked)
     assert answers[0]["error"]["type"] == "Stopped" and answers[1]["value"]["value"] == "77"
     assert [b'"place": 1' in data for data in rooms] == [False, True]
@@ -152,9 +152,9 @@ def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(s
         stopped.append(time.sleep(0.1))
         return b'{"started": true}\n', True
 
-    monkeypatch.setattr(confine, "_exchange", exchange)
-    monkeypatch.setattr(confine, "BUDGET", 0.2 / confine.PATIENCE / confine.ATTEMPTS)
-    answers = ask(sandbox, LOOKS, *(confine.Request(f"masks.f{number}", SHOWN) for number in range(6)))
+    monkeypatch.setattr(protocol, "_exchange", exchange)
+    monkeypatch.setattr(protocol, "BUDGET", 0.2 / protocol.PATIENCE / protocol.ATTEMPTS)
+    answers = ask(sandbox, LOOKS, *(protocol.Request(f"masks.f{number}", SHOWN) for number in range(6)))
     assert len(stopped) < 4, "six exercises, twice each"
     assert {answer["error"]["type"] for answer in answers} == {"Stopped"}
 
@@ -163,7 +163,7 @@ def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(s
 def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, rooms, wrong):
     files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
     files["worked_example.py"] += f"\n\nif {wrong}:\n    softmax = len\n".encode()
-    judging.judge_problem_set(judging.Submission(files), "ps1", Terms(b"s" * 20), sandbox)
+    judge.judge_problem_set(judge.Submission(files), "ps1", Terms(b"s" * 20), sandbox)
     count = len(in_problem_set("ps1"))
     answered = [data.count(b'"answers"') for data in rooms]
     # What is shown of all, the wrong ones by themselves to the end, then what is hidden of the others.

@@ -2,9 +2,9 @@
 
 import re
 
-from autograder import confine
-from autograder.places import BOOK, ROOT
-from autograder.reference import hidden_checks, visible_checks
+from autograder.answer_key.reference import hidden_checks, visible_checks
+from autograder.course.paths import BOOK, ROOT
+from autograder.judge import protocol
 from selfcheck.catalogue import exercises
 
 PAGE = (BOOK / "guides" / "security.md").read_text(encoding="utf-8")
@@ -31,8 +31,8 @@ def test_the_points_that_rest_on_facts_about_a_process_are_counted():
 
 def test_the_limits_are_those_of_the_sandbox():
     text = " ".join(PAGE.split())
-    assert f"{confine.SECONDS:.0f} seconds of processor time" in text
-    assert f"{confine.MEMORY // 2**30} GiB of address space" in text
-    assert f"{confine.MEMORY_IN_ALL // 2**30} GiB of memory in all" in text
-    assert f"{confine.PROCESSES} processes" in text
-    assert f"{confine.BUDGET:.0f} seconds of processor time per problem set" in text
+    assert f"{protocol.SECONDS:.0f} seconds of processor time" in text
+    assert f"{protocol.MEMORY // 2**30} GiB of address space" in text
+    assert f"{protocol.MEMORY_IN_ALL // 2**30} GiB of memory in all" in text
+    assert f"{protocol.PROCESSES} processes" in text
+    assert f"{protocol.BUDGET:.0f} seconds of processor time per problem set" in text

@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from nbconvert.filters.highlight import Highlight2HTML
 
-from autograder import shown
-from autograder.places import REFERENCE
+from autograder.course.paths import REFERENCE
+from autograder.gradebook import safe_html
 
 from .output import ANSWERS, HONEST, SLOW, SLOW_SOURCES
 
@@ -34,7 +34,7 @@ PLAIN |= {*("img", "blockquote", "dl", "dt", "dd", "table", "thead", "tbody", "t
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_written_answer_becomes_plain_elements(name):
-    for tag, attributes in Elements(shown.answer_html(ANSWERS[name])).found:
+    for tag, attributes in Elements(safe_html.answer_html(ANSWERS[name])).found:
         assert tag in PLAIN
         assert set(attributes) <= {"href", "rel", "src", "alt"}
         assert re.fullmatch(r"(https?://|mailto:|#)\S*", attributes.get("href") or "#")
@@ -43,20 +43,20 @@ def test_a_written_answer_becomes_plain_elements(name):
 
 @pytest.mark.parametrize("text", HONEST, ids=range(len(HONEST)))
 def test_an_honest_answer_is_shown_as_it_was_meant(text):
-    found = shown.answer_html(text)
+    found = safe_html.answer_html(text)
     assert [part for part in HONEST[text] if part not in found] == []
 
 
 def test_an_honest_source_is_shown_as_it_is():
     for data in [path.read_bytes() for path in REFERENCE.glob("*.py")]:
-        assert shown.source_text(data).rstrip() == data.decode().rstrip()
+        assert safe_html.source_text(data).rstrip() == data.decode().rstrip()
 
 
 @pytest.mark.parametrize("name", SLOW_SOURCES)
 def test_a_long_source_is_cut_where_a_page_would_take_for_ever(name):
-    text = shown.source_text((SLOW_SOURCES[name] * 2**20).encode()[: 2**20])
-    assert len(text) < shown.MOST_SOURCE + 200
-    assert max(map(len, text.splitlines())) <= shown.MOST_LINE + 2
+    text = safe_html.source_text((SLOW_SOURCES[name] * 2**20).encode()[: 2**20])
+    assert len(text) < safe_html.MOST_SOURCE + 200
+    assert max(map(len, text.splitlines())) <= safe_html.MOST_LINE + 2
     assert name == "blanks" or "the page ends here" in text
     started = time.monotonic()
     assert len(Highlight2HTML(pygments_lexer="ipython3")(text)) < 3 * 2**20
@@ -66,6 +66,6 @@ def test_a_long_source_is_cut_where_a_page_would_take_for_ever(name):
 @pytest.mark.parametrize("name", SLOW)
 def test_a_long_answer_takes_no_longer_than_it_may(name):
     started = time.monotonic()
-    shown.answer_html(SLOW[name])
-    shown.answer_html(SLOW[name][: shown.MOST_ANSWER])
+    safe_html.answer_html(SLOW[name])
+    safe_html.answer_html(SLOW[name][: safe_html.MOST_ANSWER])
     assert time.monotonic() - started < 40  # three where nothing else runs

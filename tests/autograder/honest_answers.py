@@ -3,7 +3,7 @@
 import re
 import textwrap
 
-from autograder import stubs
+from autograder.build import stubs
 
 ANSWERS = {
     "short": {

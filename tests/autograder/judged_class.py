@@ -6,12 +6,17 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
-from autograder import arrivals, gradebook_rows, intake, records, releasing, stubs
-from autograder.course import Course
-from autograder.entering import Entering
-from autograder.nbgrader_plugin import api
-from autograder.places import REFERENCE
-from autograder.released_notebooks import written_questions
+from autograder.build import stubs
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE
+from autograder.course.releases import written_questions
+from autograder.gradebook import rows
+from autograder.gradebook.preprocessor import api
+from autograder.gradebook.sync import Entering
+from autograder.intake import archive
+from autograder.intake import submission as intake
+from autograder.judge import cache
+from autograder.release import bundle
 
 DUE = datetime(2030, 1, 1, 12)
 #: Who hands in: the modules, the written answer (None: as released), hours after the due date.
@@ -50,7 +55,7 @@ def hand_in(course, student, kind, answer, when):
     if answer is not None:
         for cell in written_questions(notebook):
             cell["source"] = answer
-    received = arrivals.Received(modules(kind), json.dumps(notebook).encode(), (), ticket="7e" * 64)
+    received = archive.Received(modules(kind), json.dumps(notebook).encode(), (), ticket="7e" * 64)
     intake.store(course, student, "ps1", received, when.replace(tzinfo=UTC))
 
 
@@ -59,7 +64,7 @@ def judged_course(place):
     course = Course.open(place)
     with (course.root / "nbgrader_config.py").open("a") as file:
         file.write(LATE_POLICY)
-    releasing.release(course, "ps1")
+    bundle.release(course, "ps1")
     with api(course).gradebook as book:
         book.update_or_create_assignment("ps1", duedate=DUE)
         book.add_student("ada", first_name="Ada", last_name="L.")  # the others are unknown to the gradebook
@@ -67,7 +72,7 @@ def judged_course(place):
     for student, (kind, answer, late) in CLASS.items():
         hand_in(course, student, kind, answer, DUE + timedelta(hours=late))
         if kind not in known:
-            records.record_of(course, student, "ps1")
+            cache.record_of(course, student, "ps1")
             known[kind] = json.loads(course.result_file(student, "ps1").read_text())
         course.result_file(student, "ps1").write_text(json.dumps(known[kind] | {"student": student}))
     points = {kind: sum(one["points"] for one in record["exercises"]) for kind, record in known.items()}
@@ -83,12 +88,12 @@ def copy_of(course, place):
 def enter(course, students=CLASS):
     with Entering(course, "ps1") as book:
         for student in students:
-            book.enter(student, records.record_on_file(course, student, "ps1"))
+            book.enter(student, cache.record_on_file(course, student, "ps1"))
 
 
 def enter_where_another_does(course, monkeypatch, student):
     """Enter a new student whom another grader enters between the reading and the writing."""
-    read, met = gradebook_rows.read, []
+    read, met = rows.read, []
 
     def read_then_wait(*arguments):
         found = read(*arguments)
@@ -97,7 +102,7 @@ def enter_where_another_does(course, monkeypatch, student):
             enter(course, [student])
         return found
 
-    monkeypatch.setattr(gradebook_rows, "read", read_then_wait)
+    monkeypatch.setattr(rows, "read", read_then_wait)
     enter(course, [student])
     assert met
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograder.places import ROOT
+from autograder.course.paths import ROOT
 
 FOLDERS = ("solutions/attention", "src", "autograder", "tests/alternatives", "tests/exercises", "book")
 FILES = ("pyproject.toml", "tests/__init__.py", "tests/conftest.py", "tests/reference/__init__.py")

@@ -8,14 +8,14 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from autograder import audit
 from autograder.__main__ import main
-from autograder.audit import Log, NotLogged, read_log
-from autograder.course import Course
-from autograder.grading import grade
-from autograder.nbgrader_plugin import api
-from autograder.places import ROOT
-from autograder.verdicts import grader_version
+from autograder.course.folder import Course
+from autograder.course.paths import ROOT
+from autograder.gradebook import audit_log
+from autograder.gradebook.audit_log import Log, NotLogged, read_log
+from autograder.gradebook.preprocessor import api
+from autograder.judge.result import grader_version
+from autograder.pipeline import grade
 
 from .class_records import file_record
 from .judged_class import CLASS, copy_of, dump, judged_course
@@ -28,8 +28,8 @@ LATER = {"graded": "2030-01-02T12:00:00+00:00"}
 ODD = "\x1b[2J\u202e[red]x\n"
 GRADER = """
 import sys
-from autograder.audit import Log
-from autograder.course import Course
+from autograder.gradebook.audit_log import Log
+from autograder.course.folder import Course
 from tests.autograder.test_audit import record
 
 with Log(Course.open(sys.argv[1])) as log:
@@ -69,7 +69,7 @@ def test_a_first_grading_says_who_got_what_by_which_grader_and_who_ran_it(course
     assert event["points"] == [None, 21] and event["of"] == 26 and event["why"] == ["first grading"]
     assert event["exercises"] == {"worked_example.softmax": [None, 13], "worked_example.project": [None, 8]}
     assert [event[name] for name in ("student", "grader", "secret", "isolation")] == ["ada", "g1", "s1", "bubblewrap"]
-    assert event["user"] == audit.getpass.getuser() and len(event["run"]) == 8 and event["previous"] == ""
+    assert event["user"] == audit_log.getpass.getuser() and len(event["run"]) == 8 and event["previous"] == ""
 
 
 def test_what_is_in_the_log_is_not_logged_again(course):
@@ -136,7 +136,7 @@ def test_whoever_was_entered_and_not_logged_is_logged_by_the_next_run_and_once(c
 @pytest.mark.parametrize("kept", [1, 40, -1])
 def test_a_line_that_a_crash_cut_off_is_told_and_the_next_begins_on_its_own(course, kept):
     logged(course, record(), record(student="ben"))
-    path = course.root / audit.FILE
+    path = course.root / audit_log.FILE
     first, second = path.read_bytes().splitlines()
     path.write_bytes(first + b"\n" + second[:kept])
     logged(course, record(student="ben"), record(student="eve"))
@@ -150,7 +150,7 @@ def test_a_line_that_a_crash_cut_off_is_told_and_the_next_begins_on_its_own(cour
 def test_a_full_disk_is_told_and_the_next_run_completes_the_log(course, monkeypatch):
     logged(course, record())
     with monkeypatch.context() as patch, Log(course) as log:
-        patch.setattr(audit.os, "write", cut_short(os.write))
+        patch.setattr(audit_log.os, "write", cut_short(os.write))
         with pytest.raises(NotLogged, match="No space left on device; mend that, and run grade again"):
             log.entered(record(student="ben"))
     assert [event and event["student"] for event in logged(course, record(student="ben"))] == ["ada", None, "ben"]
@@ -190,7 +190,7 @@ def swap(lines):
 def test_an_edit_in_the_middle_is_found(course, edit):
     logged(course, *(record(student=name) for name in ("ada", "ben", "eve", "leo")))
     assert run(course, "--check")[0] == 0
-    path = course.root / audit.FILE
+    path = course.root / audit_log.FILE
     lines = path.read_bytes().splitlines()
     edit(lines)
     path.write_bytes(b"\n".join(lines) + b"\n")
@@ -201,8 +201,8 @@ def test_an_edit_in_the_middle_is_found(course, edit):
 
 def test_the_digest_to_keep_elsewhere_is_that_of_the_last_line(course):
     logged(course, record())
-    line = (course.root / audit.FILE).read_bytes().rstrip(b"\n")
-    assert audit.hashlib.sha256(line).hexdigest() in run(course, "--check")[1].replace("\n", "")
+    line = (course.root / audit_log.FILE).read_bytes().rstrip(b"\n")
+    assert audit_log.hashlib.sha256(line).hexdigest() in run(course, "--check")[1].replace("\n", "")
 
 
 def test_two_graders_at_once_make_one_chain_and_log_nothing_twice(course):
@@ -222,9 +222,9 @@ def test_two_graders_at_once_make_one_chain_and_log_nothing_twice(course):
 
 def test_lines_reach_the_disk_in_batches(course, monkeypatch):
     synced = []
-    monkeypatch.setattr(audit.os, "fsync", lambda descriptor: synced.append(descriptor))
+    monkeypatch.setattr(audit_log.os, "fsync", lambda descriptor: synced.append(descriptor))
     with Log(course) as log:
-        for number in range(2 * audit.BATCH + 1):
+        for number in range(2 * audit_log.BATCH + 1):
             log.entered(record(student=f"s{number}"))
         assert len(synced) == 2
     assert len(synced) == 3
@@ -232,7 +232,7 @@ def test_lines_reach_the_disk_in_batches(course, monkeypatch):
 
 def test_nothing_in_a_log_moves_the_cursor_or_is_markup(course):
     logged(course, record(), record(key="k2", files={ODD: "f2"}, isolation=ODD, **LATER))
-    path = course.root / audit.FILE
+    path = course.root / audit_log.FILE
     path.write_bytes(path.read_bytes().replace(b'"user": "', b'"user": "\\u001b[2J\\u202e'))
     output = run(course)[1]
     assert "\\x1b[2J\\u202e[red]x\\n" in "".join(output.split())
@@ -252,7 +252,7 @@ ODD_LINES = [
 @pytest.mark.parametrize("odd", ODD_LINES)
 def test_a_line_that_holds_no_event_is_passed_over(course, odd):
     logged(course, record())
-    with (course.root / audit.FILE).open("ab") as file:
+    with (course.root / audit_log.FILE).open("ab") as file:
         file.write(odd + b"\n")
     events = logged(course, record(), record(student="ben"))
     assert [event and event["student"] for event in events] == ["ada", None, "ben"]

@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder import judging, proofs, workers
 from autograder.__main__ import main
+from autograder.authoring import proofs
 from autograder.bench import agreement, meter, rounds, stock, synthetic
 from autograder.bench.borrowing import NotAlone, taken_out
 from autograder.bench.rounds import OURS, STOCK, TWO
-from autograder.course import Course
-from autograder.judging import Submission, judge_problem_set
-from autograder.places import ROOT
-from autograder.sandbox import open_sandbox
-from autograder.terms import Terms
+from autograder.course.folder import Course
+from autograder.course.paths import ROOT
+from autograder.course.policy import Terms
+from autograder.judge import cores, judge
+from autograder.judge.judge import Submission, judge_problem_set
+from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck import verdict
 from selfcheck.catalogue import in_problem_set
 
@@ -74,7 +75,7 @@ def test_an_answer_of_the_bank_deserves_what_it_earns_where_it_is_put():
     # As a misconception it refuses a device as the reference does; behind a stub's own checks it ignores it.
     exercise = next(one for one in in_problem_set("ps3") if one.symbol == "sliding_window_mask")
     function = proofs.misconceptions_here(exercise)["window_too_short"]
-    keys = judging.keys_of(exercise, Terms(SECRET))
+    keys = judge.keys_of(exercise, Terms(SECRET))
     registered = verdict.judge(exercise, keys, proofs.answers_of(function, keys))
     device = next(one.points for one in registered.checks if one.check == "window_device")
     assert device > 0 and synthetic._points(exercise, function, SECRET) == registered.points - device
@@ -83,7 +84,7 @@ def test_an_answer_of_the_bank_deserves_what_it_earns_where_it_is_put():
 def test_the_figures_name_what_they_hold_for(done):
     said, figures, _ = done
     assert set(figures) >= KEYS
-    assert (figures["class_size"], figures["problem_set"], figures["cores"]) == (SIZE, "ps1", workers.count())
+    assert (figures["class_size"], figures["problem_set"], figures["cores"]) == (SIZE, "ps1", cores.count())
     runs = figures["runs"]
     assert all(run["cpu"] > 0 and run["peak_mib"] > 50 and run["left_over"] == 0 for run in runs.values())
     assert 0 < figures["first_mark_s"] < runs[OURS]["seconds"]
@@ -233,7 +234,7 @@ os.read(told, 4)
 IN_SANDBOX = """
 import subprocess, sys, time
 from pathlib import Path
-from autograder.sandbox import INSIDE, open_sandbox
+from autograder.sandbox.bubblewrap import INSIDE, open_sandbox
 stage = Path({stage!r})
 with open_sandbox().command(stage, [sys.executable, "-I", "-B", INSIDE + "/work.py"]) as (command, descriptors):
     subprocess.run(command, pass_fds=descriptors, check=True)
@@ -275,7 +276,7 @@ def test_a_command_that_fails_is_no_figure(done, room, monkeypatch, tmp_path):
 
 
 def test_the_formula_shares_more_test_code_out_among_the_workers(monkeypatch):
-    monkeypatch.setattr(workers, "count", lambda: 2)
+    monkeypatch.setattr(cores, "count", lambda: 2)
     run = meter.Measured(20.0, 20.0, "cgroup", 5.0, 100.0, "pss", [100.0] * 4, [0], [[1.0]], 0, 0.1)
     runs = {STOCK: run, TWO: replace(run, seconds=10.0), OURS: replace(run, seconds=2.0)}
     one = rounds.Round(10, runs, test_seconds=0.5, release_s=4.0)

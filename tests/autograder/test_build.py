@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from autograder import build, recorded_answers, stubs
-from autograder.places import REFERENCE, ROOT
+from autograder.build import generate, recorded_answers, stubs
+from autograder.course.paths import REFERENCE, ROOT
 from selfcheck import arrays
 
 
 def test_everything_generated_is_up_to_date():
-    assert build.stale() == []
+    assert generate.stale() == []
 
 
 def test_a_stale_file_is_named_with_the_command_that_mends_it(monkeypatch):
@@ -21,7 +21,7 @@ def test_a_stale_file_is_named_with_the_command_that_mends_it(monkeypatch):
 
     from autograder.__main__ import main
 
-    monkeypatch.setattr(build, "products", lambda: [("stubs", {ROOT / "src" / "attention" / "nowhere.py": "x"})])
+    monkeypatch.setattr(generate, "products", lambda: [("stubs", {ROOT / "src" / "attention" / "nowhere.py": "x"})])
     done = CliRunner().invoke(main, ["build", "--check"])
     assert done.exit_code == 1
     assert "nowhere.py is missing" in done.output and "python -m autograder build" in done.output

@@ -13,13 +13,16 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from autograder import arrivals, cluster, grading, intake, releasing
+from autograder import pipeline
 from autograder.bench import agreement, synthetic
-from autograder.course import Course
-from autograder.places import REFERENCE, ROOT
-from autograder.terms import Terms
-from autograder.verdicts import Task, grader_version
-from autograder.workers import count
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE, ROOT
+from autograder.course.policy import Terms
+from autograder.intake import archive, submission
+from autograder.judge import cluster
+from autograder.judge.cores import count
+from autograder.judge.result import Task, grader_version
+from autograder.release import bundle
 
 PS, SIZE = "ps1", 8
 SLOWER = 1.0  # seconds of each submission's code, so that there is a middle to die in
@@ -35,12 +38,12 @@ def task(files=FILES, grader=None):
 def handed_in(tmp_path_factory):
     """A course where a class has handed in, and nothing is graded."""
     course = Course.open(tmp_path_factory.mktemp("class") / "course")
-    releasing.release(course, PS)
+    bundle.release(course, PS)
     notebook = (course.release(PS) / f"{PS}.ipynb").read_text(encoding="utf-8")
     for student in synthetic.make_class(PS, SIZE, course.secret, slower=SLOWER):
         place = tmp_path_factory.mktemp(student.name)
         synthetic.write(student, PS, notebook, place)
-        intake.store(course, student.name, PS, arrivals.read_folder(place, PS))
+        submission.store(course, student.name, PS, archive.read_folder(place, PS))
     return course
 
 
@@ -119,11 +122,11 @@ def test_neither_a_worker_nor_the_one_who_asks_can_die_so_that_a_grade_is_lost_o
     after = on_file(course)
     assert {name: after[name]["graded"] for name in before} == {name: one["graded"] for name, one in before.items()}
     alone = copy_of(handed_in, tmp_path / "alone")
-    lines = grading.grade(alone, PS)
+    lines = pipeline.grade(alone, PS)
     assert len(lines) == SIZE and all(line.points is not None for line in lines)
     books = [agreement.entered(one.root, PS) for one in (course, alone)]
     assert len(books[0]) == SIZE and agreement.differences(*books, ("the cluster", "here")) == []
-    assert [line.again for line in grading.grade(course, PS)] == [False] * SIZE
+    assert [line.again for line in pipeline.grade(course, PS)] == [False] * SIZE
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,15 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 from traitlets.config import Config
 
-from autograder import arrivals, grading, intake, recut, released_notebooks, releasing
-from autograder.course import Course
-from autograder.gradebook import scores
-from autograder.nbgrader_plugin import api
-from autograder.places import REFERENCE
+from autograder import pipeline
+from autograder.course import releases
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE
+from autograder.gradebook import migrate
+from autograder.gradebook.preprocessor import api
+from autograder.gradebook.scores import scores
+from autograder.intake import archive, submission
+from autograder.release import bundle as releasing
 
 from .repository_copy import build, copied, run
 
@@ -143,9 +147,9 @@ def before(tmp_path_factory):
     bundle = shutil.copytree(course.release("ps1"), place / "bundle")
     for student, text in CLASS.items():
         folder = written(bundle, place / student, text)
-        arrivals.keep(course, student, "ps1", folder)
-        intake.store(course, student, "ps1", arrivals.read_folder(folder, "ps1"))
-    lines = grading.grade(course, "ps1")
+        archive.keep(course, student, "ps1", folder)
+        submission.store(course, student, "ps1", archive.read_folder(folder, "ps1"))
+    lines = pipeline.grade(course, "ps1")
     assert [line.points is not None and not line.remarks for line in lines] == [True] * 3, lines
     mark(course, "ada", 3.0, 2.5)
     assert api(course).generate_feedback("ps1", force=True)["success"]
@@ -286,7 +290,7 @@ def test_a_release_without_a_question_that_is_marked_is_refused(corrected):
     notebook.cells = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") != FIRST]
     before = marks(course, "ada")
     with pytest.raises(ValueError, match=rf"lose marks that you gave by hand, on {FIRST} \(1\)"):
-        recut.fit_gradebook(course, "ps1", notebook)
+        migrate.fit_gradebook(course, "ps1", notebook)
     assert marks(course, "ada") == before
 
 
@@ -294,14 +298,14 @@ def test_a_release_that_fails_or_is_killed_leaves_the_former_one(tmp_path):
     course = Course.open(tmp_path / "course")
     releasing.release(course, "ps1")
     files = kept(course, "release", "source")
-    with pytest.raises(RuntimeError, match="of this test"), released_notebooks.replaced(course, "ps1"):
+    with pytest.raises(RuntimeError, match="of this test"), releases.replaced(course, "ps1"):
         course.release("ps1").mkdir(parents=True)
         raise RuntimeError("of this test")
     assert kept(course, "release", "source") == files
     course.release("ps1").rename(course.release("ps1").with_name(".ps1-former"))  # as a kill leaves it
     course.release("ps1").mkdir()
     (course.release("ps1") / "half.py").touch()
-    with pytest.raises(RuntimeError, match="of this test"), released_notebooks.replaced(course, "ps1"):
+    with pytest.raises(RuntimeError, match="of this test"), releases.replaced(course, "ps1"):
         raise RuntimeError("of this test")
     assert kept(course, "release", "source") == files
     releasing.release(course, "ps1")
@@ -309,9 +313,9 @@ def test_a_release_that_fails_or_is_killed_leaves_the_former_one(tmp_path):
     assert {path: content for path, (content, _) in now.items()} == {
         path: content for path, (content, _) in files.items()
     }
-    notebook = released_notebooks.release_file(course, "ps1")
+    notebook = releases.release_file(course, "ps1")
     assert now[notebook] == files[notebook], "a release that changes nothing does not seem new"
-    assert released_notebooks.earlier(course, "ps1") == []
+    assert releases.earlier(course, "ps1") == []
 
 
 # What learners do about it

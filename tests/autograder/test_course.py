@@ -18,29 +18,26 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from autograder import (
-    arrivals,
-    demonstration,
-    grading,
-    intake,
-    releasing,
-    sample_class,
-    verdicts,
-)
+from autograder import pipeline
 from autograder.__main__ import main
-from autograder.course import Course
-from autograder.gradebook import scores
-from autograder.nbgrader_plugin import api
-from autograder.places import REFERENCE, ROOT
-from autograder.reference import ONE_AT_A_TIME, hidden_checks
-from autograder.released_notebooks import written_questions
+from autograder.answer_key.reference import ONE_AT_A_TIME, hidden_checks
+from autograder.authoring import samples
+from autograder.cli import demo
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE, ROOT
+from autograder.course.releases import written_questions
+from autograder.gradebook.preprocessor import api
+from autograder.gradebook.scores import scores
+from autograder.intake import archive, submission
+from autograder.judge import result
+from autograder.release import bundle
 from autograder.report import page as report_page
 from autograder.report.summary import class_report
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
 
 from .class_records import in_a_terminal
 
-TABLE = sample_class.table()
+TABLE = samples.table()
 SETS = problem_sets()
 
 
@@ -50,13 +47,13 @@ def graded(tmp_path_factory):
     course = Course.open(tmp_path_factory.mktemp("class") / "course")
     lines = {}
     for problem_set in SETS:
-        releasing.release(course, problem_set)
+        bundle.release(course, problem_set)
         for one in TABLE:
             if one.problem_set == problem_set:
                 folder = tmp_path_factory.mktemp("submission")
-                sample_class.write_submission(one, course, folder)
-                intake.store(course, one.student, problem_set, arrivals.read_folder(folder, problem_set))
-        lines[problem_set] = {line.student: line for line in grading.grade(course, problem_set)}
+                samples.write_submission(one, course, folder)
+                submission.store(course, one.student, problem_set, archive.read_folder(folder, problem_set))
+        lines[problem_set] = {line.student: line for line in pipeline.grade(course, problem_set)}
         assert api(course).generate_feedback(problem_set, force=True)["success"]
     return course, lines
 
@@ -82,13 +79,13 @@ def test_every_problem_set_has_right_answers_stubs_and_mistakes_that_have_a_name
 def test_each_submission_gets_the_verdict_it_deserves(graded, one):
     course, lines = graded
     found = {exercise["id"]: exercise for exercise in record(course, one)["exercises"]}
-    assert {name: exercise["points"] for name, exercise in found.items()} == sample_class.expected_points(one)
+    assert {name: exercise["points"] for name, exercise in found.items()} == samples.expected_points(one)
     for name, misconception in one.misconceptions.items():
         if name in found:
             named = {check["misconception"] for check in found[name]["checks"]} - {None}
             assert named == {misconception}, name
     line = lines[one.problem_set][one.student]
-    assert line.points == sum(sample_class.expected_points(one).values())
+    assert line.points == sum(samples.expected_points(one).values())
     assert one.remark in " ".join(line.remarks), "the instructor reads why"
     if one.base == "reference" and not one.points and not one.remark:
         assert line.remarks == ()
@@ -105,13 +102,13 @@ def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
     course, lines = graded
     fresh = Course.open(tmp_path / "course")
     fresh.secret_file.write_text(course.secret_file.read_text())
-    releasing.release(fresh, "ps2")
+    bundle.release(fresh, "ps2")
     chosen = ("dmitri", "lena", "omar")  # a mistake, a stray torch.py, a doubled grade cell
     for one in TABLE:
         if one.problem_set == "ps2" and one.student in chosen:  # a student's own files, with nobody to clean them
             folder = fresh.submitted(one.student, "ps2")
             folder.mkdir(parents=True)
-            sample_class.write_submission(one, fresh, folder)
+            samples.write_submission(one, fresh, folder)
     command = [Path(sys.executable).with_name("nbgrader"), "autograde", "ps2"]
     done = subprocess.run(command, cwd=fresh.root, capture_output=True, text=True, timeout=400)
     assert done.returncode == 0, "\n".join(line for line in done.stderr.splitlines() if "] Copying" not in line)
@@ -121,7 +118,7 @@ def test_nbgraders_own_autograde_gives_the_same_scores(graded, tmp_path):
 
 def test_grading_again_grades_nobody_again(graded):
     course, lines = graded
-    again = grading.grade(course, "ps1")
+    again = pipeline.grade(course, "ps1")
     assert {line.student: line.points for line in again} == {name: line.points for name, line in lines["ps1"].items()}
     assert not any(line.again for line in again)
 
@@ -135,7 +132,7 @@ def test_a_hand_given_mark_outlives_a_regrade(graded):
         assert grade.needs_manual_grade
         grade.manual_score = 2.0
         book.db.commit()
-    again = {line.student: line for line in grading.grade(course, "ps1", regrade=True)}
+    again = {line.student: line for line in pipeline.grade(course, "ps1", regrade=True)}
     assert again[student].again
     assert [line for line in again.values() if line.points is None] == []
     total = next(score.points for score in scores(course, "ps1") if score.student == student)
@@ -146,7 +143,7 @@ def test_every_grade_records_how_it_was_reached(graded):
     course, _ = graded
     for one in TABLE:
         found = record(course, one)
-        assert found["isolation"] == "bubblewrap" and found["grader"] == verdicts.grader_version()
+        assert found["isolation"] == "bubblewrap" and found["grader"] == result.grader_version()
         assert found["secret"] == course.fingerprint and found["graded"] and found["seconds"] >= 0
 
 
@@ -206,7 +203,7 @@ def test_no_feedback_holds_a_solution_a_hidden_check_or_a_hidden_value(graded, p
         for path, text in files_of(folder).items():
             text += html.unescape(re.sub(r"<[^>]+>", "", text))  # code is shown in colours, word by word
             assert not [word for word in hidden if word in text], path
-            solved = {line for line in lines if line in text and line not in sample_class.own_text(one)}
+            solved = {line for line in lines if line in text and line not in samples.own_text(one)}
             if one.base == "stubs":  # of the others the solution is what they handed in
                 assert not solved, path
             elif path.suffix == ".html" and not one.points:
@@ -228,7 +225,7 @@ def test_feedback_shows_the_verdicts_and_the_submitted_source(graded, problem_se
 @pytest.mark.parametrize("problem_set", SETS[1:])
 def test_a_later_problem_set_hands_earlier_answers_out_where_asked(problem_set):
     earlier, own = SETS[SETS.index(problem_set) - 1], modules_of(problem_set)
-    plain, solved = releasing.bundle(problem_set), releasing.bundle(problem_set, [earlier])
+    plain, solved = bundle.bundle(problem_set), bundle.bundle(problem_set, [earlier])
     for module in {module for name in SETS for module in modules_of(name)}:
         path = f"attention/{module}.py"
         if module in modules_of(earlier) and module not in own:
@@ -236,14 +233,14 @@ def test_a_later_problem_set_hands_earlier_answers_out_where_asked(problem_set):
         else:
             assert plain.get(path) == solved.get(path)
     with pytest.raises(ValueError, match=f"before {problem_set}"):
-        releasing.bundle(problem_set, [problem_set])
+        bundle.bundle(problem_set, [problem_set])
 
 
 @pytest.mark.parametrize("problem_set", SETS)
 def test_a_bundle_holds_the_checks_of_its_own_and_earlier_problem_sets_only(problem_set):
     seen = SETS[: SETS.index(problem_set) + 1]
     modules = {module for name in seen for module in modules_of(name)}
-    files = {Path(name): text for name, text in releasing.bundle(problem_set).items()}
+    files = {Path(name): text for name, text in bundle.bundle(problem_set).items()}
     for folder, suffix in (("attention", ".py"), ("selfcheck/checks", ".py"), ("selfcheck/catalogue", ".toml")):
         found = {path.stem for path in files if path.parent == Path(folder) and path.suffix == suffix}
         assert {name for name in found if not name.startswith("_")} == modules
@@ -256,7 +253,7 @@ def test_a_bundle_holds_the_checks_of_its_own_and_earlier_problem_sets_only(prob
 
 
 def test_a_bundle_holds_the_helpers_of_its_checks_and_no_others():
-    found = {name: {Path(path).name for path in releasing.bundle(name) if "checks/_" in path} for name in SETS}
+    found = {name: {Path(path).name for path in bundle.bundle(name) if "checks/_" in path} for name in SETS}
     here = {path.name for path in (ROOT / "src" / "selfcheck" / "checks").glob("_*.py")}
     assert found["ps3"] == {"__init__.py"}
     assert found["ps4"] == found["ps3"] | {"_multi_head.py"}
@@ -266,7 +263,7 @@ def test_a_bundle_holds_the_helpers_of_its_checks_and_no_others():
 
 
 def test_a_bundle_holds_the_private_files_of_its_package_and_no_others():
-    found = {name: {Path(path).name for path in releasing.bundle(name) if "attention/_" in path} for name in SETS}
+    found = {name: {Path(path).name for path in bundle.bundle(name) if "attention/_" in path} for name in SETS}
     assert found["ps7"] == {"__init__.py", "_arguments.py"}
     assert found["ps8"] == found["ps9"] == found["ps7"] | {"_triton_attention.py"}
 
@@ -276,7 +273,7 @@ def test_a_released_folder_checks_right_answers_on_its_own(graded, tmp_path, pro
     course, _ = graded
     folder = shutil.copytree(course.release(problem_set), tmp_path / "unpacked")
     handed_out = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert handed_out == {*releasing.bundle(problem_set), f"{problem_set}.ipynb"}
+    assert handed_out == {*bundle.bundle(problem_set), f"{problem_set}.ipynb"}
     shutil.copytree(REFERENCE, folder / "attention", dirs_exist_ok=True)  # attention of ps2 imports masks of ps3
     variables = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(folder)}
     said = ""
@@ -325,18 +322,18 @@ def test_no_line_is_lost_while_another_submission_is_compared(tmp_path, monkeypa
             redirected.wait()
             yield "ada", RuntimeError("of this test")
 
-    monkeypatch.setattr(grading, "judged", judged)
-    grading.grade(Course.open(tmp_path / "course"), "ps1", say=print)
+    monkeypatch.setattr(pipeline, "judged", judged)
+    pipeline.grade(Course.open(tmp_path / "course"), "ps1", say=print)
     assert "ada: not graded" in capsys.readouterr().out
 
 
 def test_the_table_of_the_sample_class_fits_a_terminal_of_80_columns():
-    lines = {name: {"quinn": grading.Line("quinn", 77.5, 82, ("a long remark " * 9,), True)} for name in SETS}
+    lines = {name: {"quinn": pipeline.Line("quinn", 77.5, 82, ("a long remark " * 9,), True)} for name in SETS}
     terminal = Console(width=80, file=io.StringIO())
-    terminal.print(demonstration._summary(lines))
+    terminal.print(demo._summary(lines))
     shown = terminal.file.getvalue()
     assert shown.count("77.5") == len(SETS) and "…" not in shown
-    assert len(demonstration._to_look_at(lines)) == len(SETS)
+    assert len(demo._to_look_at(lines)) == len(SETS)
 
 
 def test_mistakes_in_a_commands_use_are_one_line(tmp_path):
@@ -348,17 +345,17 @@ def test_mistakes_in_a_commands_use_are_one_line(tmp_path):
 def test_a_submission_comes_in_as_a_zip_or_a_folder(graded, tmp_path):
     course, _ = graded
     one, inbox = TABLE[0], tmp_path / "in"
-    sample_class.write_submission(one, course, inbox)
+    samples.write_submission(one, course, inbox)
     other = Course.open(tmp_path / "other")
     done = command("submit", one.problem_set, "--student", "ada", inbox, "--course", other.root)
     assert done.exit_code == 1 and "run release" in " ".join(done.output.split())
-    releasing.release(other, one.problem_set)
+    bundle.release(other, one.problem_set)
     done = command("submit", one.problem_set, "--student", "../evil", inbox, "--course", other.root)
     assert done.exit_code == 1 and "student id" in done.output
     assert command("submit", one.problem_set, "--student", "ada", inbox, "--course", other.root).exit_code == 0
     packed = shutil.make_archive(tmp_path / "packed", "zip", inbox)
     assert command("submit", one.problem_set, "--student", "zip", packed, "--course", other.root).exit_code == 0
-    first, second = (intake.submission_of(other, name, one.problem_set) for name in ("ada", "zip"))
+    first, second = (submission.submission_of(other, name, one.problem_set) for name in ("ada", "zip"))
     assert first == second and first.files
 
 
@@ -367,7 +364,7 @@ def test_judge_grades_as_grade_does(graded, tmp_path):
     chosen = [one for one in TABLE if one.problem_set == "ps1" and one.student in ("ada", "carla")]
     folders = []
     for number, one in enumerate(chosen):
-        sample_class.write_submission(one, course, tmp_path / str(number))
+        samples.write_submission(one, course, tmp_path / str(number))
         folders.append(tmp_path / str(number))
         for module in (tmp_path / str(number) / "attention").glob("*.py"):
             if module.stem not in ("__init__", "worked_example", "scores"):
@@ -378,7 +375,7 @@ def test_judge_grades_as_grade_does(graded, tmp_path):
     assert done.exit_code == 0 and "stray.so is no part of the problem set" in done.output
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     for one, folder in zip(chosen, folders, strict=True):
-        entries, expected = found[str(folder)]["exercises"], sample_class.expected_points(one)
+        entries, expected = found[str(folder)]["exercises"], samples.expected_points(one)
         assert set(entries) == {exercise.id for exercise in exercises()}
         assert {name: entries[name]["points"] for name in expected} == expected
         for check in entries["worked_example.softmax"]["checks"]:

@@ -11,10 +11,12 @@ from datetime import timedelta
 
 import pytest
 
-from autograder import entering, grading, records
-from autograder.entering import Entering
-from autograder.gradebook_trouble import GradebookDamaged, NotEntered
-from autograder.nbgrader_plugin import api
+from autograder import pipeline
+from autograder.gradebook import sync
+from autograder.gradebook.errors import GradebookDamaged, NotEntered
+from autograder.gradebook.preprocessor import api
+from autograder.gradebook.sync import Entering
+from autograder.judge import cache
 
 from .judged_class import (
     CLASS,
@@ -94,7 +96,7 @@ def test_gradebook_and_notebooks_are_those_of_nbgraders_own_autograde(judged, tm
         mark_by_hand(one)
     hand_in(stock, "ben", "right", None, DUE + timedelta(hours=5))
     hand_in(stock, "ada", "right", "Now I know.", DUE - timedelta(minutes=5))
-    records.record_of(stock, "ben", "ps1")
+    cache.record_of(stock, "ben", "ps1")
     for folder in ("submitted", "intake", "results"):
         shutil.rmtree(ours.root / folder)
         shutil.copytree(stock.root / folder, ours.root / folder)
@@ -106,7 +108,7 @@ def test_gradebook_and_notebooks_are_those_of_nbgraders_own_autograde(judged, tm
 
 
 def run(course):
-    return {line.student: line for line in grading.grade(course, "ps1")}
+    return {line.student: line for line in pipeline.grade(course, "ps1")}
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +135,7 @@ def locked(course):
 
 
 def test_whoever_meets_a_locked_gradebook_is_told_so_and_entered_by_the_next_run(course, whole, monkeypatch):
-    monkeypatch.setattr(entering, "PATIENCE", 0.3)
+    monkeypatch.setattr(sync, "PATIENCE", 0.3)
     before = dump(course)
     with locked(course):
         lines = run(course)
@@ -144,8 +146,8 @@ def test_whoever_meets_a_locked_gradebook_is_told_so_and_entered_by_the_next_run
 
 
 def test_a_lock_in_the_middle_stops_only_those_who_meet_it(course, whole, monkeypatch):
-    monkeypatch.setattr(entering, "PATIENCE", 0.3)
-    verdicts = {student: records.record_on_file(course, student, "ps1") for student in CLASS}
+    monkeypatch.setattr(sync, "PATIENCE", 0.3)
+    verdicts = {student: cache.record_on_file(course, student, "ps1") for student in CLASS}
     with Entering(course, "ps1") as book:
         book.enter("ada", verdicts["ada"])
         with locked(course), pytest.raises(NotEntered, match="another program"):
@@ -156,7 +158,7 @@ def test_a_lock_in_the_middle_stops_only_those_who_meet_it(course, whole, monkey
 
 
 def test_a_later_verdict_that_met_a_locked_gradebook_is_entered_by_the_next_run(course, monkeypatch):
-    monkeypatch.setattr(entering, "PATIENCE", 0.3)
+    monkeypatch.setattr(sync, "PATIENCE", 0.3)
     run(course)
     path = course.result_file("ada", "ps1")
     record = json.loads(path.read_text())
@@ -210,7 +212,7 @@ def test_a_full_disk_leaves_no_half_folder_and_the_next_run_completes_it(course,
         refused = {}
         for student in CLASS:
             try:
-                book.enter(student, records.record_on_file(course, student, "ps1"))
+                book.enter(student, cache.record_on_file(course, student, "ps1"))
             except NotEntered as error:
                 refused[student] = str(error)
         assert refused and all("the disk is full" in text for text in refused.values())
@@ -222,7 +224,7 @@ def test_a_full_disk_leaves_no_half_folder_and_the_next_run_completes_it(course,
 
 
 def test_a_gradebook_that_cannot_grow_keeps_no_half_rows(course, whole):
-    refused, verdicts = set(), {student: records.record_on_file(course, student, "ps1") for student in CLASS}
+    refused, verdicts = set(), {student: cache.record_on_file(course, student, "ps1") for student in CLASS}
     with closing(sqlite3.connect(course.root / "gradebook.db", isolation_level=None)) as db:
         db.execute("PRAGMA page_size = 512")  # small pages, each of them soon full
         db.execute("VACUUM")
@@ -246,7 +248,7 @@ def test_a_damaged_gradebook_is_named_before_anything_is_judged(course, whole, m
     sound = path.read_bytes()
     path.write_bytes(sound[:place] + b"not what was here" * 250 + sound[place + 17 * 250 :])
     kept = {one: one.read_bytes() for one in (course.root / "results").rglob("*.json")}
-    monkeypatch.setattr(grading, "judged", lambda *_: pytest.fail("judged"))
+    monkeypatch.setattr(pipeline, "judged", lambda *_: pytest.fail("judged"))
     with pytest.raises(GradebookDamaged, match="put a copy of it in its place") as told:
         run(course)
     assert str(path) in str(told.value) and str(course.root / "results") in str(told.value)
@@ -267,7 +269,7 @@ def test_a_place_that_cannot_be_written_is_one_students_trouble(course, whole):
 
 
 def test_what_was_handed_in_after_judging_is_not_entered_with_the_earlier_verdict(course):
-    record = records.record_on_file(course, "ada", "ps1")
+    record = cache.record_on_file(course, "ada", "ps1")
     hand_in(course, "ada", "stubs", None, DUE)
     with Entering(course, "ps1") as book, pytest.raises(NotEntered, match="handed in meanwhile"):
         book.enter("ada", record)

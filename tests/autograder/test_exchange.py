@@ -12,10 +12,10 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeFactory
 from traitlets.config import Config
 
-from autograder import releasing
-from autograder.course import Course
-from autograder.nbgrader_plugin import configure
-from autograder.places import REFERENCE, ROOT
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE, ROOT
+from autograder.gradebook.preprocessor import configure
+from autograder.release import bundle
 
 COURSE_ID = "attention-by-hand"
 
@@ -53,7 +53,7 @@ def test_submissions_come_and_each_learners_feedback_goes_through_the_exchange(t
     (tmp_path / "exchange").mkdir(mode=0o777)
     (tmp_path / "exchange").chmod(0o777)
     course = Course.open(tmp_path / "course")
-    releasing.release(course, "ps1")
+    bundle.release(course, "ps1")
     c = exchange_settings(tmp_path)
     configure(c, course.root)
     c.ExchangeCollect.check_owner = False  # one account plays everybody

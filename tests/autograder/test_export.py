@@ -6,11 +6,11 @@ import pytest
 from click.testing import CliRunner
 from nbgrader.api import Gradebook
 
-from autograder import exports
 from autograder.__main__ import main
-from autograder.course import Course
-from autograder.gradebook import harmless, scores
-from autograder.nbgrader_plugin import gradebook
+from autograder.course.folder import Course
+from autograder.gradebook import exports
+from autograder.gradebook.preprocessor import gradebook
+from autograder.gradebook.scores import harmless, scores
 
 #: id, first name, last name, e-mail, the number in Canvas, points by the grader, points by hand (None: still to give).
 CLASS = [

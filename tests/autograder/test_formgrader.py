@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from autograder import records
-from autograder.gradebook import scores
-from autograder.places import ROOT
+from autograder.course.paths import ROOT
+from autograder.gradebook.scores import scores
+from autograder.judge import cache
 
 from ..formgrader import formgrader_on
 from .judged_class import CLASS, enter, judged_course
@@ -82,7 +82,7 @@ def test_a_submission_shows_verdicts_source_and_answer_and_a_mark_given_there_su
 ):
     open_submission(page, formgrader, PARTLY)
     text = words(page.locator("#notebook").first.inner_text())
-    verdicts = [words(one["text"]) for one in records.record_on_file(course, PARTLY, "ps1")["exercises"]]
+    verdicts = [words(one["text"]) for one in cache.record_on_file(course, PARTLY, "ps1")["exercises"]]
     assert "# submitted: attention/worked_example.py" in text and "def project(*arguments):" in text
     assert len(verdicts) > 1 and all(one in text for one in verdicts)
     for number, panel in enumerate(written(page), start=1):

@@ -16,9 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import arrivals, confine, intake, records
-from autograder.course import Course
-from autograder.printable import printable
+from autograder.course.folder import Course
+from autograder.course.printable import printable
+from autograder.intake import archive as arrivals
+from autograder.intake import submission
+from autograder.judge import cache, protocol
 from selfcheck import hints
 from selfcheck.catalogue import exercises
 from selfcheck.recorded import plans_of, visible_keys
@@ -131,10 +133,10 @@ RELEASED = {
 @fuzz(400, data=damaged(mutated(st.just(RELEASED), most=4).map(as_bytes)) | damaged(junk.map(as_bytes)))
 def test_whatever_notebook_comes_the_released_one_goes_on(data):
     began = time.monotonic()
-    notebook, remarks = intake.rebuild(RELEASED, data)
+    notebook, remarks = submission.rebuild(RELEASED, data)
     assert time.monotonic() - began < SLOWEST
     answer = notebook["cells"][2]["source"]
-    assert isinstance(answer, str) and len(answer) <= 12 * intake.MOST_ANSWER_CHARACTERS
+    assert isinstance(answer, str) and len(answer) <= 12 * submission.MOST_ANSWER_CHARACTERS
     notebook["cells"][2]["source"] = RELEASED["cells"][2]["source"]
     assert notebook == RELEASED
     assert all(map(one_line, remarks))
@@ -261,7 +263,7 @@ def test_whatever_folder_comes_a_clean_submission_stands_there(course, first, la
             put(folder, parts, kind, content)
         sound(arrivals.read_folder(folder, "ps3"))
         began = time.monotonic()
-        assert all(map(one_line, intake.normalise(course, "ada", "ps3")))
+        assert all(map(one_line, submission.normalise(course, "ada", "ps3")))
         assert time.monotonic() - began < SLOWEST
         left = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
         assert left.keys() >= {"ps3.ipynb", "attention", arrivals.STAMP, arrivals.TICKET}
@@ -280,7 +282,7 @@ STAMPS = st.from_regex(r"\A2\d{3}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)? ?([A-Za-z/
 
 @fuzz(300, text=STAMPS)
 def test_a_time_stamp_is_a_time_or_none(text):
-    found = intake.stamp_time(text)
+    found = submission.stamp_time(text)
     assert found is None or (found.tzinfo is UTC and 1999 <= found.year <= 3000)
 
 
@@ -332,10 +334,10 @@ def conversations(draw):
 @fuzz(800, talk=conversations())
 def test_whatever_a_process_says_becomes_a_verdict(talk):
     exercise, keys, data = talk
-    _, lines = confine._lines(data, 1)
-    request = confine.Request(exercise.id, plans_of(keys))
+    _, lines = protocol._lines(data, 1)
+    request = protocol.Request(exercise.id, plans_of(keys))
     began = time.monotonic()
-    answers = confine._sound(request, lines[0] if lines else {"died": "ended"})
+    answers = protocol._sound(request, lines[0] if lines else {"died": "ended"})
     result = judge(exercise, keys, [answers[str(place)] for place in range(len(keys))])
     assert time.monotonic() - began < SLOWEST
     assert 0 <= result.points <= result.max_points == exercise.max_points - exercise.hidden_points
@@ -363,7 +365,7 @@ MARK = {"digest": "0" * 64, "remarks": ["torch.py is no part of the problem set:
 def test_a_damaged_mark_of_the_intake_is_a_mark_or_none(tmp_path_factory, data):
     path = Path(tmp_path_factory.getbasetemp()) / "mark.json"
     path.write_bytes(data)
-    found = intake._read_mark(path)
+    found = submission._read_mark(path)
     assert found is None or (type(found[0]) is str and {type(one) for one in found[1]} <= {str})
 
 
@@ -384,7 +386,7 @@ RECORD = {
 def test_a_damaged_record_is_a_record_or_none(tmp_path_factory, data):
     path = Path(tmp_path_factory.getbasetemp()) / "record.json"
     path.write_bytes(data)
-    found = records.read_record(path)
+    found = cache.read_record(path)
     if found is not None:
         assert {type(one["points"]) for one in found["exercises"]} <= {int}
         assert {type(one) for one in (*found["remarks"], *found["troubles"], found["student"])} <= {str}
@@ -393,4 +395,4 @@ def test_a_damaged_record_is_a_record_or_none(tmp_path_factory, data):
 def test_a_whole_record_is_one(tmp_path):
     path = tmp_path / "record.json"
     path.write_text(json.dumps(RECORD))
-    assert records.read_record(path) == RECORD
+    assert cache.read_record(path) == RECORD

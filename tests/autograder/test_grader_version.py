@@ -5,14 +5,14 @@ import shutil
 
 import pytest
 
-from autograder import verdicts
-from autograder.places import REFERENCE, ROOT, SELFCHECK
+from autograder.course.paths import REFERENCE, ROOT, SELFCHECK
+from autograder.judge import result
 
 HASHED = (
-    "autograder/judging.py",
-    "autograder/room.py",
-    "autograder/hidden/masks.py",
-    "autograder/misconceptions/_mask_forms.py",
+    "autograder/judge/judge.py",
+    "autograder/sandbox/runner.py",
+    "autograder/answer_key/hidden/masks.py",
+    "autograder/answer_key/misconceptions/_mask_forms.py",
     "solutions/attention/masks.py",
     "src/selfcheck/compare.py",
     "src/selfcheck/checks/masks.py",
@@ -28,14 +28,14 @@ def copy(tmp_path, monkeypatch):
     ignored = shutil.ignore_patterns("__pycache__")
     for folder in (ROOT / "autograder", REFERENCE, SELFCHECK):
         shutil.copytree(folder, tmp_path / folder.relative_to(ROOT), ignore=ignored)
-    monkeypatch.setattr(verdicts, "__file__", str(tmp_path / "autograder" / "verdicts.py"))
+    monkeypatch.setattr(result, "__file__", str(tmp_path / "autograder" / "verdicts.py"))
     for name, folder in (("REFERENCE", REFERENCE), ("SELFCHECK", SELFCHECK)):
-        monkeypatch.setattr(verdicts, name, tmp_path / folder.relative_to(ROOT))
+        monkeypatch.setattr(result, name, tmp_path / folder.relative_to(ROOT))
     return tmp_path
 
 
 def version():
-    return verdicts.grader_version.__wrapped__()  # the one of this process is worked out once
+    return result.grader_version.__wrapped__()  # the one of this process is worked out once
 
 
 def change(path):

@@ -6,12 +6,12 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-from autograder import arrivals
 from autograder.__main__ import main
-from autograder.course import Course
-from autograder.nbgrader_plugin import _wrapped
-from autograder.places import REFERENCE
-from autograder.released_notebooks import written_questions
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE
+from autograder.course.releases import written_questions
+from autograder.gradebook.preprocessor import _wrapped
+from autograder.intake import archive
 
 
 def run(*arguments, course):
@@ -52,7 +52,7 @@ def test_a_new_written_answer_beside_unchanged_modules_is_entered(course, tmp_pa
     hand_in(course, tmp_path, "ada", "my first answer")
     assert run("grade", "ps1", course=course).exit_code == 0
     hand_in(course, tmp_path, "ada", "my second answer")
-    stamp = course.submitted("ada", "ps1") / arrivals.STAMP
+    stamp = course.submitted("ada", "ps1") / archive.STAMP
     stamp.write_text("2030-01-01 12:00:00 UTC")  # the clock that counts has whole seconds
     assert run("grade", "ps1", course=course).exit_code == 0
     entered = (course.root / "autograded" / "ada" / "ps1" / "ps1.ipynb").read_text()

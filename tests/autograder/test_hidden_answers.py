@@ -7,18 +7,20 @@ from datetime import UTC, datetime
 
 import pytest
 
-from autograder import hidden_answers, judging, reference, releasing
-from autograder.course import Course
-from autograder.grading import grade
-from autograder.judging import keys_of
-from autograder.places import ROOT
+from autograder.answer_key import precomputed, reference
+from autograder.course.folder import Course
+from autograder.course.paths import ROOT
+from autograder.judge import judge
+from autograder.judge.judge import keys_of
+from autograder.pipeline import grade
+from autograder.release import bundle
 from tests.autograder.judged_class import hand_in
 
 HAND_IN_TIME = datetime(2030, 1, 1, tzinfo=UTC)
 GRADE = """
 import sys
-from autograder.course import Course
-from autograder.grading import grade
+from autograder.course.folder import Course
+from autograder.pipeline import grade
 
 for line in grade(Course.open(sys.argv[1]), "ps1"):
     print(line.points, line.remarks)
@@ -29,7 +31,7 @@ print("torch" in sys.modules, "_reference_attention" in sys.modules)
 @pytest.fixture(scope="module")
 def released(tmp_path_factory):
     course = Course.open(tmp_path_factory.mktemp("answers") / "course")
-    releasing.release(course, "ps1")
+    bundle.release(course, "ps1")
     hand_in(course, "ada", "partly", None, HAND_IN_TIME)
     return course
 
@@ -37,7 +39,7 @@ def released(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
     monkeypatch.setattr(reference, "KNOWN", {})
-    judging._keys_of.cache_clear()
+    judge._keys_of.cache_clear()
 
 
 def content(course):
@@ -53,7 +55,7 @@ def test_a_release_writes_them_for_the_owner_alone(released):
 def test_they_are_what_reference_and_misconceptions_answer(released, monkeypatch):
     terms = released.terms.of("ps1")
     for exercise in terms.exercises("ps1"):
-        assert hidden_answers.read(released, "ps1")
+        assert precomputed.read(released, "ps1")
         read = reference.hidden_keys(exercise, terms)
         monkeypatch.setattr(reference, "KNOWN", {})
         live = [key for key in keys_of(exercise, terms) if not key.reveal]
@@ -75,7 +77,7 @@ def test_grading_needs_neither_reference_nor_torch(released):
 def test_those_of_another_grader_or_secret_are_not_believed(released, name, monkeypatch):
     (released.root / "others.json").write_text(json.dumps(content(released) | {name: "another"}))
     monkeypatch.setattr(Course, "answers_file", lambda self, problem_set: self.root / "others.json")
-    assert not hidden_answers.read(released, "ps1")
+    assert not precomputed.read(released, "ps1")
     assert not reference.KNOWN
 
 
@@ -84,8 +86,8 @@ def test_a_full_disk_costs_nobody_a_mark(released, monkeypatch):
         raise OSError(28, "No space left on device")
 
     before = grade(released, "ps1")[0].points
-    monkeypatch.setattr(hidden_answers, "read", lambda *_: False)
-    monkeypatch.setattr(hidden_answers, "write", full)
+    monkeypatch.setattr(precomputed, "read", lambda *_: False)
+    monkeypatch.setattr(precomputed, "write", full)
     assert [line.points for line in grade(released, "ps1", regrade=True)] == [before]
 
 

@@ -3,9 +3,10 @@
 import pytest
 from nbformat.v4 import new_notebook
 
-from autograder import intake, nbgrader_plugin
-from autograder.course import Course
-from autograder.nbgrader_plugin import TrustedResults
+from autograder.course.folder import Course
+from autograder.gradebook import preprocessor
+from autograder.gradebook.preprocessor import TrustedResults
+from autograder.intake import submission
 
 
 def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_not(tmp_path, monkeypatch):
@@ -19,8 +20,8 @@ def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_n
             raise OSError("disk full")
         cleaned.append(student)
 
-    monkeypatch.setattr(intake, "normalise", normalise)
-    nbgrader_plugin._take_in(tmp_path, "ps1", "*", [])
+    monkeypatch.setattr(submission, "normalise", normalise)
+    preprocessor._take_in(tmp_path, "ps1", "*", [])
     assert cleaned == ["zoe"]
     step = TrustedResults()
     step.config.CourseDirectory.root = str(tmp_path)
@@ -28,6 +29,6 @@ def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_n
     with pytest.raises(RuntimeError, match="could not be taken in"):
         step.preprocess(new_notebook(), resources)
 
-    monkeypatch.setattr(intake, "normalise", lambda *_: cleaned.append("ada"))
-    nbgrader_plugin._take_in(tmp_path, "ps1", "ada", [])
-    assert ("ps1", "ada") not in nbgrader_plugin._refused
+    monkeypatch.setattr(submission, "normalise", lambda *_: cleaned.append("ada"))
+    preprocessor._take_in(tmp_path, "ps1", "ada", [])
+    assert ("ps1", "ada") not in preprocessor._refused

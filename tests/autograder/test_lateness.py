@@ -5,20 +5,21 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from autograder import audit, grading, lateness
-from autograder.audit import Log, read_log
-from autograder.course import Course
-from autograder.gradebook import scores
-from autograder.nbgrader_plugin import api
+from autograder import pipeline
+from autograder.course.folder import Course
+from autograder.gradebook import audit_log, late_penalty
+from autograder.gradebook.audit_log import Log, read_log
+from autograder.gradebook.preprocessor import api
+from autograder.gradebook.scores import scores
 
 from .judged_class import CLASS, DUE, copy_of, hand_in, judged_course
 from .test_audit import LATER, record, run
 
 TIMES = {"handed_in": DUE + timedelta(hours=2), "due": DUE, "extension": None}
 LATE = {**TIMES, "penalty": 5.0, "policy": "Tenth", "score": 50.0}
-SEEN = lateness.facts(**LATE)
-ONLY_READ = lateness.facts(**TIMES, penalty=5.0)
-IN_TIME = lateness.facts(DUE - timedelta(hours=1), DUE, None, None)
+SEEN = late_penalty.facts(**LATE)
+ONLY_READ = late_penalty.facts(**TIMES, penalty=5.0)
+IN_TIME = late_penalty.facts(DUE - timedelta(hours=1), DUE, None, None)
 
 
 @pytest.fixture
@@ -69,14 +70,14 @@ CHANGES = [
 
 @pytest.mark.parametrize(("change", "why"), CHANGES)
 def test_another_penalty_is_logged_once_with_its_cause(course, change, why):
-    now = lateness.facts(**LATE | change)
+    now = late_penalty.facts(**LATE | change)
     _, event = logged(course, (record(), SEEN), (record(), now), (record(), now))
     assert event["why"] == [f"late penalty {why}"] and event["exercises"] == {}
     assert event["late"].keys() == {name for name in SEEN.keys() | now.keys() if SEEN.get(name) != now.get(name)}
 
 
 def test_a_penalty_of_somebody_who_had_none_names_the_cause_too(course):
-    event = logged(course, (record(), IN_TIME), (record(), lateness.facts(**LATE)))[-1]
+    event = logged(course, (record(), IN_TIME), (record(), late_penalty.facts(**LATE)))[-1]
     assert event["why"] == [
         "late penalty none → 5 of 50 points, 2 h late: handed in again: 2030-01-01 11:00:00 → 2030-01-01 14:00:00"
     ]
@@ -85,7 +86,7 @@ def test_a_penalty_of_somebody_who_had_none_names_the_cause_too(course):
 def test_nothing_is_logged_of_a_penalty_that_stands(course):
     steps = [(record(), SEEN), (record(), ONLY_READ), (record(), SEEN), (record(), None)]
     assert len(logged(course, *steps)) == 1
-    unpunished = lateness.facts(**LATE | {"penalty": None})
+    unpunished = late_penalty.facts(**LATE | {"penalty": None})
     assert len(logged(course, (record(student="ben"), IN_TIME), (record(student="ben"), unpunished))) == 2
 
 
@@ -95,8 +96,8 @@ def test_what_led_to_a_penalty_is_compared_with_what_led_to_the_one_before(cours
     marked = record(key="k2", terms="t2", **LATER)
     steps = [
         (record(), SEEN),
-        (marked, lateness.facts(**given, penalty=5.0)),
-        (marked, lateness.facts(**given, penalty=0)),
+        (marked, late_penalty.facts(**given, penalty=5.0)),
+        (marked, late_penalty.facts(**given, penalty=0)),
     ]
     *_, between, last = logged(course, *steps)
     assert between["late"] == {} and not any("penalty" in one for one in between["why"])
@@ -105,13 +106,13 @@ def test_what_led_to_a_penalty_is_compared_with_what_led_to_the_one_before(cours
 
 def test_a_log_from_before_penalties_were_logged_goes_on(course):
     logged(course, (record(), SEEN), (record(student="ben"), IN_TIME))
-    path, previous = course.root / audit.FILE, ""
+    path, previous = course.root / audit_log.FILE, ""
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     with path.open("wb") as file:
         for event in lines:
             del event["late"]
             raw = json.dumps(event | {"why": ["first grading"], "previous": previous}).encode()
-            previous = audit.hashlib.sha256(raw).hexdigest()
+            previous = audit_log.hashlib.sha256(raw).hexdigest()
             file.write(raw + b"\n")
     found = logged(course, *[(record(), ONLY_READ), (record(student="ben"), IN_TIME)] * 2)
     assert [event["why"] for event in found] == [
@@ -128,7 +129,7 @@ def test_a_log_from_before_penalties_were_logged_goes_on(course):
 )
 def test_a_line_of_which_the_penalty_cannot_be_told_holds_no_event(course, odd):
     logged(course, (record(), SEEN))
-    path = course.root / audit.FILE
+    path = course.root / audit_log.FILE
     event = json.loads(path.read_bytes())
     path.write_text(json.dumps(event | {"late": odd}) + "\n")
     assert logged(course, (record(), SEEN))[0] is None and run(course)[0] == 0
@@ -152,13 +153,13 @@ def assert_explained(course):
         points = sum(one.exercises.values()) + sum(one.by_hand.values())
         assert points - one.late.get("penalty", 0.0) == pytest.approx(book[student].final)
     length = len(events(course))
-    grading.grade(course, "ps1")
+    pipeline.grade(course, "ps1")
     assert len(events(course)) == length, "nothing has changed, and nothing is logged twice"
 
 
 def test_the_log_explains_every_score_whatever_becomes_of_deadline_extension_marks_and_work(judged, tmp_path):
     course = copy_of(judged, tmp_path / "course")
-    grading.grade(course, "ps1")
+    pipeline.grade(course, "ps1")
     assert_explained(course)
     assert {name for name, penalty in penalties(course).items() if penalty} == {"carla", "dora", "émile"}
     assert events(course, "dora")[0]["why"][1] == "late penalty 1 of 42 points, 2 h late"
@@ -170,7 +171,7 @@ def test_the_log_explains_every_score_whatever_becomes_of_deadline_extension_mar
         written.manual_score, written.needs_manual_grade = 2.0, False
         book.db.commit()
     hand_in(course, "émile", "partly", None, DUE + timedelta(hours=70))
-    grading.grade(course, "ps1", regrade=True)
+    pipeline.grade(course, "ps1", regrade=True)
     assert_explained(course)
     (said,) = (event["why"][0] for event in events(course, "dora")[1:])
     assert said.startswith(
@@ -181,7 +182,7 @@ def test_the_log_explains_every_score_whatever_becomes_of_deadline_extension_mar
 
     with api(course).gradebook as book:
         book.update_or_create_assignment("ps1", duedate=datetime(2030, 1, 1, 10))
-    grading.grade(course, "ps1", regrade=True)
+    pipeline.grade(course, "ps1", regrade=True)
     assert_explained(course)
     moved = "the deadline moved: 2030-01-01 12:00:00 → 2030-01-01 10:00:00"
     assert events(course, "ada")[-1]["why"][0] == f"late penalty none → 0.5 of 42 points, 1 h late: {moved}"
@@ -194,12 +195,12 @@ def test_penalties_that_nbgrader_entered_by_itself_or_for_the_grader_are_logged(
     course = copy_of(judged, tmp_path / "course")
     with (course.root / "nbgrader_config.py").open("a") as file:
         file.write("c.Autograde.post_convert_hook = lambda **_: None\n")  # a step that the grader leaves to nbgrader
-    grading.grade(course, "ps1")
+    pipeline.grade(course, "ps1")
     assert len(events(course)) == len(CLASS) and events(course, "dora")[0]["why"][1] == "late penalty 1, 2 h late"
     assert_explained(course)
     with api(course).gradebook as book:
         book.find_submission_notebook("ps1", "ps1", "dora").late_submission_penalty = 0.25
         book.db.commit()
-    grading.grade(course, "ps1")
+    pipeline.grade(course, "ps1")
     assert "late penalty 1 → 0.25, 2 h late: changed by hand" in events(course, "dora")[-1]["why"][0]
     assert_explained(course)

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from autograder import scaffold
-from autograder.places import ROOT
-from autograder.scaffold import Refused, Wish
+from autograder.authoring import scaffold
+from autograder.authoring.scaffold import Refused, Wish
+from autograder.course.paths import ROOT
 from selfcheck.catalogue import exercises
 
 from .repository_copy import build, copied, run
@@ -19,9 +19,9 @@ FUNCTION, CLASS = (
 NUMBER = f"3.{1 + max(int(one.number[2:]) for one in exercises() if one.number.startswith('3.'))}"  # the next one
 JUDGE = """
 import json, sys
-from autograder.judging import PUBLIC_TERMS, Submission, judge_problem_set
-from autograder.places import REFERENCE
-from autograder.sandbox import open_sandbox
+from autograder.judge.judge import PUBLIC_TERMS, Submission, judge_problem_set
+from autograder.course.paths import REFERENCE
+from autograder.sandbox.bubblewrap import open_sandbox
 
 reference = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
 wrong = reference | {"rows.py": b"def scaled_rows(x, factor):\\n    return x + factor\\n"}

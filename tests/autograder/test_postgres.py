@@ -9,14 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from autograder import arrivals, entering, grading, intake, records, releasing
+from autograder import pipeline
 from autograder.bench.synthetic import make_class, write
-from autograder.course import Course
-from autograder.entering import Entering
-from autograder.gradebook import scores
-from autograder.gradebook_trouble import NotEntered
-from autograder.nbgrader_plugin import gradebook
-from autograder.places import ROOT
+from autograder.course.folder import Course
+from autograder.course.paths import ROOT
+from autograder.gradebook import sync
+from autograder.gradebook.errors import NotEntered
+from autograder.gradebook.preprocessor import gradebook
+from autograder.gradebook.scores import scores
+from autograder.gradebook.sync import Entering
+from autograder.intake import archive, submission
+from autograder.judge import cache
+from autograder.release import bundle
 
 from .judged_class import CLASS, enter, enter_where_another_does, judged_course
 from .postgresql import Server
@@ -76,11 +80,11 @@ def handed_in(server, tmp_path_factory):
     folder = tmp_path_factory.mktemp("two")
     course = Course.open(folder / "course")
     settle(course, server.make("two"))
-    releasing.release(course, "ps1")
+    bundle.release(course, "ps1")
     released = (course.release("ps1") / "ps1.ipynb").read_text(encoding="utf-8")
     for student in make_class("ps1", LARGE_CLASS, course.secret):
         write(student, "ps1", released, folder / student.name)
-        intake.store(course, student.name, "ps1", arrivals.read_folder(folder / student.name, "ps1"))
+        submission.store(course, student.name, "ps1", archive.read_folder(folder / student.name, "ps1"))
     return course
 
 
@@ -123,8 +127,8 @@ def test_the_server_holds_what_sqlite_would(graded, tmp_path):
     course, _ = graded
     by_file = copied(course, tmp_path / "course")
     shutil.rmtree(by_file.root / "autograded")
-    releasing.release(by_file, "ps1")
-    lines = grading.grade(by_file, "ps1")
+    bundle.release(by_file, "ps1")
+    lines = pipeline.grade(by_file, "ps1")
     assert (by_file.root / "gradebook.db").exists()
     assert len({line.points for line in lines}) > 2, "a class in which all are alike shows little"
     assert shown(course) == shown(by_file)
@@ -184,7 +188,7 @@ def database_of(course):
 
 
 def run(course):
-    return {line.student: line for line in grading.grade(course, "ps1")}
+    return {line.student: line for line in pipeline.grade(course, "ps1")}
 
 
 def assert_completed_by_the_next_run(course, whole):
@@ -226,8 +230,8 @@ def test_two_graders_who_meet_a_new_student_at_once_enter_it_once(course, whole,
     ids=["a lock", "a server that goes and comes back"],
 )
 def test_trouble_stops_only_those_who_meet_it(course, whole, server, monkeypatch, trouble, told):
-    monkeypatch.setattr(entering, "PATIENCE", 0.3)
-    verdicts = {student: records.record_on_file(course, student, "ps1") for student in CLASS}
+    monkeypatch.setattr(sync, "PATIENCE", 0.3)
+    verdicts = {student: cache.record_on_file(course, student, "ps1") for student in CLASS}
     with Entering(course, "ps1") as book:
         book.enter("ada", verdicts["ada"])
         with trouble(server, course), pytest.raises(NotEntered, match=told):
@@ -238,7 +242,7 @@ def test_trouble_stops_only_those_who_meet_it(course, whole, server, monkeypatch
 
 
 def test_nobody_is_told_of_a_connection_that_was_lost_while_others_were_judged(course, whole, server):
-    verdicts = {student: records.record_on_file(course, student, "ps1") for student in CLASS}
+    verdicts = {student: cache.record_on_file(course, student, "ps1") for student in CLASS}
     with Entering(course, "ps1") as book:
         for student in CLASS:
             book.enter(student, verdicts[student])

@@ -6,10 +6,11 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from autograder import mutation, proofs, prove_command
 from autograder.__main__ import main
-from autograder.mutants import mutants
-from autograder.places import BOOK, ROOT
+from autograder.authoring import mutation, proofs
+from autograder.authoring.mutants import mutants
+from autograder.cli import prove
+from autograder.course.paths import BOOK, ROOT
 from selfcheck.catalogue import exercises
 
 MODULES = mutation.modules()
@@ -33,10 +34,10 @@ def test_a_part_of_the_proof_holds(tmp_path):
 def test_the_guides_figures_are_of_the_whole_proof():
     text = (BOOK / "guides" / "proven.txt").read_text(encoding="utf-8")
     assert text.startswith("`python -m autograder prove --seed ")
-    assert set(shares(text)) == set(MODULES) and min(shares(text).values()) >= prove_command.LEAST
+    assert set(shares(text)) == set(MODULES) and min(shares(text).values()) >= prove.LEAST
     wrong = sum(len(one.misconceptions) for one in exercises())
     assert f"| misconceptions fail a visible check and are named | {wrong} | all |" in text
-    assert f"{len(exercises())} exercises, {prove_command.WHOLE.secrets} course secrets" in text
+    assert f"{len(exercises())} exercises, {prove.WHOLE.secrets} course secrets" in text
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -46,12 +47,12 @@ def test_every_survivor_is_a_mutant_and_has_a_reason(module):
     assert not (listed.equivalent.keys() | listed.unseen.keys()) - names
     assert not listed.equivalent.keys() & listed.unseen.keys()
     assert all(len(reason) > 20 for reason in (*listed.equivalent.values(), *listed.unseen.values()))
-    assert len(listed.unseen) <= (1 - prove_command.LEAST) * (len(names) - len(listed.equivalent))
+    assert len(listed.unseen) <= (1 - prove.LEAST) * (len(names) - len(listed.equivalent))
 
 
 def test_what_does_not_hold_is_said_and_nothing_is_written(monkeypatch, tmp_path):
     survivor = mutation.mutants_of("scores")[0]
-    monkeypatch.setattr(prove_command, "checks_proven", lambda extent, seed: [prove_command.Proof("checks", 1)])
+    monkeypatch.setattr(prove, "checks_proven", lambda extent, seed: [prove.Proof("checks", 1)])
     monkeypatch.setattr(mutation, "judged", lambda chosen: [mutation.Outcome("scores", survivor.name, "")])
     done = CliRunner().invoke(main, ["prove", "--quick", "--out", str(tmp_path / "figures.md")])
     assert done.exit_code == 1 and "scores: no check sees" in " ".join(done.output.split())

@@ -8,12 +8,12 @@ from bs4 import BeautifulSoup
 from click.testing import CliRunner
 
 from autograder.__main__ import main
-from autograder.course import Course
+from autograder.build.urls import site_url
+from autograder.course.folder import Course
 from autograder.report import page as report_page
 from autograder.report.plots import binned
 from autograder.report.reread import section
 from autograder.report.summary import class_report
-from autograder.repository import site_url
 from selfcheck.catalogue import exercises, in_problem_set
 
 from .class_records import file_record, hand_in, in_a_terminal

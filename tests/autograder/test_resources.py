@@ -5,11 +5,12 @@ import time
 
 import pytest
 
-from autograder import confine, rooms
-from autograder.places import REFERENCE
-from autograder.resources import Looks, Tally, Used
-from autograder.sandbox import open_sandbox
-from autograder.stubs import given_files
+from autograder.build.stubs import given_files
+from autograder.course.paths import REFERENCE
+from autograder.judge import protocol
+from autograder.sandbox import worker_pool
+from autograder.sandbox.bubblewrap import open_sandbox
+from autograder.sandbox.usage import Looks, Tally, Used
 from selfcheck.plan import call
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
@@ -105,18 +106,18 @@ def sandbox():
 def used(sandbox, body, together):
     """What the module masks.py with this body uses for one answer, and the answer."""
     tally = Tally()
-    asked = GIVEN | {"masks.py": (HELPERS + body).encode()}, [confine.Request("masks.causal_mask", PLANS)]
+    asked = GIVEN | {"masks.py": (HELPERS + body).encode()}, [protocol.Request("masks.causal_mask", PLANS)]
     if together:
-        answers = confine.ask_together(*asked, sandbox, lambda answers: True, tally)
+        answers = protocol.ask_together(*asked, sandbox, lambda answers: True, tally)
     else:
-        answers = confine.ask(*asked, False, sandbox, tally)
+        answers = protocol.ask(*asked, False, sandbox, tally)
     return tally, answers[0]["0"][0]
 
 
 @pytest.mark.parametrize("body", HIDING.values(), ids=HIDING)
 def test_time_burnt_in_another_process_is_in_the_figure(sandbox, monkeypatch, body):
-    monkeypatch.setattr(confine, "SECONDS", 1.0)  # for what is left behind, which is waited for
-    monkeypatch.setattr(confine, "PATIENCE", 60.0)
+    monkeypatch.setattr(protocol, "SECONDS", 1.0)  # for what is left behind, which is waited for
+    monkeypatch.setattr(protocol, "PATIENCE", 60.0)
     tally, answer = used(sandbox, body, together=False)
     assert answer["value"]["value"] == "3" and tally.used.complete
     assert BURNT <= tally.seconds["masks.causal_mask"] <= tally.used.processor_seconds
@@ -169,7 +170,7 @@ def test_who_is_stopped_at_a_limit_is_counted_whole(sandbox, monkeypatch, work):
         room.looks = Looks()  # what was seen does not help
         return b'{"started": true}\n', True
 
-    monkeypatch.setattr(confine, "_exchange", until_burnt)
+    monkeypatch.setattr(protocol, "_exchange", until_burnt)
     tally, answer = used(sandbox, BURNS_ON.replace("WORK", work), together=False)
     assert answer["error"]["type"] == "Stopped"
     assert tally.used.complete and tally.used.processor_seconds >= 2 * BURNT, "it was tried twice"
@@ -177,7 +178,7 @@ def test_who_is_stopped_at_a_limit_is_counted_whole(sandbox, monkeypatch, work):
 
 @pytest.mark.parametrize("level", ["bubblewrap", "none"])
 def test_a_sandbox_for_one_submission_counts_too_and_says_where_some_may_be_missing(monkeypatch, level):
-    monkeypatch.setattr(rooms, "houses_stand", lambda lacks: False)
+    monkeypatch.setattr(worker_pool, "houses_stand", lambda lacks: False)
     tally, answer = used(open_sandbox(level), HIDING["a child of a child whose parent is gone"], False)
     assert answer["value"]["value"] == "3"
     assert tally.used.complete == (level == "bubblewrap")

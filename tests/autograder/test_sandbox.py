@@ -10,10 +10,11 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from autograder import confine, rooms
-from autograder.places import REFERENCE, ROOT
-from autograder.sandbox import SandboxUnavailable, open_sandbox
-from autograder.stubs import given_files
+from autograder.build.stubs import given_files
+from autograder.course.paths import REFERENCE, ROOT
+from autograder.judge import protocol
+from autograder.sandbox import worker_pool
+from autograder.sandbox.bubblewrap import SandboxUnavailable, open_sandbox
 from selfcheck.arrays import unpack
 from selfcheck.plan import call, generator, iterator, tensor
 
@@ -28,8 +29,8 @@ def sandbox():
 
 def ask(sandbox, body, names=("masks.causal_mask",), torch=False):
     """The first answer to each exercise, from a module masks.py with this text."""
-    requests = [confine.Request(name, PLANS) for name in names]
-    answers = confine.ask(GIVEN | {"masks.py": body.encode()}, requests, torch, sandbox)
+    requests = [protocol.Request(name, PLANS) for name in names]
+    answers = protocol.ask(GIVEN | {"masks.py": body.encode()}, requests, torch, sandbox)
     return [one["0"][0] for one in answers]
 
 
@@ -83,7 +84,7 @@ def test_it_sees_no_process_of_the_grader(sandbox):
 
 
 def test_an_endless_loop_costs_its_own_exercise(sandbox, monkeypatch):
-    monkeypatch.setattr(confine, "SECONDS", 2.0)
+    monkeypatch.setattr(protocol, "SECONDS", 2.0)
     body = function("while True:", "    try:", "        pass", "    except BaseException:", "        pass")
     answers = ask(sandbox, body + "def other(n):\n    return n\n", ("masks.causal_mask", "masks.other"))
     assert "a loop that never ends" in answers[0]["error"]["text"]
@@ -91,7 +92,7 @@ def test_an_endless_loop_costs_its_own_exercise(sandbox, monkeypatch):
 
 
 def test_code_that_ignores_the_signal_of_the_limit_ends_a_second_later(sandbox, monkeypatch):
-    monkeypatch.setattr(confine, "SECONDS", 1.0)
+    monkeypatch.setattr(protocol, "SECONDS", 1.0)
     ignoring = function("import signal", "signal.signal(signal.SIGXCPU, signal.SIG_IGN)", "while True: pass")
     answers = ask(sandbox, ignoring + "def other(n):\n    return n\n", ("masks.causal_mask", "masks.other"))
     assert "a loop that never ends" in answers[0]["error"]["text"]
@@ -99,7 +100,7 @@ def test_code_that_ignores_the_signal_of_the_limit_ends_a_second_later(sandbox, 
 
 
 def test_waiting_ends_too_but_a_busy_machine_costs_no_point(sandbox, monkeypatch):
-    monkeypatch.setattr(confine, "SECONDS", 1.0)
+    monkeypatch.setattr(protocol, "SECONDS", 1.0)
     answer = ask(sandbox, function("import time", "time.sleep(1.5)", "return n"))[0]
     assert value_of(answer) == "3"
     answer = ask(sandbox, function("import time", "time.sleep(60)"))[0]
@@ -107,7 +108,7 @@ def test_waiting_ends_too_but_a_busy_machine_costs_no_point(sandbox, monkeypatch
 
 
 def test_a_submission_has_a_budget(sandbox, monkeypatch):
-    monkeypatch.setattr(confine, "BUDGET", 0.5)
+    monkeypatch.setattr(protocol, "BUDGET", 0.5)
     body = function("import time", "while time.process_time() < 1:", "    pass", "return n")
     answers = ask(sandbox, body + "def other(n):\n    return n\n", ("masks.causal_mask", "masks.other"))
     assert value_of(answers[0]) == "3" and "not tried" in answers[1]["error"]["text"]
@@ -155,7 +156,7 @@ def test_a_forged_line_on_the_relay_is_no_answer(sandbox):
 
 
 def test_without_bubblewrap_grading_stops_and_says_how_to_get_it(monkeypatch):
-    from autograder import sandbox as module
+    from autograder.sandbox import bubblewrap as module
 
     monkeypatch.setattr(module, "_probe", lambda: ("the program bwrap is not installed", ()))
     with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
@@ -168,7 +169,7 @@ def test_without_isolation_the_same_answers_come_back():
 
 
 def test_a_sandbox_that_never_starts_is_the_graders_fault(monkeypatch):
-    monkeypatch.setattr(rooms, "houses_stand", lambda lacks: False)
+    monkeypatch.setattr(worker_pool, "houses_stand", lambda lacks: False)
 
     class Broken:
         level, lacks = "bubblewrap", ()
@@ -177,7 +178,7 @@ def test_a_sandbox_that_never_starts_is_the_graders_fault(monkeypatch):
         def command(self, stage, program):
             yield [os.path.realpath("/bin/false")], ()
 
-    with pytest.raises(confine.GraderFault):
+    with pytest.raises(protocol.GraderFault):
         ask(Broken(), function("return n"))
 
 
@@ -193,7 +194,7 @@ def test_objects_that_a_step_hands_over_are_made_inside(sandbox):
     body = "def causal_mask(generator=None, chunks=()):\n    import torch\n"
     body += "    return torch.rand(1, generator=generator) if generator else torch.cat(list(chunks))\n"
     files = GIVEN | {"masks.py": body.encode()}
-    drawn, joined = confine.ask(files, [confine.Request("masks.causal_mask", plans)], True, sandbox)[0]["step"]
+    drawn, joined = protocol.ask(files, [protocol.Request("masks.causal_mask", plans)], True, sandbox)[0]["step"]
     assert drawn["drawn"] == {"generator": True, "": False}
     assert unpack(joined["value"]).values() == [1.0, 2.0, 3.0] and joined["largest"] == 3
 
@@ -202,7 +203,7 @@ def ends_from_outside(monkeypatch, times):
     """The sandbox is killed, as by a machine without memory, the first so many times that code runs in it."""
     begun = []
 
-    def exchange(room, *more, exchange=confine._exchange):
+    def exchange(room, *more, exchange=protocol._exchange):
         begun.append(room)
         if len(begun) <= times:
             threading.Timer(1.5, end, [room]).start()
@@ -213,7 +214,7 @@ def ends_from_outside(monkeypatch, times):
             with contextlib.suppress(psutil.NoSuchProcess):
                 one.kill()
 
-    monkeypatch.setattr(confine, "_exchange", exchange)
+    monkeypatch.setattr(protocol, "_exchange", exchange)
     return begun
 
 
@@ -225,7 +226,7 @@ def test_a_worker_that_dies_is_tried_again_and_costs_nothing(sandbox, monkeypatc
 
 def test_a_worker_that_dies_twice_is_the_graders_fault_and_no_zero(sandbox, monkeypatch):
     ends_from_outside(monkeypatch, 2)
-    with pytest.raises(confine.GraderFault, match="ended"):
+    with pytest.raises(protocol.GraderFault, match="ended"):
         ask(sandbox, function("import time; time.sleep(2.5)", "return n"))
 
 

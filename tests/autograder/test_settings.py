@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.course import Course
-from autograder.extra_checks import BadCheck
-from autograder.judging import keys_of
-from autograder.places import BOOK, SELFCHECK
-from autograder.priced import priced_catalogue
-from autograder.settings import FILE, SECRET, Settings, SettingsError, read_settings
-from autograder.terms import USUAL, Terms
-from autograder.trial import try_checks
+from autograder.answer_key.validate import try_checks
+from autograder.course.extra_checks import BadCheck
+from autograder.course.folder import Course
+from autograder.course.paths import BOOK, SELFCHECK
+from autograder.course.policy import USUAL, Terms
+from autograder.course.settings import FILE, SECRET, Settings, SettingsError, read_settings
+from autograder.judge.judge import keys_of
+from autograder.release.points import priced_catalogue
 from selfcheck.catalogue import exercises, in_problem_set, problem_sets
 
 IDS = sorted({exercise.id for exercise in exercises()})

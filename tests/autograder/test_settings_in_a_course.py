@@ -11,12 +11,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner
 
-from autograder import arrivals, intake, releasing
 from autograder.__main__ import main
-from autograder.course import Course
-from autograder.gradebook import scores
-from autograder.nbgrader_plugin import api
-from autograder.places import REFERENCE
+from autograder.course.folder import Course
+from autograder.course.paths import REFERENCE
+from autograder.gradebook.preprocessor import api
+from autograder.gradebook.scores import scores
+from autograder.intake import archive
+from autograder.intake import submission as intake
+from autograder.release import bundle
 from autograder.report.summary import class_report
 from selfcheck.catalogue import in_problem_set
 
@@ -103,7 +105,7 @@ def graded(tmp_path_factory):
         if arguments[0] == "grade":
             for student, (text, late) in CLASS.items():
                 answered = (course.release("ps1") / "ps1.ipynb").read_text().replace("Write your answer here", student)
-                received = arrivals.Received({"worked_example.py": text.encode()}, answered.encode(), ())
+                received = archive.Received({"worked_example.py": text.encode()}, answered.encode(), ())
                 intake.store(course, student, "ps1", received, DUE + timedelta(hours=late))
         succeed(course, *arguments)
         if arguments[0] == "grade":
@@ -234,7 +236,7 @@ def test_settings_that_cannot_be_read_stop_every_command_and_nbgraders_own(copie
 
 
 def test_a_course_of_the_usual_settings_hands_out_the_catalogue_as_it_is():
-    plain = releasing.bundle("ps1")
+    plain = bundle.bundle("ps1")
     assert plain["selfcheck/catalogue/worked_example.toml"] == (
         REFERENCE.parents[1] / "src" / "selfcheck" / "catalogue" / "worked_example.toml"
     ).read_text("utf-8")

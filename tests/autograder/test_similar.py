@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from autograder import stubs
-from autograder.places import REFERENCE, ROOT
+from autograder.build import stubs
+from autograder.course.paths import REFERENCE, ROOT
 from autograder.report import similar
 from selfcheck.catalogue import exercises
 

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from autograder import grading
-from autograder.audit import Log, read_log
-from autograder.entering import Entering
-from autograder.nbgrader_plugin import api
-from autograder.places import ROOT
+from autograder import pipeline
+from autograder.course.paths import ROOT
+from autograder.gradebook.audit_log import Log, read_log
+from autograder.gradebook.preprocessor import api
+from autograder.gradebook.sync import Entering
 
 from .judged_class import CLASS, assert_the_same, copy_of, dump, judged_course
 
@@ -21,13 +21,13 @@ LATER = "2031-01-01T12:00:00+00:00"
 def entered(tmp_path_factory):
     """A class that is judged and entered; one answer has a mark given by hand."""
     course = judged_course(tmp_path_factory.mktemp("two") / "course")
-    grading.grade(course, "ps1")
+    pipeline.grade(course, "ps1")
     with api(course).gradebook as book:
         grades = book.find_submission_notebook("ps1", "ps1", "carla").grades
         mine = next(one for one in grades if one.needs_manual_grade)
         mine.manual_score, mine.extra_credit, mine.needs_manual_grade = 1.5, 0.5, False
         book.db.commit()
-    grading.grade(course, "ps1")  # the mark is logged
+    pipeline.grade(course, "ps1")  # the mark is logged
     return course
 
 
@@ -70,7 +70,7 @@ def test_whose_record_another_takes_away_to_judge_again_is_entered_all_the_same(
 
     with monkeypatch.context() as patch:
         patch.setattr(Entering, "enter", robbed)
-        lines = grading.grade(course, "ps1", regrade=True)
+        lines = pipeline.grade(course, "ps1", regrade=True)
     assert [line.points for line in lines if line.points is None] == []
     assert_the_same(entered, course)
 
@@ -91,7 +91,7 @@ def test_what_another_put_on_file_last_is_what_the_log_says_last(course, monkeyp
 
     with monkeypatch.context() as patch:
         patch.setattr(Log, "entered", overtaken)
-        grading.grade(course, "ps1", regrade=True)
+        pipeline.grade(course, "ps1", regrade=True)
     with Log(course) as second:
         for record in afterwards:
             second.entered(record)

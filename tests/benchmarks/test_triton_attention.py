@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attention.efficient import blockwise_attention, triton_attention
-from autograder.places import ROOT
+from autograder.course.paths import ROOT
 
 WITHOUT = "Triton is not installed here; the kernel's arithmetic is proven where it is"
 needs_triton = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason=WITHOUT)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.book import build_book, is_fresh
-from autograder.places import BOOK
+from autograder.build.site import build_book, is_fresh
+from autograder.course.paths import BOOK
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import yaml
 
-from autograder.places import BOOK
-from autograder.repository import notebook_name
+from autograder.build.urls import notebook_name
+from autograder.course.paths import BOOK
 
 
 def all_pages() -> list[str]:

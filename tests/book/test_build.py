@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.book import CODE, build_book, is_fresh
-from autograder.places import BOOK, ROOT
+from autograder.build.site import CODE, build_book, is_fresh
+from autograder.course.paths import BOOK, ROOT
 
 sys.path.insert(0, str(BOOK / "_extensions"))
 from own_files_only import ICON_SCRIPT, OTHER_HOST  # noqa: E402

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from autograder.course import Course
-from autograder.places import ROOT
+from autograder.course.folder import Course
+from autograder.course.paths import ROOT
 from autograder.report.page import write_html
 from autograder.report.reread import section
 from autograder.report.summary import class_report

@@ -13,10 +13,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import executing
-from autograder.executing import Machine, execute
-from autograder.notebooks import texts
-from autograder.repository import repository
+from autograder.build import execute_notebooks
+from autograder.build.execute_notebooks import Machine, execute
+from autograder.build.notebooks import texts
+from autograder.build.urls import repository
 from selfcheck.catalogue import problem_sets
 
 TEXTS = {path.stem: text for path, text in texts().items()}
@@ -104,9 +104,9 @@ def test_a_cell_that_fails_is_shown_with_its_traceback(
     machine: Machine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
-    monkeypatch.setattr(executing, "texts", lambda: {Path("broken.ipynb"): nbformat.writes(broken)})
+    monkeypatch.setattr(execute_notebooks, "texts", lambda: {Path("broken.ipynb"): nbformat.writes(broken)})
     monkeypatch.setattr(Machine, "made", lambda _: machine)
-    assert executing.main([]) == 1
+    assert execute_notebooks.main([]) == 1
     captured = capsys.readouterr()
     assert "broken: fails" in captured.out and "0 of 1 notebooks" in captured.out
     assert "ZeroDivisionError" in captured.err and "1 / 0" in captured.err
@@ -114,4 +114,4 @@ def test_a_cell_that_fails_is_shown_with_its_traceback(
 
 def test_a_machine_inside_the_repository_is_refused() -> None:
     with pytest.raises(ValueError, match="inside the repository"):
-        Machine.made(executing.ROOT / "course" / "machine")
+        Machine.made(execute_notebooks.ROOT / "course" / "machine")

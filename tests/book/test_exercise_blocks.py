@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from autograder.exercise_text import chapter_page, label, points_text, slug, solution_text, stub_text
-from autograder.places import BOOK, ROOT
-from autograder.repository import colab_url
+from autograder.build.exercise_text import chapter_page, label, points_text, slug, solution_text, stub_text
+from autograder.build.urls import colab_url
+from autograder.course.paths import BOOK, ROOT
 from selfcheck.catalogue import Exercise, exercises
 
 

@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from autograder.places import BOOK
+from autograder.course.paths import BOOK
 
 
 @pytest.fixture

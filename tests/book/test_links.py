@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from autograder.notebooks import texts
-from autograder.places import BOOK
-from autograder.repository import colab_url, notebook_name
+from autograder.build.notebooks import texts
+from autograder.build.urls import colab_url, notebook_name
+from autograder.course.paths import BOOK
 
 from .pages import all_pages, notebook_pages
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder import notebooks
-from autograder.book_index import BookIndex
-from autograder.exercise_text import find_exercise, solution_text
-from autograder.places import BOOK
-from autograder.plain_markdown import convert
-from autograder.repository import repository
+from autograder.build import notebooks
+from autograder.build.book_index import BookIndex
+from autograder.build.exercise_text import find_exercise, solution_text
+from autograder.build.markdown import convert
+from autograder.build.urls import repository
+from autograder.course.paths import BOOK
 from selfcheck.catalogue import in_problem_set, problem_sets
 
 from .pages import notebook_pages

@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser
 
-from autograder.places import ROOT
+from autograder.course.paths import ROOT
 
 from .pages import all_pages
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from autograder.notebook_setup import packages, setup_source
-from autograder.places import BOOK, ROOT
-from autograder.repository import repository
+from autograder.build.notebook_setup import packages, setup_source
+from autograder.build.urls import repository
+from autograder.course.paths import BOOK, ROOT
 
 FOLDERS = ("solutions", "book")
 

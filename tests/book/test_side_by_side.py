@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.places import BOOK
+from autograder.course.paths import BOOK
 
 CONF = """
 import sys

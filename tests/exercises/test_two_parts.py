@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder import reference
-from autograder.misconceptions import misconceptions_of
+from autograder.answer_key import reference
+from autograder.answer_key.misconceptions import misconceptions_of
 from selfcheck import runner
 from selfcheck.catalogue import exercises, parts_of
 from selfcheck.recorded import visible_keys

@@ -2,8 +2,8 @@
 
 import pytest
 
-from autograder import scaffold
-from autograder.places import ROOT
+from autograder.authoring import scaffold
+from autograder.course.paths import ROOT
 from selfcheck.catalogue import exercises
 
 

@@ -20,8 +20,8 @@ from hypothesis.extra import numpy as hnp
 
 from attention import worked_example
 from attention.worked_example import EXAMPLE, dot_scores, project, self_attention, softmax, weighted_sum
-from autograder import stubs
-from autograder.places import REFERENCE
+from autograder.build import stubs
+from autograder.course.paths import REFERENCE
 from selfcheck.checks import worked_example as checks
 
 EXACT, PRINTED = 1e-12, 5e-5

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autograder import stubs
-from autograder.places import REFERENCE
+from autograder.build import stubs
+from autograder.course.paths import REFERENCE
 from selfcheck import runner
 from selfcheck.arrays import pack
 from selfcheck.catalogue import Exercise, Misconception

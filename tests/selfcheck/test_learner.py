@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from autograder import releasing
+from autograder.release import bundle as releasing
 from selfcheck.catalogue import exercises
 
 RIGHT_MASK = """

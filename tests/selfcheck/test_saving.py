@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograder import stubs
+from autograder.build import stubs
 from selfcheck import check, restore, save, saving
 from selfcheck.__main__ import main
 

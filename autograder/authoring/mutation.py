@@ -1,0 +1,170 @@
+"""Judges mutants of the reference: does some check, visible or hidden, see the mistake?"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from selfcheck import runner
+from selfcheck.catalogue import Exercise, exercises
+from selfcheck.diagnose import Key, first_difference
+from selfcheck.reach import builds_on
+
+from ..answer_key.reference import (
+    DRAWS,
+    NAME,
+    hidden_checks,
+    live_key,
+    recorded_key,
+    reference,
+    seed_of,
+    visible_checks,
+)
+from ..course.paths import REFERENCE
+from ..judge import cores
+from ..judge.judge import PUBLIC_TERMS
+from .mutants import Mutant, mutants
+
+SECONDS = 40  # of the processor for one mutant: the slowest exercise's checks take half of it
+MEMORY = 12 * 2**30  # bytes of address space
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a mutant.
+
+    seen_by: the check that fails, "time", "memory" or "killed"; "" for a mutant that survives
+    """
+
+    module: str
+    name: str
+    seen_by: str
+
+    def survives_in(self, module: str) -> bool:
+        """Whether it is a mutant of that module that no check sees."""
+        return self.module == module and not self.seen_by
+
+
+@dataclass(frozen=True)
+class Survivors:
+    """Mutants that no check sees, by name, with the reason.
+
+    equivalent: which answer as the reference does, whatever the interface allows to be asked
+    unseen: which do not, and why that is accepted
+    """
+
+    equivalent: dict[str, str]
+    unseen: dict[str, str]
+
+
+def survivors(module: str) -> Survivors:
+    """The listed survivors of a module."""
+    path = Path(__file__).with_name("survivors") / f"{module}.toml"
+    table = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return Survivors(table.get("equivalent", {}), table.get("unseen", {}))
+
+
+def modules() -> list[str]:
+    """The modules that hold exercises, in the course's order."""
+    return list(dict.fromkeys(exercise.module for exercise in exercises()))
+
+
+def mutants_of(module: str) -> list[Mutant]:
+    """The mutants of a module of the reference that some exercise reaches."""
+    return [one for one in mutants(module, _text(module)) if _judges(module, one.where)]
+
+
+def judged(chosen: Sequence[Mutant]) -> Iterator[Outcome]:
+    """What becomes of mutants, as each is known; on every core."""
+    with multiprocessing.get_context("spawn").Pool(cores.count()) as pool:
+        yield from pool.imap_unordered(_outcome, chosen)
+
+
+def _outcome(mutant: Mutant) -> Outcome:
+    keys = _keys(mutant.module, mutant.where)  # computed here, so that the child inherits them
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with contextlib.suppress(BaseException):
+            os.close(reading)
+            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            signal.alarm(5 * SECONDS)
+            null = os.open(os.devnull, os.O_RDWR)
+            os.dup2(null, 2)
+            os.write(writing, _first_that_sees(mutant, keys).encode())
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as file:
+        said = file.read().decode()
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        late = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGALRM)
+        said = "time" if late else "killed"
+    return Outcome(mutant.module, mutant.name, "" if said == "survived" else said or "killed")
+
+
+def _first_that_sees(mutant: Mutant, keys: Sequence[Key]) -> str:
+    try:
+        module = _module(mutant)
+    except Exception:
+        return "import"
+    for key in keys:
+        symbol = getattr(module, key.check.exercise.rpartition(".")[2])
+        got = runner.answer(symbol, key.calls, "gradient" in key.check.compares)
+        if first_difference(key, key.expected, got):
+            return key.check.name
+    return "survived"
+
+
+def _module(mutant: Mutant) -> ModuleType:
+    name = f"{NAME}.{mutant.module}"
+    module = ModuleType(name)
+    module.__package__, module.__file__ = NAME, f"{mutant.module}.py"
+    sys.modules[name] = module
+    exec(compile(mutant.source, module.__file__, "exec"), module.__dict__)
+    return module
+
+
+@functools.cache
+def _judges(module: str, where: str) -> tuple[Exercise, ...]:
+    """The exercises of a module whose function is this one or builds on it."""
+    text = _text(module)
+    own = [one for one in exercises() if one.module == module]
+    return tuple(one for one in own if one.symbol == where or builds_on(text, one.symbol, where))
+
+
+@functools.cache
+def _keys(module: str, where: str) -> tuple[Key, ...]:
+    """Every draw that judges a function of a module, the quickest first."""
+    timed = [pair for exercise in _judges(module, where) for pair in _timed_keys(exercise)]
+    return tuple(key for _, key in sorted(timed, key=lambda pair: pair[0]))
+
+
+@functools.cache
+def _timed_keys(exercise: Exercise) -> list[tuple[float, Key]]:
+    reference(exercise.id)
+    found = []
+    visible = visible_checks(exercise)
+    for check in visible + hidden_checks(exercise):
+        for draw in range(DRAWS):
+            begun = time.process_time()
+            key = live_key(check, seed_of(PUBLIC_TERMS.secret, check, draw), names=False)
+            found.append((time.process_time() - begun, key))
+    return found + [(found[DRAWS * place][0], recorded_key(check)) for place, check in enumerate(visible)]
+
+
+@functools.cache
+def _text(module: str) -> str:
+    return (REFERENCE / f"{module}.py").read_text(encoding="utf-8")

@@ -1,0 +1,103 @@
+"""The proof of the checks themselves: wrong answers fail and are named, right ones pass, whatever a course's secret is.
+
+Each function returns a line for whatever does not hold; nothing means that it is proven.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+import sys
+from collections.abc import Callable, Sequence
+
+from selfcheck import runner
+from selfcheck.catalogue import Exercise
+from selfcheck.compare import Answer
+from selfcheck.diagnose import Key
+from selfcheck.recorded import visible_keys
+from selfcheck.verdict import FAILED, PASSED, judge
+
+from ..answer_key.misconceptions import misconceptions_of
+from ..answer_key.reference import reference
+from ..course.paths import ROOT, SOLUTIONS
+from ..course.policy import Terms
+from ..judge.judge import keys_of
+
+
+def misconceptions_here(exercise: Exercise) -> dict[str, Callable]:
+    """The runnable misconceptions of a catalogue entry: an id with two parts shares them between its parts."""
+    return {one.id: misconceptions_of(exercise.id)[one.id] for one in exercise.misconceptions}
+
+
+def alternatives_here(exercise: Exercise) -> dict[str, Callable]:
+    """The right answers in other styles, which stand with the tests of the repository."""
+    for folder in map(str, (ROOT, SOLUTIONS)):  # they build on the reference, under the name that learners import
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+    return importlib.import_module("tests.alternatives").alternatives_of(exercise.id)
+
+
+def answers_of(function: Callable, keys: Sequence[Key]) -> list[list[Answer]]:
+    """What a function answers to each draw."""
+    return [runner.answer(function, key.calls, "gradient" in key.check.compares) for key in keys]
+
+
+def misconceptions_fail(exercise: Exercise) -> list[str]:
+    """Every misconception fails a visible check, and each check that it fails names it and no other."""
+    keys, lines = visible_keys(exercise), []
+    for name, function in misconceptions_here(exercise).items():
+        result = judge(exercise, keys, answers_of(function, keys))
+        unnamed = [one.check for one in result.checks if one.verdict == FAILED and one.misconception is None]
+        if result.passed:
+            lines.append(f"{exercise.id}: {name} passes every visible check")
+        elif result.misconceptions != [name] or unnamed:
+            lines.append(f"{exercise.id}: {name} is named {result.misconceptions}, unnamed in {unnamed}")
+    return lines
+
+
+def misconceptions_are_named(exercise: Exercise, secret: bytes, chosen: Sequence[str] | None = None) -> list[str]:
+    """Every misconception, or each chosen one, is named on hidden draws too, itself and no other, and loses points."""
+    keys = keys_of(exercise, Terms(secret))
+    keys = [key for key in keys if key.misconceptions]  # of the hidden draws the first of each check
+    lines = []
+    for name in misconceptions_here(exercise) if chosen is None else chosen:
+        result = judge(exercise, keys, [key.misconceptions.get(name, key.expected) for key in keys])
+        if result.misconceptions != [name] or result.points >= result.max_points:
+            lines.append(f"{exercise.id}, secret {secret!r}: {name} is named {result.misconceptions}")
+    return lines
+
+
+def pairs_of(exercises: Sequence[Exercise], count: int, seed: int = 0) -> list[tuple[Exercise, bytes, list[str]]]:
+    """Random pairs of misconceptions of one exercise, each with a secret of its own."""
+    rng = random.Random(seed)
+    able = [one for one in exercises if len(one.misconceptions) > 1]
+    found = []
+    for number in range(count):
+        exercise = rng.choice(able)
+        pair = rng.sample([one.id for one in exercise.misconceptions], 2)
+        found.append((exercise, f"pair {seed}/{number}".encode(), pair))
+    return found
+
+
+def alternatives_pass(exercise: Exercise, secret: bytes) -> list[str]:
+    """Every right answer in another style gets full marks, and no misconception is named for it."""
+    keys, lines = keys_of(exercise, Terms(secret)), []
+    for name, function in alternatives_here(exercise).items():
+        result = judge(exercise, keys, answers_of(function, keys))
+        wrong = [f"{one.check}: {one.message}" for one in result.checks if one.verdict != PASSED]
+        if wrong or result.points != exercise.max_points:
+            first = wrong[0] if wrong else "nothing"
+            lines.append(f"{exercise.id}, secret {secret!r}: {name} fails {first}; {len(wrong)} in all")
+    return lines
+
+
+def reference_passes(exercise: Exercise, secret: bytes) -> list[str]:
+    """The reference gets full marks, and raises where an error is due and nowhere else."""
+    keys = keys_of(exercise, Terms(secret))
+    result = judge(exercise, keys, answers_of(reference(exercise.id), keys))
+    lines = [f"{exercise.id}, secret {secret!r}: {one.check} {one.message}" for one in result.checks if not one.points]
+    for key in keys:
+        raised = ["error" in answer for answer in key.expected]
+        if not (all(raised) if "error" in key.check.compares else not any(raised)):
+            lines.append(f"{exercise.id}, secret {secret!r}: {key.check.name} raises where it should not, or not")
+    return lines

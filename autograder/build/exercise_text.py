@@ -1,0 +1,110 @@
+"""What a page or a notebook shows of an exercise beyond its catalogue entry: names, stub and solution."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+
+from selfcheck.catalogue import Exercise, exercises
+
+from ..course.paths import BOOK, REFERENCE
+from .stubs import strip
+
+__all__ = [
+    "chapter_page",
+    "definition",
+    "find_exercise",
+    "label",
+    "points_text",
+    "slug",
+    "solution_text",
+    "stub_text",
+    "without_marks",
+    "without_solutions",
+]
+
+REGION = re.compile(
+    r"^(?P<indent>[ \t]*)# solution: begin(?P<drop> \(drop\))?.*?(?:^[ \t]*# solution: end\b.*?(?:\n|\Z)|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+MARK = re.compile(r"^[ \t]*# solution: (?:begin|end)\b.*\n?", re.MULTILINE)
+
+
+def find_exercise(exercise_id: str, problem_set: str | None = None) -> Exercise:
+    """The exercise with this id, of this problem set where the id has a part in more than one.
+
+    Raises LookupError where there is none or more than one.
+    """
+    same_id = [exercise for exercise in exercises() if exercise.id == exercise_id]
+    found = [exercise for exercise in same_id if problem_set in (None, exercise.problem_set)]
+    if len(found) == 1:
+        return found[0]
+    if not same_id:
+        known = ", ".join(sorted({exercise.id for exercise in exercises()})) or "none"
+        raise LookupError(f"no exercise {exercise_id!r} in the catalogue; it has {known}")
+    parts = ", ".join(exercise.problem_set for exercise in same_id)
+    raise LookupError(f"exercise {exercise_id!r} is part of {parts}, asked for {problem_set}; name one of them")
+
+
+def slug(exercise: Exercise) -> str:
+    """The id in a form that HTML and nbgrader accept: "masks-causal_mask"."""
+    return exercise.id.replace(".", "-")
+
+
+def label(exercise: Exercise) -> str:
+    """The label of an exercise's place in the book: ex-masks-causal_mask; a second part ends in its problem set."""
+    first = next(other for other in exercises() if other.id == exercise.id)
+    return f"ex-{slug(exercise)}" + ("" if first.problem_set == exercise.problem_set else f"-{exercise.problem_set}")
+
+
+def chapter_page(exercise: Exercise) -> str:
+    """The page that shows an exercise: its number begins with its chapter's ("4.8" is in chapters/04-masks)."""
+    number = int(exercise.number.partition(".")[0])
+    for file in BOOK.glob(f"chapters/{number:02d}-*.md"):
+        return f"chapters/{file.stem}"
+    raise LookupError(f"exercise {exercise.number} belongs to chapter {number}, which the book does not have")
+
+
+def points_text(points: int) -> str:
+    """ "1 point" or "4 points"."""
+    return "1 point" if points == 1 else f"{points} points"
+
+
+def stub_text(exercise: Exercise) -> str:
+    """The function as the learner gets it, whatever a learner has written into src since."""
+    path = REFERENCE / f"{exercise.module}.py"
+    return definition(strip(path.read_text("utf-8"), exercise.module), exercise.symbol)
+
+
+def solution_text(exercise: Exercise) -> str:
+    """The reference's function without its docstring, which the stub shows already."""
+    path = REFERENCE / f"{exercise.module}.py"
+    return definition(path.read_text("utf-8"), exercise.symbol, docstring=False)
+
+
+def definition(source: str, symbol: str, docstring: bool = True) -> str:
+    """A function or class of a module's source, without the marks around solutions.
+
+    Raises LookupError where the source does not define it at its top level.
+    """
+    lines = source.splitlines(keepends=True)
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == symbol:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) - 1
+            kept = lines[first : node.end_lineno]
+            if not docstring and ast.get_docstring(node) is not None:
+                text = node.body[0]
+                del kept[text.lineno - 1 - first : (text.end_lineno or text.lineno) - first]
+            return without_marks(textwrap.dedent("".join(kept))).rstrip() + "\n"
+    raise LookupError(f"the source defines no {symbol}")
+
+
+def without_solutions(source: str) -> str:
+    """Source code of the reference with each solution replaced by an ellipsis, for a book that shows none."""
+    return REGION.sub(lambda region: "" if region["drop"] else f"{region['indent']}...  # yours to write\n", source)
+
+
+def without_marks(source: str) -> str:
+    """Source code of the reference without the comments that mark the regions a stub leaves out."""
+    return MARK.sub("", source)

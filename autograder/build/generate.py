@@ -1,0 +1,60 @@
+"""Generates everything that is generated, or compares it with what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..course.paths import RECORDED, ROOT, STUBS
+from . import recorded_answers, stubs
+
+
+def products() -> Iterable[tuple[str, dict[Path, str]]]:
+    """Each generated group: its name, and the text of its files."""
+    yield "stubs", {STUBS / name: text for name, text in stubs.all_stubs().items()}
+    yield "recorded answers", {RECORDED / name: text for name, text in recorded_answers.recordings().items()}
+    from . import notebooks  # imports nbformat, which takes a second
+
+    yield "notebooks", notebooks.texts()
+
+
+def build() -> list[Path]:
+    """Write what is stale; returns the stubs that somebody edited, which are left alone."""
+    kept = []
+    for group, files in products():
+        for path, text in files.items():
+            now = path.read_text(encoding="utf-8") if path.exists() else None
+            if now is not None and _fresh(group, now, text):
+                continue
+            if now is not None and path.parent == STUBS and stubs.edited(now):
+                kept.append(path)
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        for stray in strays(files):
+            stray.unlink()
+    return kept
+
+
+def stale() -> list[str]:
+    """What differs from what `build` would write, a line each."""
+    found = []
+    for group, files in products():
+        for path, text in files.items():
+            name = path.relative_to(ROOT)
+            if not path.exists():
+                found.append(f"{name} is missing ({group})")
+            elif not _fresh(group, path.read_text(encoding="utf-8"), text):
+                found.append(f"{name} is stale ({group})")
+        found += [f"{stray.relative_to(ROOT)} is generated no longer ({group})" for stray in strays(files)]
+    return found
+
+
+def _fresh(group: str, now: str, text: str) -> bool:
+    return recorded_answers.alike(now, text) if group == "recorded answers" else now == text
+
+
+def strays(files: dict[Path, str]) -> list[Path]:
+    """Files of the same kind beside generated ones that nothing generates; stubs excepted: learners may add modules."""
+    folders = {(path.parent, path.suffix) for path in files if path.parent != STUBS}
+    return [path for folder, suffix in folders for path in sorted(folder.glob(f"*{suffix}")) if path not in files]

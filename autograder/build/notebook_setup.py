@@ -1,0 +1,69 @@
+"""Fills in the first cell of a notebook: what the course's address is, what goes on the path, what must be there."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from string import Template
+
+from ..course.paths import BOOK, SOLUTIONS
+from .urls import repository
+
+__all__ = ["packages", "setup_source"]
+
+CELL = Path(__file__).with_name("set_up_cell.py")
+#: Imported here under their own name only.
+OURS = {"attention", "autograder", "benchmarks", "selfcheck"}
+
+
+def setup_source(folders: Iterable[str], needs: Iterable[str] = ()) -> str:
+    """The cell's code.
+
+    folders: what of the course goes on Python's path; needs: the packages that the notebook imports
+    """
+    home = repository()
+    listed = {name: '", "'.join(values) for name, values in {"folders": folders, "needs": needs}.items()}
+    text = Template(CELL.read_text("utf-8")).substitute(listed, url=home.url, branch=home.branch, name=home.name)
+    return text.replace('[""]', "[]").rstrip()
+
+
+def packages(sources: Iterable[str], package: str = "") -> list[str]:
+    """The packages that pieces of Python import at their top level, themselves or through a module of the course.
+
+    package: the course's package that the pieces stand in, if they do
+    """
+    found, seen = set(), set()
+    waiting = [(source, package) for source in sources]
+    while waiting:
+        for name in _imported(*waiting.pop()):
+            first = name.partition(".")[0]
+            if name in seen or first in sys.stdlib_module_names:
+                continue
+            seen.add(name)
+            files = _files(name)
+            waiting += [(file.read_text("utf-8"), first if file.parent.name == first else "") for file in files]
+            if not files and first not in OURS:
+                found.add(first)
+    return sorted(found)
+
+
+def _imported(source: str, package: str) -> list[str]:
+    """The modules that code of a package imports at its top level; of `from a import b` both a and a.b."""
+    lines = ["" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines()]
+    names = []
+    for node in ast.parse("\n".join(lines)).body:
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            home = ".".join(filter(None, [package if node.level else "", node.module]))
+            names += [home, *(f"{home}.{alias.name}" for alias in node.names)]
+    return names
+
+
+def _files(name: str) -> list[Path]:
+    """The course's files behind a module's name: one beside the pages, or those of the reference and the benchmarks."""
+    path = name.replace(".", "/")
+    places = [BOOK / f"{path}.py", SOLUTIONS / f"{path}.py", SOLUTIONS / path / "__main__.py"]
+    return [place for place in places if place.is_file()]

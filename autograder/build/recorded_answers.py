@@ -1,0 +1,93 @@
+"""Records what the reference and each misconception answer to the visible checks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from selfcheck.arrays import Array, unpack
+from selfcheck.catalogue import exercises
+from selfcheck.compare import close
+from selfcheck.plan import Check
+
+from ..answer_key.reference import recorded_key, visible_checks
+
+#: How far two machines' answers may lie apart, whose libraries add in another order: a few roundings of each dtype.
+ROUNDING = {"float64": 1e-12, "float32": 2e-6, "float16": 4e-3, "bfloat16": 3e-2}
+DEPTH = 3  # of a file's tree that is broken into lines: check, part of it, call or answer
+
+
+def recordings() -> dict[str, str]:
+    """The text of every file of selfcheck/recorded, by file name."""
+    tables: dict[str, dict] = {}
+    for exercise in exercises():
+        table = tables.setdefault(exercise.module, {})
+        for check in visible_checks(exercise):
+            key = recorded_key(check)
+            table[check.name] = {
+                "calls": key.calls,
+                "expected": [_plain(answer, check) for answer in key.expected],
+                "misconceptions": {
+                    name: [_plain(answer, check) for answer in answers] for name, answers in key.misconceptions.items()
+                },
+            }
+    return {f"{module}.json": _lines(table) + "\n" for module, table in tables.items()}
+
+
+def _lines(value: Any, depth: int = 0) -> str:
+    """JSON with a line for each call and each answer: a change shows where it is, and the file stays small."""
+    if depth == DEPTH or not value or not isinstance(value, (dict, list)):
+        return json.dumps(value, separators=(",", ":"))
+    pairs = value.items() if isinstance(value, dict) else ((None, one) for one in value)
+    inner = [("" if name is None else f"{json.dumps(name)}: ") + _lines(one, depth + 1) for name, one in pairs]
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    pad = " " * depth
+    return f"{begin}\n" + ",\n".join(f"{pad} {one}" for one in inner) + f"\n{pad}{end}"
+
+
+#: What is known of modules, and the aspect of a check that looks at it.
+ASPECTS = {"parameters": "parameters", "states": "state", "lost": "kept", "drawn": "generator", "largest": "memory"}
+
+
+def _plain(answer: dict, check: Check) -> dict:
+    """An answer without what the check does not compare, and without where its error arose.
+
+    The latter is a path of this machine, and a line of the solution.
+    """
+    answer = {name: value for name, value in answer.items() if ASPECTS.get(name) in (None, *check.compares)}
+    if "error" not in answer:
+        return answer
+    return answer | {"error": {name: answer["error"][name] for name in ("type", "kinds", "text")}}
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts of a recorded file say the same, but for the rounding of another machine."""
+    try:
+        return one == other or _alike(json.loads(one), json.loads(other))
+    except ValueError:
+        return False
+
+
+def _alike(one: Any, other: Any, taught: bool = False) -> bool:
+    """taught: whether these are answers of models that were trained, where a rounding grows from step to step."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        if one.keys() != other.keys():
+            return False
+        if one.get("kind") in ("tensor", "ndarray", "list", "number"):
+            return _same_numbers(one, other, taught)
+        later = taught or any(call.get("lessons") for call in one.get("calls", []))
+        return all(_alike(one[name], other[name], later and name != "calls") for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(_alike(a, b, taught) for a, b in zip(one, other, strict=True))
+    return one == other
+
+
+def _same_numbers(one: dict[str, Any], other: dict[str, Any], taught: bool = False) -> bool:
+    if one == other or (taught and all(one.get(name) == other.get(name) for name in ("kind", "dtype", "shape"))):
+        return True
+    a, b = unpack(one), unpack(other)
+    if not isinstance(a, Array) or not isinstance(b, Array):
+        return type(a) is type(b) and close(a, b, ROUNDING["float64"])
+    if (a.kind, a.dtype, a.shape) != (b.kind, b.dtype, b.shape):
+        return False
+    return all(close(x, y, ROUNDING.get(a.dtype, 0.0)) for x, y in zip(a.values(), b.values(), strict=True))

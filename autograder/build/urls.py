@@ -1,0 +1,66 @@
+"""Where the course lies on the web: every address that follows from book/_config.yml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import yaml
+
+from ..course.paths import BOOK
+
+__all__ = ["NOTEBOOK_FOLDERS", "Repository", "binder_url", "colab_url", "notebook_name", "repository", "site_url"]
+
+CONFIG = BOOK / "_config.yml"
+NOTEBOOK_FOLDERS = ("chapters", "problem-sets", "measuring")  # the folders of book/ whose pages become notebooks
+
+
+@dataclass(frozen=True)
+class Repository:
+    """The public home of the course."""
+
+    url: str  # https://github.com/OWNER/NAME
+    branch: str
+
+    @property
+    def owner(self) -> str:
+        return self.url.rstrip("/").split("/")[-2]
+
+    @property
+    def name(self) -> str:
+        return self.url.rstrip("/").split("/")[-1]
+
+
+@cache
+def repository() -> Repository:
+    """What book/_config.yml says about the repository."""
+    settings = yaml.safe_load(CONFIG.read_text("utf-8"))["repository"]
+    return Repository(url=settings["url"].rstrip("/"), branch=settings["branch"])
+
+
+def site_url() -> str:
+    """The address of the published book (GitHub Pages), with a slash at its end."""
+    home = repository()
+    return f"https://{home.owner}.github.io/{home.name}/"
+
+
+def colab_url(notebook: str) -> str:
+    """The Colab address of book/notebooks/<notebook>.ipynb."""
+    home = repository()
+    return (
+        f"https://colab.research.google.com/github/{home.owner}/{home.name}"
+        f"/blob/{home.branch}/book/notebooks/{notebook}.ipynb"
+    )
+
+
+def binder_url(notebook: str) -> str:
+    """The Binder address of book/notebooks/<notebook>.ipynb, in JupyterLab."""
+    home = repository()
+    path = f"lab/tree/book/notebooks/{notebook}.ipynb"
+    return f"https://mybinder.org/v2/gh/{home.owner}/{home.name}/{home.branch}?urlpath={path}"
+
+
+def notebook_name(page: str) -> str | None:
+    """The notebook of a page: "chapters/04-masks" has "04-masks"; None for a page that has none."""
+    folder, _, name = page.rpartition("/")
+    return name if folder in NOTEBOOK_FOLDERS else None

@@ -1,0 +1,164 @@
+"""The commands that run a course: release, submit, grade, feedback, report, export."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from ..course.folder import Course, check_student_id, twins_of
+from ..course.printable import counted, printable_line
+from .console import console, plain, remarks_line, show
+
+ISOLATION = click.Choice(["bubblewrap", "auto", "none"])
+
+
+def course_command(function: Callable) -> Callable:
+    """A command on a problem set of a course; a mistake in its use is one line, not a traceback."""
+    from functools import wraps
+
+    @wraps(function)
+    def run(folder: Path, problem_set: str, **options: object) -> None:
+        from selfcheck.catalogue import in_problem_set
+
+        try:
+            in_problem_set(problem_set)
+            if function.__name__ != "release" and not Course(folder.resolve()).secret_file.exists():
+                raise FileNotFoundError(
+                    f"there is no course in {folder}: release a problem set there, or give --course"
+                )
+            function(Course.open(folder), problem_set, **options)
+        except (KeyError, ValueError, FileNotFoundError, RuntimeError) as error:
+            text = error.args[0] if isinstance(error, KeyError) and error.args else error
+            show(f"{function.__name__} {problem_set}: {text}", style="red")
+            sys.exit(1)
+
+    run = click.option("--course", "folder", default="course", type=click.Path(path_type=Path), show_default=True)(run)
+    return click.command()(click.argument("problem_set", metavar="PS")(run))
+
+
+@course_command
+@click.option("--with-answers", default="", help="Earlier problem sets handed out solved: ps1,ps2.")
+def release(course: Course, problem_set: str, with_answers: str) -> None:
+    """Make the student version of PS: notebook, stubs, selfcheck."""
+    from ..release.bundle import release, unmarked
+
+    folder = release(course, problem_set, [name for name in with_answers.split(",") if name])
+    console.print(plain(f"released {problem_set}: {folder}"))
+    for line in unmarked(course.terms, problem_set):
+        show(f"  {line}")
+
+
+@course_command
+@click.option("--student", required=True, help="The student's id.")
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
+    """Take in a submission to PS: a folder, or the zip that pack() makes."""
+    from ..intake import archive, submission
+
+    check_student_id(student)
+    for other in twins_of(course, student):
+        raise ValueError(f"the id {student} looks like {other}, who has handed in already: which of them is meant?")
+    if not course.release(problem_set).is_dir():
+        raise FileNotFoundError(f"{problem_set} is not released in {course.root}: run release {problem_set} first")
+    read = archive.read_folder if path.is_dir() else archive.read_zip
+    received = read(path, problem_set)
+    archive.keep(course, student, problem_set, path)
+    remarks = submission.store(course, student, problem_set, received)
+    modules = sum(not name.startswith("_") for name in received.files)
+    console.print(plain(f"{student}: {problem_set} taken in, {counted(modules, 'module')}"))
+    for remark in remarks:
+        show(f"  {remark}")
+
+
+@course_command
+@click.option("--isolation", default="bubblewrap", type=ISOLATION, show_default=True)
+@click.option("--regrade", is_flag=True, help="Judge again what has not changed too; marks given by hand stay.")
+@click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster, tcp://… or tls://…; default: here.")
+def grade(course: Course, problem_set: str, isolation: str, regrade: bool, scheduler: str | None) -> None:
+    """Grade every submission to PS and enter the points into nbgrader's gradebook."""
+    import gc
+
+    from ..pipeline import grade
+
+    gc.set_threshold(20_000, 20, 50)  # what is imported stays, and a full collection goes through all of it
+
+    isolation = _tell_isolation(isolation, scheduler)
+    lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)
+    if not lines:
+        raise FileNotFoundError(f"nobody has handed in {problem_set} in {course.root}: run submit {problem_set} first")
+    troubled = [line for line in lines if line.remarks]
+    if troubled:
+        console.print("To look at:")
+        for line in troubled:
+            show(f"  {printable_line(line.student, 100)}: {remarks_line(line.remarks)}")
+    if any(line.points is None for line in lines):
+        raise RuntimeError("some submissions could not be graded: see above, and run grade again")
+
+
+def _tell_isolation(wanted: str, scheduler: str | None) -> str:
+    """Say what stands between submitted code and this machine, and return what is to be asked of whoever judges."""
+    from ..sandbox.bubblewrap import open_sandbox
+
+    if scheduler:
+        console.print(plain(f"isolation: {wanted}, on each worker of {scheduler}; every grade records what it was"))
+        return wanted
+    sandbox = open_sandbox(wanted)
+    if sandbox.level == "none":
+        console.print("[bold red]No isolation: submitted code runs with your rights, and every grade records it.[/]")
+    console.print(plain(f"isolation: {sandbox.told}"))
+    return sandbox.level
+
+
+@course_command
+def feedback(course: Course, problem_set: str) -> None:
+    """Write each student's feedback page for PS."""
+    from ..gradebook.preprocessor import api
+
+    graded = [one for one in course.students(problem_set) if (course.root / "autograded" / one / problem_set).is_dir()]
+    if not graded:
+        raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
+    without = []
+    for student in graded:  # one page that cannot be written keeps nobody else's back
+        done = api(course).generate_feedback(problem_set, student, force=True)
+        if done["success"]:
+            console.print(plain(str(course.feedback(student, problem_set) / f"{problem_set}.html")))
+        else:
+            without.append(student)
+            reason = (done.get("error") or done.get("log") or "no reason given").strip().splitlines()[-1]
+            show(f"no page for {printable_line(student, 100)}: {printable_line(reason, 500)}")
+    if without:
+        raise RuntimeError(f"{len(without)} of {len(graded)} pages could not be written: see above")
+
+
+@course_command
+def report(course: Course, problem_set: str) -> None:
+    """Print the class report of PS, and write it as a page."""
+    from ..report.page import write_html
+    from ..report.summary import class_report
+    from ..report.terminal import rendered
+
+    found = class_report(course, problem_set)
+    target = course.root / "reports" / f"{problem_set}.html"
+    write_html(found, target)
+    console.print(rendered(found))
+    console.print(plain(f"written: {target}"))
+
+
+@course_command
+@click.option("--format", "form", default="csv", type=click.Choice(["csv", "canvas", "moodle"]), show_default=True)
+@click.option("--to", "target", type=click.Path(dir_okay=False, path_type=Path), help="Default: in the course folder.")
+@click.option("--identify-by", help="canvas: login (default), sis, id. moodle: username (default), idnumber, email.")
+@click.option("--column", help="The name of the column with the scores there. Default: PS.")
+@click.option("--ungraded", is_flag=True, help="Take along whose written questions still wait, with the points so far.")
+def export(course: Course, problem_set: str, form: str, target: Path | None, **options: str | bool | None) -> None:
+    """Write the scores of PS for another system: a table of everything, or what Canvas or Moodle imports."""
+    from ..gradebook.exports import export
+
+    target = target or course.root / (f"{problem_set}.csv" if form == "csv" else f"{problem_set}-{form}.csv")
+    done = export(course, problem_set, form, target, **options)
+    console.print(plain(f"written: {target}, {counted(done.count, 'student')}"))
+    for note in done.notes:
+        show(f"  {note}")

@@ -1,0 +1,110 @@
+"""The command that shows the log of a course."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.table import Table
+
+from ..course.folder import Course
+from ..course.printable import counted, printable_line
+from .console import console, plain, show
+from .course import course_command
+
+if TYPE_CHECKING:
+    from ..gradebook.audit_log import Chain, Event, Line
+
+MOST = 300  # characters of a text
+MINUTE = len("2030-01-01T12:00")
+
+
+@course_command
+@click.option("--student", help="Only what concerns this one.")
+@click.option("--check", is_flag=True, help="Look for lines that were changed or lost; exit with 1 if there are.")
+def log(course: Course, problem_set: str, student: str | None, check: bool) -> None:
+    """Show who got what for PS, when, and why it changed."""
+    from ..gradebook.audit_log import read_log
+
+    lines, chain = read_log(course)
+    events = [line.event for line in lines if line.event and line.event["problem_set"] == problem_set]
+    chosen = [event for event in events if student in (None, event["student"])]
+    if chosen:
+        console.print(_table(problem_set, chosen))
+        for line in dict.fromkeys(map(_run, chosen)):
+            show(line)
+    else:
+        show(f"nothing is logged of {printable_line(student, MOST) + ' in ' if student else ''}{problem_set}")
+    for line in lines:
+        if line.trouble:
+            show(line.trouble, style="red")
+    if check:
+        _check(course, problem_set, lines, chain)
+
+
+def _table(problem_set: str, events: list[Event]) -> Table:
+    table = Table(title=plain(f"{problem_set}: {counted(len(events), 'event')}, times in UTC"))
+    for name, settings in (
+        ("when", {"no_wrap": True}),
+        ("who", {}),
+        ("points", {"justify": "right"}),
+        ("why", {"overflow": "fold"}),
+    ):
+        table.add_column(name, **settings)
+    table.add_column("run", no_wrap=True)
+    for event in events:
+        when = event["time"][:MINUTE].replace("T", " ")
+        why = "; ".join([*event["why"], *_changes(event)])
+        cells = (when, event["student"], _points(event), why, event["run"])
+        table.add_row(*(plain(printable_line(cell, MOST)) for cell in cells))
+    return table
+
+
+def _run(event: Event) -> str:
+    """Who graded by what in the event's run."""
+    by = f"grader {event['grader']}, secret {event['secret']}, {event['isolation']}"
+    return printable_line(f"run {event['run']} of {event['user']}: {by}", MOST)
+
+
+def _points(event: Event) -> str:
+    before, after = event["points"]
+    return f"{'' if before is None else f'{before:g} → '}{after:g} of {event['of']:g}"
+
+
+def _changes(event: Event) -> Iterator[str]:
+    """What became of each exercise and each mark, where there was something before."""
+    if event["points"][0] is None:
+        return
+    for name, (before, after) in [*event["exercises"].items(), *event["by_hand"].items()]:
+        yield f"{name} {_value(before)} → {_value(after)}"
+
+
+def _value(value: Any) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, int | float) else "?"
+
+
+def _unlogged(course: Course, problem_set: str, chain: Chain) -> Iterator[str]:
+    """Records on file that are not what was logged last."""
+    from ..judge.cache import read_record
+
+    for path in sorted((course.root / "results" / problem_set).glob("*.json")):
+        record = read_record(path)
+        if record is None or record["grader_error"]:
+            continue
+        standing = chain.standings.get((record["student"], problem_set))
+        if standing is None or not standing.holds(record):
+            name = printable_line(record["student"], MOST)
+            yield f"{name}: the record on file is not what was logged last; run grade, and compare if it stays so"
+
+
+def _check(course: Course, problem_set: str, lines: list[Line], chain: Chain) -> None:
+    """RuntimeError where lines were changed or lost, or a record is not logged."""
+    unlogged = list(_unlogged(course, problem_set, chain))
+    for trouble in unlogged:
+        show(trouble, style="red")
+    breaks = sum(line.breaks for line in lines)
+    if breaks or unlogged:
+        found = counted(breaks, "break"), counted(len(lines), "line"), counted(len(unlogged), "record")
+        raise RuntimeError("{} in the {} of the log, {} not in it".format(*found))
+    console.print(plain(f"the log is whole: {counted(len(lines), 'line')}, the digest of the last is {chain.digest}"))

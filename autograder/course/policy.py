@@ -1,0 +1,75 @@
+"""The terms of a course: everything a verdict depends on beside the submission and the grader itself."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from selfcheck.catalogue import Exercise, in_problem_set, modules_of
+from selfcheck.verdict import ExerciseResult
+
+from .extra_checks import extra_checks
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a grader needs of a course, on whatever machine it runs: it never sees the course folder.
+
+    secret: decides the inputs of the hidden draws
+    weights: exercise id and whole number, by which its points are multiplied: 1 where none is named, 0 leaves it out
+    extra: module and source text of further hidden checks, in the form of those in autograder/answer_key/hidden
+    """
+
+    secret: bytes = field(repr=False)
+    weights: tuple[tuple[str, int], ...] = ()
+    extra: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @cached_property
+    def digest(self) -> str:
+        """Covers all of it, in hex; the order of weights and of modules makes no difference."""
+        found = hashlib.sha256()
+        for part in self._parts():
+            found.update(len(part).to_bytes(8, "big") + part)
+        return found.hexdigest()
+
+    def _parts(self) -> Iterator[bytes]:
+        yield self.secret
+        weights = {name: weight for name, weight in self.weights if weight != 1}
+        for name, weight in sorted(weights.items()):
+            yield from (b"weight", name.encode(), str(weight).encode())
+        for module, source in sorted(self.extra):
+            yield from (b"extra", module.encode(), source.encode())
+
+    def weight(self, exercise: Exercise) -> int:
+        """What the points of an exercise are multiplied by."""
+        return dict(self.weights).get(exercise.id, 1)
+
+    def exercises(self, problem_set: str) -> list[Exercise]:
+        """The exercises of a problem set that count, in order; KeyError where there is no such problem set."""
+        return [exercise for exercise in in_problem_set(problem_set) if self.weight(exercise)]
+
+    def of(self, problem_set: str) -> Terms:
+        """Those of one problem set: a change that concerns another one leaves them as they are."""
+        ids, modules = {exercise.id for exercise in in_problem_set(problem_set)}, modules_of(problem_set)
+        weights = tuple((name, weight) for name, weight in self.weights if name in ids)
+        return replace(self, weights=weights, extra=tuple(one for one in self.extra if one[0] in modules))
+
+    def priced(self, exercise: Exercise) -> Exercise:
+        """An exercise of the catalogue with its points by these terms."""
+        weight = self.weight(exercise)
+        if weight == 1 and not self.extra:
+            return exercise
+        hidden = exercise.hidden_points + sum(check.points for check in extra_checks(self.extra, exercise))
+        points = {name: weight * most for name, most in exercise.points.items()}
+        return replace(exercise, points=points, hidden_points=weight * hidden)
+
+    def weigh(self, result: ExerciseResult) -> ExerciseResult:
+        """The verdicts of an exercise with its points by these terms."""
+        weight = self.weight(result.exercise)
+        checks = (replace(one, points=one.points * weight, max_points=one.max_points * weight) for one in result.checks)
+        return replace(result, checks=tuple(checks))
+
+
+USUAL = Terms(b"")  # of what is made outside any course: every exercise counts once

@@ -1,0 +1,144 @@
+"""Tells what is wrong with nbgrader's gradebook, a file or on a server, and what helps."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+from ..course.folder import Course
+
+IMPATIENCE = 0.2  # seconds to wait for another program that was not done within a longer time
+BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+#: What PostgreSQL calls these (SQLSTATE): whole codes, or the classes that they begin with.
+BUSY_STATES = ("55P03", "40001", "40P01")  # a lock that was not to be had, two that wait for each other
+DAMAGED_STATES = ("XX001", "XX002")
+FULL_STATES = ("53100",)
+AWAY_STATES = ("08", "57P0", "53300")  # no connection, a server that stops or starts, too many at once
+
+
+class NotEntered(Exception):
+    """A verdict that is not in the gradebook; its text says why, and what helps."""
+
+
+class GradebookDamaged(RuntimeError):
+    """The gradebook cannot be read as a database."""
+
+
+def check_gradebook(course: Course) -> None:
+    """GradebookDamaged where the course's own gradebook is there and in use, and no sound database."""
+    path = course.root / "gradebook.db"
+    if not path.exists():
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=IMPATIENCE)) as db:
+            (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    except sqlite3.OperationalError:
+        return  # another program writes to it: told where it matters
+    except sqlite3.DatabaseError as error:
+        said = error
+    if said != "ok" and not _elsewhere(course):
+        raise _damaged(course, str(path), said)
+
+
+def _elsewhere(course: Course) -> bool:
+    """Whether the course's settings name another gradebook."""
+    from .preprocessor import configuration
+
+    return "db_url" in configuration(course).CourseDirectory
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether another program holds the database."""
+    return bool(_codes(error) & BUSY) or _has_state(error, BUSY_STATES)
+
+
+def is_away(error: BaseException) -> bool:
+    """Whether the database's server cannot be reached, or is not there any more."""
+    return _unanswered(error) is not None
+
+
+def _unanswered(error: BaseException) -> BaseException | None:
+    """What a database's driver said when its server did not take a question."""
+    for one in _causes(error):
+        unasked = type(one).__name__ in ("OperationalError", "InterfaceError", "DatabaseError") and _state(one) == ""
+        if unasked or (_state(one) or "-").startswith(AWAY_STATES):
+            return one
+    return None
+
+
+def is_overtaken(error: BaseException) -> bool:
+    """Whether another program was first: who looks again sees what it wrote."""
+    return _has_state(error, BUSY_STATES[1:]) or any(type(one).__name__ == "IntegrityError" for one in _causes(error))
+
+
+def told(course: Course, error: Exception, place: str = "") -> NotEntered | GradebookDamaged:
+    """What went wrong while a verdict was entered, in words that help.
+
+    place: the gradebook's file, or its address; "" for the course's own file
+    """
+    place = place or str(course.root / "gradebook.db")
+    if isinstance(error, NotEntered | GradebookDamaged):
+        return error
+    if _codes(error) & DAMAGED or _has_state(error, DAMAGED_STATES):
+        return _damaged(course, place, error)
+    return NotEntered(_reason(course, error, place))
+
+
+def _damaged(course: Course, place: str, why: object) -> GradebookDamaged:
+    return GradebookDamaged(
+        f"the gradebook {place} is damaged ({_first_line(why)}): put a copy of it in its place and run "
+        f"grade again, which enters what the copy lacks; the verdicts in {course.root / 'results'} are kept"
+    )
+
+
+def _reason(course: Course, error: Exception, place: str) -> str:
+    codes = _codes(error)
+    system = next((one for one in _causes(error) if isinstance(one, OSError)), None)
+    if is_busy(error):
+        return f"another program holds the gradebook {place}: run grade again when it is done"
+    away = _unanswered(error)
+    if away:
+        return f"the gradebook {place} cannot be reached ({_first_line(away)}): mend that, and run grade again"
+    if sqlite3.SQLITE_FULL in codes or _has_state(error, FULL_STATES) or (system and system.errno in FULL):
+        return "the disk is full: make room, and run grade again"
+    if system:
+        return f"{system.filename or course.root}: {system.strerror or system}; mend that, and run grade again"
+    said = _first_line(error.args[0] if error.args else error)
+    return said if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__}: {said}"
+
+
+def _first_line(said: object) -> str:
+    return (str(said).strip().splitlines() or ["no reason given"])[0]
+
+
+def _codes(error: BaseException) -> set[int]:
+    """SQLite's primary codes among what an error came from."""
+    return {getattr(one, "sqlite_errorcode", 0) & 0xFF for one in _causes(error)}
+
+
+def _state(error: BaseException) -> str | None:
+    """The code of a PostgreSQL error, "" for one that no server told; None for another error."""
+    for name in ("pgcode", "sqlstate"):  # psycopg2, psycopg
+        if hasattr(error, name):
+            return getattr(error, name) or ""
+    return None
+
+
+def _has_state(error: BaseException, states: tuple[str, ...]) -> bool:
+    return any((_state(one) or "-").startswith(states) for one in _causes(error))
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An error, and those it came from: nbgrader and SQLAlchemy wrap what the database says."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is not None and id(one) not in seen:
+            seen.add(id(one))
+            waiting += [one.__cause__, one.__context__]
+            yield one

@@ -1,0 +1,183 @@
+"""Writes a problem set's scores as the files that Canvas and Moodle import."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..course.folder import Course
+from ..course.printable import printable_name
+from .scores import Score, harmless, scores, write_csv, write_rows
+
+#: What may identify a person, and the column it stands in: the first is the default.
+IDENTITIES = {
+    "csv": {},
+    # Canvas finds a person by ID, then by SIS User ID, then by SIS Login ID, at last by name, so one of them is filled:
+    # instructure/canvas-lms, lib/gradebook_importer.rb, `process_student`.
+    "canvas": {"login": "SIS Login ID", "sis": "SIS User ID", "id": "ID"},
+    # The columns that Moodle's own export has, which its import maps to username, useridnumber and useremail:
+    # moodle/moodle, grade/import/csv/classes/load_data.php, `map_user_data_with_value`.
+    "moodle": {"username": "Username", "idnumber": "ID number", "email": "Email address"},
+}
+#: Canvas wants these in this order (`row_has_student_headers?`, `update_column_count`), then one for each assignment,
+#: and takes the row that has "Points Possible" in its first cell for what the columns are worth.
+CANVAS_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+CANVAS_POINTS = "    Points Possible"
+#: A column with one of these in its name is no assignment for Canvas (`NON_ASSIGNMENT_COLUMN_HEADERS`).
+CANVAS_OWN = re.compile("(Current|Final) (Score|Points|Grade)|Override (Score|Grade|Status)")
+MOST_MOODLE = 100  # points: with more in a cell Moodle refuses the file, unless `unlimitedgrades` is set there
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Exported:
+    """How many people a file has scores of, and what the instructor must know about it."""
+
+    count: int
+    notes: tuple[str, ...]
+
+
+def export(
+    course: Course,
+    problem_set: str,
+    form: str,
+    target: Path,
+    identify_by: str | None = None,
+    column: str | None = None,
+    ungraded: bool = False,
+) -> Exported:
+    """Write the scores for "csv", "canvas" or "moodle".
+
+    identify_by: a key of IDENTITIES[form]; column: the name of the column with the scores, the problem set's by default
+    ungraded: count people whose written questions still wait for points, with the points they have
+    Raises ValueError for what the form does not know.
+    """
+    if form == "csv" and (identify_by or column or ungraded):
+        raise ValueError("--identify-by, --column and --ungraded are for canvas and moodle: csv has every column")
+    everybody = scores(course, problem_set)
+    waiting = _not_in_the_gradebook(course, problem_set, everybody)
+    if form == "csv":
+        write_csv(everybody, problem_set, target)
+        return Exported(len(everybody), tuple(waiting))
+    known = IDENTITIES[form]
+    identify_by = identify_by or next(iter(known))
+    if identify_by not in known:
+        raise ValueError(f"{form} identifies people by {', '.join(known)}, got {identify_by}")
+    column = _sound_column(form, column or problem_set)
+    found, left_out = _sort_out(everybody, form, identify_by, ungraded)
+    write = _write_canvas if form == "canvas" else _write_moodle
+    write(found, target, known[identify_by], column)
+    notes = [*left_out, *waiting, *_remarks(form, identify_by, column, found)]
+    return Exported(len(found), tuple(notes))
+
+
+def _sound_column(form: str, column: str) -> str:
+    if harmless(column) != column or not column.strip():
+        raise ValueError(f"the column {column!a} would be a formula in a spreadsheet, or is no line of text: another?")
+    if form == "canvas" and (column in CANVAS_COLUMNS or CANVAS_OWN.search(column)):
+        raise ValueError(f"Canvas keeps the column {column} for itself: choose another name")
+    return column
+
+
+def _sort_out(
+    found: Iterable[Score], form: str, identify_by: str, ungraded: bool
+) -> tuple[list[tuple[str, Score]], list[str]]:
+    """Everybody who can be exported, under the exact text that identifies them, and lines on the others."""
+    taken: dict[str, Score] = {}
+    reasons: dict[str, list[str]] = {}
+    for one in found:
+        identity = _identity(one, identify_by)
+        reason = ""
+        if not one.graded:
+            reason = "not graded: run grade again"
+        elif one.needs_manual_grade and not ungraded:
+            reason = "a written question waits for points, or a mark for Resolve: go to formgrader, or say --ungraded"
+        elif not identity:
+            reason = f"nbgrader knows no {'e-mail' if identify_by == 'email' else 'lms_user_id that is a number'}"
+        elif harmless(identity) != identity:
+            reason = "what identifies them would be a formula in a spreadsheet, or is no plain text"
+        elif form == "canvas" and read_by_canvas(identity) != identity:
+            reason = "Canvas would read what identifies them as a number and drop its dots"
+        elif identity in taken:
+            reason = f"the same {identify_by} as {taken[identity].student}"
+        if reason:
+            reasons.setdefault(reason, []).append(one.student)
+        else:
+            taken[identity] = one
+    return list(taken.items()), [f"left out, {reason}: {_names(names)}" for reason, names in reasons.items()]
+
+
+def _identity(one: Score, identify_by: str) -> str:
+    if identify_by == "id":
+        return one.lms_id if re.fullmatch("[1-9][0-9]*", one.lms_id) else ""
+    return one.email if identify_by == "email" else one.student
+
+
+def read_by_canvas(text: str) -> str:
+    """What Canvas makes of a cell: of a number with several dots or commas all but the last are dropped.
+
+    After `decimal_comma_to_period` in instructure/canvas-lms, lib/gradebook_importer.rb.
+    """
+    if not re.fullmatch(r"-?[0-9.,]+%?", text):
+        return text
+    *before, last = re.split("[,.]", text)
+    return f"{''.join(before)}.{last}" if before else last
+
+
+def _write_canvas(found: list[tuple[str, Score]], target: Path, identity_column: str, column: str) -> None:
+    most = max((one.max_points for _, one in found), default=0)
+    rows: list[tuple] = [(CANVAS_POINTS, "", "", "", "", _number(most))]
+    for identity, one in found:
+        name = ", ".join(filter(None, (one.last_name, one.first_name))) or one.student
+        cells = {"Student": name, identity_column: identity}
+        rows.append((*(cells.get(title, "") for title in CANVAS_COLUMNS), _number(one.final)))
+    write_rows(target, (*CANVAS_COLUMNS, column), rows)
+
+
+def _write_moodle(found: list[tuple[str, Score]], target: Path, identity_column: str, column: str) -> None:
+    rows = ((one.first_name, one.last_name, identity, _number(one.final)) for identity, one in found)
+    write_rows(target, ("First name", "Last name", identity_column, column), rows)
+
+
+def _number(points: float) -> float | int:
+    return int(points) if points == int(points) else points
+
+
+def _not_in_the_gradebook(course: Course, problem_set: str, everybody: list[Score]) -> list[str]:
+    known = {one.student for one in everybody}
+    missing = [student for student in course.students(problem_set) if student not in known]
+    return [f"handed in and not graded yet, run grade: {_names(missing)}"] if missing else []
+
+
+def _remarks(form: str, identify_by: str, column: str, found: list[tuple[str, Score]]) -> list[str]:
+    if not found:
+        return []
+    most = max(one.max_points for _, one in found)
+    waiting = [one.student for _, one in found if one.needs_manual_grade]
+    lines = [f"a written question waits for points, or a mark for Resolve: {_names(waiting)}"] if waiting else []
+    if form == "canvas":
+        return lines + [
+            f"Canvas: Gradebook › Import. The column {column} goes to the assignment of that name, which is made if "
+            "there is none. Do not save the file from a spreadsheet first: it drops zeros in front of ids."
+        ]
+    field = {"username": "username", "idnumber": "useridnumber", "email": "useremail"}[identify_by]
+    lines.append(
+        f"Moodle: Grades › Import › CSV file. Map {IDENTITIES[form][identify_by]} to {field}, and {column} to a grade "
+        f"item with a maximum of {_number(most)}. One person whom Moodle does not know, and it refuses the file."
+    )
+    if identify_by == "username":
+        lines += _told(found, lambda one: one.student != one.student.lower(), "usernames are in lower case in Moodle")
+    lines += _told(found, lambda one: one.final > MOST_MOODLE, f"above {MOST_MOODLE} points, which Moodle may refuse")
+    return lines
+
+
+def _told(found: list[tuple[str, Score]], odd: Callable[[Score], bool], why: str) -> list[str]:
+    names = [one.student for _, one in found if odd(one)]
+    return [f"{why}: {_names(names)}"] if names else []
+
+
+def _names(names: list[str]) -> str:
+    more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return ", ".join([*map(printable_name, names[:MOST_NAMED]), *more])

@@ -1,0 +1,150 @@
+"""Releases a problem set: notebook, stubs and selfcheck, with no solution and no hidden check among them."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
+
+from ..answer_key import precomputed
+from ..build import stubs
+from ..course.folder import Course
+from ..course.paths import RECORDED, REFERENCE, SELFCHECK
+from ..course.policy import USUAL, Terms
+from ..course.releases import replaced
+from ..course.settings import FILE
+from ..gradebook.migrate import fit_gradebook
+from .points import priced_catalogue
+from .staleness import check_extra, told_deadline
+
+
+def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) -> Path:
+    """Write a problem set's source folder and have nbgrader make the student version; returns the release folder.
+
+    with_answers: earlier problem sets whose modules are handed out solved
+    Raises ValueError for a set in with_answers that is not earlier, or where the course's settings hand out none, or
+    have a check that the reference fails; RuntimeError where nbgrader refuses.
+    """
+    import nbformat
+
+    from ..build.notebooks import source_notebook
+    from ..gradebook.preprocessor import api
+
+    in_problem_set(problem_set)
+    terms, due, before = course.terms, course.settings.deadline(problem_set), told_deadline(course, problem_set)
+    if with_answers and not course.settings.solutions:
+        raise ValueError(f"{course.root / FILE} says solutions = false: leave --with-answers away, or change that line")
+    check_extra(course)
+    files, notebook = bundle(problem_set, with_answers, terms), source_notebook(problem_set, terms, due)
+    source = course.source(problem_set)
+    with replaced(course, problem_set):
+        for name, text in files.items():
+            path = source / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        nbformat.write(notebook, source / f"{problem_set}.ipynb")
+        fit_gradebook(course, problem_set, notebook)
+        done = api(course).generate_assignment(problem_set, force=True, create=True)
+        if not done["success"]:
+            said = f"{done.get('log', '')}\n{done.get('error', '')}"
+            raise RuntimeError(f"nbgrader could not release {problem_set}:\n{said}")
+    _set_deadline(course, problem_set, before, due)
+    if not precomputed.read(course, problem_set):
+        precomputed.write(course, problem_set)
+    return course.release(problem_set)
+
+
+def _set_deadline(course: Course, problem_set: str, before: datetime | None, due: datetime | None) -> None:
+    """Enter a deadline into the gradebook; where there is none now, take out the one before, if it stands there."""
+    from ..gradebook.preprocessor import api
+
+    if not (due or before):
+        return
+    then, now = (one and one.astimezone(UTC).replace(tzinfo=None) for one in (before, due))  # as nbgrader has it
+    with api(course).gradebook as book:
+        assignment = book.find_assignment(problem_set)
+        if now or assignment.duedate == then:
+            assignment.duedate = now
+            book.db.commit()
+
+
+def unmarked(terms: Terms, problem_set: str) -> list[str]:
+    """A line for each exercise that builds on one that is left out, which learners then write without points."""
+    left_out = {one.id for one in exercises() if not terms.weight(one)}
+    return [
+        f"{exercise.id} builds on {name}, which is left out: learners write it without points"
+        for exercise in terms.exercises(problem_set)
+        for name in exercise.depends_on
+        if name in left_out
+    ]
+
+
+def bundle(problem_set: str, with_answers: Iterable[str] = (), terms: Terms = USUAL) -> dict[str, str]:
+    """The text of every file beside the notebook, by its path in the bundle; points are by the terms."""
+    sets = problem_sets()
+    seen = sets[: sets.index(problem_set) + 1]
+    solved = _solved_modules(problem_set, with_answers)
+    modules = list(dict.fromkeys(module for name in seen for module in modules_of(name)))
+    texts = stubs.all_stubs()
+    files = {f"attention/{name}": texts[name] for name in ("__init__.py", *_private_files(modules))}
+    for module in modules:
+        name = f"{module}.py"
+        files[f"attention/{name}"] = (REFERENCE / name).read_text(encoding="utf-8") if module in solved else texts[name]
+    for path in sorted(SELFCHECK.glob("*.py")):
+        files[f"selfcheck/{path.name}"] = path.read_text(encoding="utf-8")
+    for folder in ("catalogue", "checks", "recorded"):
+        files[f"selfcheck/{folder}/__init__.py"] = (SELFCHECK / folder / "__init__.py").read_text(encoding="utf-8")
+    for module in modules:
+        for name in (f"catalogue/{module}.toml", *(f"checks/{one}.py" for one in (module, *_helpers(module)))):
+            files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
+        catalogue = f"selfcheck/catalogue/{module}.toml"
+        files[catalogue] = priced_catalogue(files[catalogue], terms)
+        files[f"selfcheck/recorded/{module}.json"] = _recorded(module, seen)
+    return files
+
+
+def _private_files(modules: list[str]) -> list[str]:
+    """The private files of the package that these modules import: argument checks, the GPU kernel."""
+    sources = [(REFERENCE / f"{module}.py").read_text(encoding="utf-8") for module in modules]
+    named = {
+        name for name in stubs.given_files() for source in sources if f"from .{name.removesuffix('.py')} " in source
+    }
+    return sorted(named)
+
+
+def _helpers(module: str) -> list[str]:
+    """The private modules that a module of checks imports from beside it, by way of another one too."""
+    found, waiting = [], [module]
+    while waiting:
+        tree = ast.parse((SELFCHECK / "checks" / f"{waiting.pop()}.py").read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                names = [node.module] if node.module else [alias.name for alias in node.names]
+                new = [name for name in names if name.startswith("_") and name not in found]
+                found += new
+                waiting += new
+    return found
+
+
+def _solved_modules(problem_set: str, with_answers: Iterable[str]) -> set[str]:
+    sets = problem_sets()
+    for name in with_answers:
+        if name not in sets[: sets.index(problem_set)]:
+            raise ValueError(f"answers can be handed out for sets before {problem_set}, not for {name}")
+    return {module for name in with_answers for module in modules_of(name)} - set(modules_of(problem_set))
+
+
+def _recorded(module: str, seen: list[str]) -> str:
+    """The recorded answers of the checks that belong to the problem sets seen so far."""
+    table = json.loads((RECORDED / f"{module}.json").read_text(encoding="utf-8"))
+    wanted = {
+        name
+        for exercise in exercises()
+        if exercise.module == module and exercise.problem_set in seen
+        for name in exercise.points
+    }
+    return json.dumps({name: entry for name, entry in table.items() if name in wanted}, indent=1) + "\n"
