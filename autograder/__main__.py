@@ -12,9 +12,8 @@ from .course.paths import COMMAND
 COURSE = ("release", "submit", "grade", "feedback", "report", "export")
 #: Where each command is that has a module of its own: what one needs, the others need not wait for.
 MODULES = {
-    **dict.fromkeys(COURSE, "course_commands"),
-    **{name: f"{name}_command" for name in ("judge", "log", "new", "prove")},
-    "bench": "bench.command",
+    **dict.fromkeys(COURSE, "course"),
+    **{name: name for name in ("bench", "judge", "log", "new", "prove")},
 }
 
 
@@ -27,7 +26,7 @@ class Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in MODULES:
             return super().get_command(context, name)
-        return getattr(importlib.import_module(f".{MODULES[name]}", __package__), name)
+        return getattr(importlib.import_module(f".cli.{MODULES[name]}", __package__), name)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

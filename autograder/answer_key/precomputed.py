@@ -11,10 +11,9 @@ from typing import Any
 
 from ..course.atomic_files import write_whole
 from ..course.folder import Course
-from ..judge.judge import keys_of
-from ..judge.result import grader_version
-from ..judge.schedule import TRAINED
+from ..version import grader_version
 from . import reference
+from .keys import TRAINED, keys_of
 
 
 def read(course: Course, problem_set: str) -> bool:

@@ -21,6 +21,7 @@ from selfcheck.catalogue import Exercise, exercises
 from selfcheck.diagnose import Key, first_difference
 from selfcheck.reach import builds_on
 
+from ..answer_key.keys import PUBLIC_TERMS
 from ..answer_key.reference import (
     DRAWS,
     NAME,
@@ -33,7 +34,6 @@ from ..answer_key.reference import (
 )
 from ..course.paths import REFERENCE
 from ..judge import cores
-from ..judge.judge import PUBLIC_TERMS
 from .mutants import Mutant, mutants
 
 SECONDS = 40  # of the processor for one mutant: the slowest exercise's checks take half of it

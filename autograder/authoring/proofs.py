@@ -17,11 +17,11 @@ from selfcheck.diagnose import Key
 from selfcheck.recorded import visible_keys
 from selfcheck.verdict import FAILED, PASSED, judge
 
+from ..answer_key.keys import keys_of
 from ..answer_key.misconceptions import misconceptions_of
 from ..answer_key.reference import reference
 from ..course.paths import ROOT, SOLUTIONS
 from ..course.policy import Terms
-from ..judge.judge import keys_of
 
 
 def misconceptions_here(exercise: Exercise) -> dict[str, Callable]:

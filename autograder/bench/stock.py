@@ -16,10 +16,10 @@ from pathlib import Path
 
 from selfcheck.catalogue import in_problem_set, modules_of
 
+from ..answer_key.keys import keys_of
 from ..answer_key.reference import hidden_checks
 from ..build.exercise_text import slug
 from ..course.policy import Terms
-from ..judge.judge import keys_of
 from ..release.bundle import bundle
 
 CONFIG = """c = get_config()  # noqa: F821

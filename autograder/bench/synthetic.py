@@ -20,6 +20,7 @@ from selfcheck.catalogue import Exercise, in_problem_set
 from selfcheck.reach import builds_on, forbidden_call
 from selfcheck.verdict import judge
 
+from ..answer_key.keys import keys_of
 from ..authoring.proofs import alternatives_here, answers_of, misconceptions_here
 from ..build.exercise_text import without_marks
 from ..build.stubs import BEGIN, END
@@ -27,7 +28,6 @@ from ..course.paths import REFERENCE
 from ..course.policy import Terms
 from ..course.releases import written_questions
 from ..intake.archive import STAMP
-from ..judge.judge import keys_of
 from .borrowing import NotAlone, import_of, taken_out, top_level
 
 #: What the students of a class hand in, in turn.

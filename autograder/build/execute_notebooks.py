@@ -131,9 +131,7 @@ def execute(text: str, machine: Machine, cwd: Path) -> NotebookNode:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command line: 0 where every notebook runs, 1 where one fails."""
-    parser = argparse.ArgumentParser(
-        prog="python -m autograder.build.execute_notebooks", description="Executes notebooks."
-    )
+    parser = argparse.ArgumentParser(prog="execute_notebooks", description="Executes notebooks.")
     parser.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help="such as 04-masks or ps3 (default: all)")
     wanted = parser.parse_args(arguments).notebooks
     found = {path.stem: text for path, text in texts().items()}

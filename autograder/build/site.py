@@ -33,10 +33,9 @@ CODE = (
     *(f"book/{file.name}" for file in BOOK.glob("*.py")),
 )
 #: What writes exercises and notebooks.
-WRITERS = ("book_index", "exercise_text", "notebook_setup", "notebooks", "plain_inline", "plain_markdown")
-WRITERS += ("repository", "set_up_cell", "stubs")
+WRITERS = ("build", "course")
 #: What else decides how a page looks.
-PAGES = ("book", "package-lock.json", *(f"autograder/{name}.py" for name in WRITERS))
+PAGES = ("book", "package-lock.json", *(f"autograder/{name}" for name in WRITERS))
 GENERATED = {"_build", "notebooks", "__pycache__", ".ipynb_checkpoints"}
 RUN = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
 #: Said by every kernel that starts; notebooks of the book run on this machine and listen to nobody else.
@@ -113,9 +112,7 @@ def _run(out: Path, solutions: bool) -> None:
                 os.killpg(running.pid, signal.SIGTERM)
             reader.join()
     if running.returncode:
-        raise BookError(
-            "the book has warnings or errors (above); mend them and run python -m autograder.build.site again"
-        )
+        raise BookError("the book has warnings or errors (above); mend them and run `make book` again")
 
 
 def _pass_through(lines: Iterable[str]) -> None:

@@ -1,1 +1,1 @@
-"""TODO."""
+"""The commands of `python -m autograder`, a module each."""

@@ -18,7 +18,7 @@ from selfcheck.catalogue import in_problem_set
 
 from ..bench import rounds
 from ..bench.rounds import OURS, STOCK, TWO
-from .console import console, plain, show
+from ..console import console, plain, show
 
 QUICK = 6  # submissions
 MOST_SLOWER = 10.0  # seconds: more than this and a submission meets the grader's limits

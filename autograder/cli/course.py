@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
+from ..console import console, plain, remarks_line, show
 from ..course.folder import Course, check_student_id, twins_of
 from ..course.printable import counted, printable_line
-from .console import console, plain, remarks_line, show
 
 ISOLATION = click.Choice(["bubblewrap", "auto", "none"])
 

@@ -12,15 +12,15 @@ from rich.table import Table
 from selfcheck.catalogue import problem_sets
 
 from ..authoring.samples import table, write_submission
+from ..console import console, plain, remarks_line, show
 from ..course.folder import Course
 from ..course.paths import ROOT
 from ..intake import archive, submission
-from ..judge.result import grader_version
 from ..pipeline import Line, grade
 from ..report.page import write_html
 from ..report.summary import class_report
 from ..sandbox.bubblewrap import open_sandbox
-from .console import console, plain, remarks_line, show
+from ..version import grader_version
 
 
 @click.command()

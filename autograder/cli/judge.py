@@ -10,9 +10,11 @@ import click
 
 from selfcheck.verdict import ExerciseResult
 
+from ..answer_key.keys import PUBLIC_TERMS, keys_of
 from ..intake.archive import read_package
+from ..intake.submission import Submission
 from ..judge.cores import count
-from ..judge.judge import PUBLIC_TERMS, Submission, as_json, judge_everything, keys_of
+from ..judge.judge import as_json, judge_everything
 from ..sandbox.bubblewrap import Sandbox, open_sandbox
 
 
@@ -36,7 +38,7 @@ def judge_folders(submissions: dict[str, Submission], sandbox: Sandbox) -> dict[
 @click.option("--isolation", default="bubblewrap", type=click.Choice(["bubblewrap", "auto", "none"]), show_default=True)
 def judge(folders: tuple[str, ...], target: Path | None, isolation: str) -> None:
     """Grade FOLDERS that hold an `attention` package, in the sandbox, as `grade` would but without a course."""
-    from .console import console, show, verdict_table
+    from ..console import console, show, verdict_table
 
     sandbox = open_sandbox(isolation)
     if sandbox.level == "none":

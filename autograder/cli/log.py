@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
+from ..console import console, plain, show
 from ..course.folder import Course
 from ..course.printable import counted, printable_line
-from .console import console, plain, show
 from .course import course_command
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import sys
 import click
 
 from ..authoring.scaffold import Refused, Wish, write
+from ..console import console, plain, show
 from ..course.paths import COMMAND, ROOT
-from .console import console, plain, show
 
 
 @click.command()

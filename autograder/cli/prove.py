@@ -19,11 +19,11 @@ from rich.progress import Progress
 
 from selfcheck.catalogue import exercises
 
+from ..answer_key.keys import TRAINED
 from ..authoring import mutation, proofs
 from ..authoring.mutants import Mutant
+from ..console import console, plain
 from ..judge import cores
-from ..judge.schedule import TRAINED
-from .console import console, plain
 
 LEAST = 0.97  # of a module's mutants that are not equivalent
 

@@ -358,7 +358,7 @@ def _text(path: Path) -> str:
 
 def _load() -> None:
     with suppress(Exception), _without_grammar():  # whoever needs it imports it again, and sees why it fails
-        importlib.import_module(f"{__package__}.nbgrader_steps")
+        importlib.import_module(f"{__package__}.steps")
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from pathlib import Path
@@ -24,7 +25,6 @@ from ..course.folder import Course, check_student_id, twins_of
 from ..course.locks import turn
 from ..course.printable import printable
 from ..course.releases import by_grade_id, earlier, graded_cells, release_file
-from ..judge.judge import Submission
 from .archive import MOST_FILES, MOST_NOTEBOOK_BYTES, STAMP, TICKET, TICKET_BYTES, Received, keep, read_folder
 from .safe_files import NotTaken, reader, remove, walk
 
@@ -39,6 +39,13 @@ STAMP_FORM = re.compile(
     r"(?P<zone>Z|[A-Z][A-Za-z]{1,15}(?:/[A-Z][A-Za-z_]{1,30})?)?(?P<shift>[+-]\d\d:?\d\d)?",
     re.ASCII,
 )
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The Python files of a submitted package, by name."""
+
+    files: dict[str, bytes]
 
 
 def store(

@@ -9,7 +9,8 @@ from typing import Any
 from ..course.atomic_files import write_whole
 from ..course.folder import Course
 from ..intake import submission
-from .result import Task, Verdicts, grader_version, verdicts
+from ..version import grader_version
+from .result import Task, Verdicts, verdicts
 
 Record = dict[str, Any]
 

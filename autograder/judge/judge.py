@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass
 from typing import Any
 
 from selfcheck.catalogue import Exercise, exercises, modules_of, problem_sets
-from selfcheck.diagnose import Key
 from selfcheck.reach import forbidden_call
-from selfcheck.recorded import visible_keys
 from selfcheck.source import text_of
 from selfcheck.verdict import (
     FAILED,
@@ -20,10 +16,12 @@ from selfcheck.verdict import (
     skip_where_dependencies_fail,
 )
 
-from ..answer_key.reference import ONE_AT_A_TIME, hidden_checks, hidden_keys
+from ..answer_key.keys import keys_of
+from ..answer_key.reference import hidden_checks
 from ..build.stubs import given_files
 from ..course.paths import REFERENCE
 from ..course.policy import Terms
+from ..intake.submission import Submission
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from .protocol import GraderFault
@@ -39,25 +37,6 @@ def __getattr__(name):
 
     return getattr(import_module("._submitted_{module}", __package__), name)
 """
-PUBLIC_TERMS = Terms(b"attention by hand")  # of a judgement outside any course
-
-
-@dataclass(frozen=True)
-class Submission:
-    """The Python files of a submitted package, by name."""
-
-    files: dict[str, bytes]
-
-
-def keys_of(exercise: Exercise, terms: Terms) -> list[Key]:
-    """Every draw an exercise is graded on: the recorded ones, and the hidden ones of a course's terms."""
-    with ONE_AT_A_TIME:  # whoever else needs them waits, and has them
-        return _keys_of(exercise, terms)
-
-
-@functools.lru_cache(maxsize=256)  # a course's, and more
-def _keys_of(exercise: Exercise, terms: Terms) -> list[Key]:
-    return visible_keys(exercise) + hidden_keys(exercise, terms)
 
 
 def judge_problem_set(

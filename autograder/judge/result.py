@@ -6,18 +6,18 @@ import functools
 import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from selfcheck.show import exercise_text
 from selfcheck.verdict import GRADER_ERROR, ExerciseResult
 
-from ..course.paths import REFERENCE, SELFCHECK
 from ..course.policy import Terms
 from ..intake import static_scan
+from ..intake.submission import Submission
 from ..sandbox.bubblewrap import open_sandbox
 from ..sandbox.usage import Tally
-from .judge import Submission, judge_problem_set
+from ..version import grader_version
+from .judge import judge_problem_set
 
 Verdicts = dict[str, Any]
 TROUBLE = ("missing", "import", "stopped", "forbidden")  # kinds of failure that an instructor wants to see in a line
@@ -25,19 +25,6 @@ TROUBLE = ("missing", "import", "stopped", "forbidden")  # kinds of failure that
 
 class OtherGrader(RuntimeError):
     """A worker would judge by other rules than the one who asked it."""
-
-
-@functools.cache
-def grader_version() -> str:
-    """A digest of everything a verdict depends on: the grader, the checks, the reference."""
-    found = hashlib.sha256()
-    here = Path(__file__).parent
-    for folder in (here, here / "hidden", here / "misconceptions", REFERENCE, SELFCHECK, SELFCHECK / "checks"):
-        for path in sorted(folder.glob("*.py")):
-            found.update(path.read_bytes())
-    for path in sorted([*SELFCHECK.glob("catalogue/*.toml"), *SELFCHECK.glob("recorded/*.json")]):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:12]
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from selfcheck.diagnose import Key, first_difference
 from selfcheck.recorded import plans_of
 from selfcheck.verdict import Differences, differences_of
 
+from ..answer_key.keys import TRAINED
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import cost_little
 from .protocol import Answers, Request, ask, ask_together
 
-TRAINED = ("classifier.TextClassifier", "classifier.PairMatcher")  # their checks train a model
 Keys = dict[Exercise, list[Key]]
 Part = tuple[Exercise, bool]  # of an exercise the draws that feedback shows, or the others
 Compared = tuple[list[list[Answer]], Differences]  # the answers to each key, in order, and what is wrong with them

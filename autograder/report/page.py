@@ -9,7 +9,7 @@ from pathlib import Path
 
 from selfcheck.verdict import FAILED, SKIPPED
 
-from ..cli.console import remarks_line
+from ..console import remarks_line
 from ..course.printable import counted, printable, printable_line
 from .plots import binned, histogram, horizontal_bars
 from .summary import ClassReport, Met

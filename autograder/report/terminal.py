@@ -9,7 +9,7 @@ from rich.text import Text
 
 from selfcheck.verdict import PASSED
 
-from ..cli.console import plain, remarks_line
+from ..console import plain, remarks_line
 from ..course.printable import counted, printable_line
 from .summary import ClassReport, ExerciseSummary
 from .words import alike, no_proof, time_told

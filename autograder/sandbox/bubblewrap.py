@@ -98,10 +98,10 @@ def _probe() -> tuple[str, tuple[str, ...]]:
     with tempfile.TemporaryDirectory(prefix="attention-probe-") as folder:
         stage = Path(folder)
         stage.chmod(0o755)
-        shutil.copyfile(Path(__file__).with_name("probe.py"), stage / "probe.py")
-        (stage / "probe.py").chmod(0o644)
+        shutil.copyfile(Path(__file__).with_name("self_test.py"), stage / "self_test.py")
+        (stage / "self_test.py").chmod(0o644)
         try:
-            with _walled(stage, [sys.executable, "-I", "-B", f"{INSIDE}/probe.py"]) as (command, descriptors):
+            with _walled(stage, [sys.executable, "-I", "-B", f"{INSIDE}/self_test.py"]) as (command, descriptors):
                 done = subprocess.run(
                     command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, pass_fds=descriptors
                 )

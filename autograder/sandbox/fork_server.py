@@ -42,7 +42,7 @@ LINGER = 2.0  # seconds that killed processes may take to end
 def main(descriptor: int) -> None:
     """Build houses until the other side hangs up."""
     torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
-    room.set_dumpable(False)
+    runner.set_dumpable(False)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever inherits that it is ignored is told nothing of its children
     control = socket.socket(fileno=descriptor)
     filtered = control.recv(MOST)
@@ -68,7 +68,7 @@ def main(descriptor: int) -> None:
 def _open_rooms(control: socket.socket, filtered: bytes) -> None:
     """Open rooms, one at a time, until the other side hangs up."""
     _mount("proc", "/proc", NO_SETUID | NO_DEVICES | NO_PROGRAMS)
-    room.set_dumpable(False)
+    runner.set_dumpable(False)
     control.send(b"ready")
     keeper = 0
     while True:
@@ -96,7 +96,7 @@ def _is_first(namespaces: int, descriptors: list[int]) -> bool:
     in them, and alone has the descriptors.
     """
     user, group = os.getuid(), os.getgid()
-    room.set_dumpable(True)  # or its own files in /proc are root's
+    runner.set_dumpable(True)  # or its own files in /proc are root's
     _sure(ctypes.CDLL(None, use_errno=True).unshare(namespaces))
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
@@ -166,9 +166,9 @@ def _be_a_room(asked: int, answers: int, filtered: bytes) -> None:
     _furnish(files or {})
     _drop_rights(filtered)
     if files is None:
-        os.write(3, json.dumps(probe.walls()).encode())
+        os.write(3, json.dumps(self_test.walls()).encode())
     else:
-        room.main(3, PACKAGE)
+        runner.main(3, PACKAGE)
 
 
 def _furnish(files: dict[str, str]) -> None:
@@ -210,7 +210,7 @@ def _drop_rights(filtered: bytes) -> None:
     head = (ctypes.c_uint32 * 2)(CAPABILITIES, 0)
     _sure(library.capset(head, (ctypes.c_uint32 * 6)()))
     _sure(library.prctl(38, 1, 0, 0, 0))  # PR_SET_NO_NEW_PRIVS
-    room.keep_to(filtered if filtered != b"none" else b"")
+    runner.keep_to(filtered if filtered != b"none" else b"")
 
 
 def _sure(outcome: int) -> None:
@@ -220,11 +220,11 @@ def _sure(outcome: int) -> None:
 
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    import probe
-    import room
+    import runner
+    import self_test
     import torch
     import torch.fx.experimental.symbolic_shapes  # what the first backward pass of a process imports
 
-    from selfcheck import runner  # noqa: F401  (imported once, here, for every room)
+    import selfcheck.runner  # noqa: F401  (imported once, here, for every room)
 
     main(int(sys.argv[1]))

@@ -97,7 +97,7 @@ def _alone(files: dict[str, bytes], sandbox: Sandbox) -> Iterator[Room]:
             (stage / "work" / "attention" / name).write_bytes(data)
         _open_to_all(stage)
         says, answers = os.pipe()
-        program = [sys.executable, "-I", "-B", f"{INSIDE}/code/room.py", str(answers), f"{INSIDE}/work"]
+        program = [sys.executable, "-I", "-B", f"{INSIDE}/code/runner.py", str(answers), f"{INSIDE}/work"]
         with sandbox.command(stage, program) as (command, descriptors):
             process = _start(command, [answers, *descriptors], subprocess.PIPE)
         os.close(answers)
@@ -136,7 +136,7 @@ class Builder:
         _open_to_all(stage)
         self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # The wall gives it an environment of our own, which -I would have it ignore.
-        program = [sys.executable, "-s", "-P", "-B", f"{INSIDE}/code/house.py", str(inside.fileno())]
+        program = [sys.executable, "-s", "-P", "-B", f"{INSIDE}/code/fork_server.py", str(inside.fileno())]
         with inside:
             self._process = _start(house_wall(stage, program), [inside.fileno()], subprocess.DEVNULL)
         filtered = seccomp.program()
@@ -297,7 +297,7 @@ def _stage_code(stage: Path) -> None:
     code = stage / "code"
     (code / "selfcheck").mkdir(parents=True)
     (stage / "work").mkdir()
-    for name in ("house.py", "room.py", "probe.py"):
+    for name in ("fork_server.py", "runner.py", "self_test.py"):
         shutil.copyfile(Path(__file__).with_name(name), code / name)
     for name in RUNNER:
         shutil.copyfile(SELFCHECK / name, code / "selfcheck" / name)

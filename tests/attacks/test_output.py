@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.__main__ import main
+from autograder.answer_key.keys import keys_of
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.course.policy import Terms
@@ -22,8 +23,9 @@ from autograder.course.printable import printable
 from autograder.course.releases import written_questions
 from autograder.gradebook.preprocessor import gradebook
 from autograder.gradebook.scores import harmless
+from autograder.intake.submission import Submission
 from autograder.judge.cores import count
-from autograder.judge.judge import Submission, as_json, judge_problem_set, keys_of
+from autograder.judge.judge import as_json, judge_problem_set
 from autograder.sandbox.bubblewrap import Sandbox, open_sandbox
 from selfcheck.catalogue import in_problem_set
 from selfcheck.show import exercise_text

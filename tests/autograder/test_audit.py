@@ -14,8 +14,8 @@ from autograder.course.paths import ROOT
 from autograder.gradebook import audit_log
 from autograder.gradebook.audit_log import Log, NotLogged, read_log
 from autograder.gradebook.preprocessor import api
-from autograder.judge.result import grader_version
 from autograder.pipeline import grade
+from autograder.version import grader_version
 
 from .class_records import file_record
 from .judged_class import CLASS, copy_of, dump, judged_course

@@ -20,8 +20,9 @@ from autograder.bench.rounds import OURS, STOCK, TWO
 from autograder.course.folder import Course
 from autograder.course.paths import ROOT
 from autograder.course.policy import Terms
+from autograder.intake.submission import Submission
 from autograder.judge import cores, judge
-from autograder.judge.judge import Submission, judge_problem_set
+from autograder.judge.judge import judge_problem_set
 from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck import verdict
 from selfcheck.catalogue import in_problem_set

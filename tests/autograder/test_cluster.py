@@ -21,8 +21,9 @@ from autograder.course.policy import Terms
 from autograder.intake import archive, submission
 from autograder.judge import cluster
 from autograder.judge.cores import count
-from autograder.judge.result import Task, grader_version
+from autograder.judge.result import Task
 from autograder.release import bundle
+from autograder.version import grader_version
 
 PS, SIZE = "ps1", 8
 SLOWER = 1.0  # seconds of each submission's code, so that there is a middle to die in

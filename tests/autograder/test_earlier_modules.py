@@ -1,7 +1,8 @@
 """Modules of earlier problem sets are the reference's when a later one is graded, and lend the learner's helpers."""
 
 from autograder.course.paths import REFERENCE
-from autograder.judge.judge import Submission, stage_files
+from autograder.intake.submission import Submission
+from autograder.judge.judge import stage_files
 from selfcheck import runner
 
 MINE = "def causal_mask(*sizes):\n    raise RuntimeError('wrong')\n\n\ndef helper():\n    return 7\n"

@@ -7,11 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from autograder.answer_key import precomputed, reference
+from autograder.answer_key import keys, precomputed, reference
+from autograder.answer_key.keys import keys_of
 from autograder.course.folder import Course
 from autograder.course.paths import ROOT
-from autograder.judge import judge
-from autograder.judge.judge import keys_of
 from autograder.pipeline import grade
 from autograder.release import bundle
 from tests.autograder.judged_class import hand_in
@@ -39,7 +38,7 @@ def released(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch):
     monkeypatch.setattr(reference, "KNOWN", {})
-    judge._keys_of.cache_clear()
+    keys._keys_of.cache_clear()
 
 
 def content(course):

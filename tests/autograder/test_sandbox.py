@@ -232,7 +232,7 @@ def test_a_worker_that_dies_twice_is_the_graders_fault_and_no_zero(sandbox, monk
 
 COVER = """
 import os, subprocess, sys
-from autograder import house
+from autograder.sandbox import fork_server
 
 def mount(path):
     os.makedirs(path, exist_ok=True)
@@ -242,7 +242,7 @@ def mount(path):
 place = sys.argv[1]
 mount(place)
 mount(f"{place}/a python")
-with house.kept_below(place):
+with fork_server.kept_below(place):
     subprocess.run(["mount", "-t", "tmpfs", "none", place], check=True)
 print(os.listdir(place), os.listdir(f"{place}/a python"))
 """

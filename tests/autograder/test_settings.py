@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autograder.answer_key.keys import keys_of
 from autograder.answer_key.validate import try_checks
 from autograder.course.extra_checks import BadCheck
 from autograder.course.folder import Course
 from autograder.course.paths import BOOK, SELFCHECK
 from autograder.course.policy import USUAL, Terms
 from autograder.course.settings import FILE, SECRET, Settings, SettingsError, read_settings
-from autograder.judge.judge import keys_of
 from autograder.release.points import priced_catalogue
 from selfcheck.catalogue import exercises, in_problem_set, problem_sets
 

@@ -3,11 +3,11 @@
 import pytest
 
 from autograder.answer_key import reference
+from autograder.answer_key.keys import TRAINED
 from autograder.answer_key.misconceptions import misconceptions_of
 from autograder.authoring import proofs
 from autograder.build import stubs
 from autograder.course.policy import Terms
-from autograder.judge.schedule import TRAINED
 from selfcheck import runner
 from selfcheck.catalogue import exercises, parts_of
 from selfcheck.diagnose import first_difference

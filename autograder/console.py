@@ -11,7 +11,7 @@ from rich.text import Text
 
 from selfcheck.verdict import MOST_MESSAGE, PASSED, ExerciseResult
 
-from ..course.printable import printable, printable_line
+from .course.printable import printable, printable_line
 
 MOST_REMARKS, MOST_REMARK = 5, 160  # remarks on one submission in a terminal, and characters of each
 console = Console(highlight=False)
