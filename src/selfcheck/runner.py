@@ -42,7 +42,7 @@ def fresh_package(folder: str, name: str = "attention") -> Iterator[None]:
         sys.modules.update(before)
 
 
-def find(exercise: str) -> Callable:
+def find(exercise: str) -> Callable[..., Any]:
     """The function or class that an id "module.symbol" names in `attention`; AttributeError where there is none."""
     module_name, _, symbol = exercise.partition(".")
     module: ModuleType = importlib.import_module(f"attention.{module_name}")
@@ -66,6 +66,6 @@ def answer_exercise(exercise: str, plans: dict[str, dict[str, Any]]) -> dict[str
     return {key: answer(symbol, plan["calls"], plan.get("gradient", False)) for key, plan in plans.items()}
 
 
-def answer(symbol: Callable, calls: list[dict[str, Any]], gradient: bool = False) -> list[dict[str, Any]]:
+def answer(symbol: Callable[..., Any], calls: list[dict[str, Any]], gradient: bool = False) -> list[dict[str, Any]]:
     """What the function or class answers to each step: value, gradients, changed arguments, or the error it raised."""
     return [carry_out(symbol, one, gradient) for one in calls]
