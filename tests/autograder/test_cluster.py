@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import psutil
 import pytest
+from autograder.judge.cores import count
 
 from autograder import pipeline
 from autograder.bench import agreement, synthetic
@@ -20,7 +21,6 @@ from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.policy import GradingPolicy
 from autograder.intake import archive, submission
 from autograder.judge import cluster
-from autograder.judge.cores import count
 from autograder.judge.result import Task
 from autograder.release import bundle
 from autograder.version import grader_version

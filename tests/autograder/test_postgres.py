@@ -19,7 +19,6 @@ from autograder.gradebook.preprocessor import gradebook
 from autograder.gradebook.scores import scores
 from autograder.gradebook.sync import GradebookSync
 from autograder.intake import archive, submission
-from autograder.judge import cache
 from autograder.release import bundle
 
 from .judged_class import CLASS, enter, enter_where_another_does, judged_course
