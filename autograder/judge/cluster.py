@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from ..sandbox.worker_pool import build_ahead
+from ..sandbox.worker_pool import start_fork_server
 from .cores import count
 from .result import Task, Verdicts, verdicts
 
@@ -79,8 +79,8 @@ def judged(
             if not isinstance(task, Task):
                 yield name, task
                 continue
-            if scheduler is None and task.isolation != "none":
-                build_ahead(min(count(), len(waiting) + 1))
+            if scheduler is None:
+                start_fork_server(task.isolation)
             workers = workers or _Workers(stack.enter_context(opened(scheduler)))
             key = f"attention-{task.isolation}-{task.key}"
             if key not in waiting:

@@ -11,8 +11,9 @@ from selfcheck.verdict import Differences, differences_of
 from ..answer_key.keys import TRAINED
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
-from ..sandbox.worker_pool import cost_little
-from .protocol import Answers, Request, ask, ask_together
+from ..sandbox.worker_pool import is_fork_server_available
+from .answers import Answers
+from .protocol import Request, ask, ask_together
 
 Keys = dict[Exercise, list[Key]]
 Part = tuple[Exercise, bool]  # of an exercise the draws that feedback shows, or the others
@@ -31,7 +32,7 @@ class Asking:
 
     def everything(self) -> dict[Exercise, Compared]:
         """All answers. What feedback shows is asked to the end before any input that it must not tell of goes in."""
-        quick = cost_little(self._sandbox)
+        quick = is_fork_server_available(self._sandbox)
         if quick:
             self._together([part for part in self._requests if part[0].id not in TRAINED])
         wrong = {exercise for exercise, later in self._open() if not later}
