@@ -60,8 +60,9 @@ def all_failed(plans: Plans, reason: str) -> Answers:
 
 
 def _failure(reason: str) -> Answer:
+    seconds = limits.EXERCISE_CPU_SECONDS
     texts = {
-        "time": f"your code took longer than {limits.EXERCISE_CPU_SECONDS:.0f} seconds: is there a loop that never ends?",
+        "time": f"your code took longer than {seconds:.0f} seconds: is there a loop that never ends?",
         "output": "the answer is too large",
         "ended": "your code ended the process instead of returning an answer",
         "killed": "your code was stopped: did it use too much memory, or end its own process?",
