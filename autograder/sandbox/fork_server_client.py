@@ -106,13 +106,9 @@ class ForkServer:
         # Without the filter a process can have its children's usage thrown away.
         return Used(used.processor_seconds, used.peak_mib, used.complete and self._has_filter)
 
-    def hang_up(self) -> None:
-        """Have it end by itself, and its workers with it, as when this process ends."""
-        self._control.close()
-
     def close(self) -> None:
         """End it, and every worker of it."""
-        self.hang_up()
+        self._control.close()
         with suppress(psutil.Error):
             for process in [*psutil.Process(self.pid).children(recursive=True), self._process]:
                 with suppress(psutil.Error):

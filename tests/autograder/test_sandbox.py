@@ -1,22 +1,23 @@
 """What submitted code can and cannot do."""
 
-import contextlib
 import os
+import signal
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-import psutil
 import pytest
 
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE, ROOT
-from autograder.judge import exchange, limits, protocol
+from autograder.judge import limits, protocol
 from autograder.sandbox.bubblewrap import SandboxUnavailable, open_sandbox
 from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.arrays import unpack
 from selfcheck.plan import call, generator, iterator, tensor
+
+from .outside_view import WAITS, kill_worker, until, waiting
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
 PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
@@ -101,9 +102,11 @@ def test_code_that_ignores_the_signal_of_the_limit_ends_a_second_later(sandbox, 
 
 def test_waiting_ends_too_but_a_busy_machine_costs_no_point(sandbox, monkeypatch):
     monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 1.0)
-    answer = ask(sandbox, function("import time", "time.sleep(1.5)", "return n"))[0]
-    assert value_of(answer) == "3"
-    answer = ask(sandbox, function("import time", "time.sleep(60)"))[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(limits, "WALL_CLOCK_FACTOR", 60.0)
+        answer = ask(sandbox, function("import time", "time.sleep(1.5)", "return n"))[0]
+        assert value_of(answer) == "3", "more by the clock than of the processor"
+    answer = ask(sandbox, function("import time", "time.sleep(3600)"))[0]
     assert "longer than" in answer["error"]["text"]
 
 
@@ -197,36 +200,36 @@ def test_objects_that_a_step_hands_over_are_made_inside(sandbox):
     assert unpack(joined["value"]).values() == [1.0, 2.0, 3.0] and joined["largest"] == 3
 
 
-def ends_from_outside(monkeypatch, times):
-    """The sandbox is killed, as by a machine without memory, the first so many times that code runs in it."""
-    begun = []
+@contextmanager
+def met_from_outside(*deeds):
+    """Has each of these done to one learner's process that waits, in turn; the processes."""
+    met = []
 
-    def ended(worker, *more):
-        begun.append(worker)
-        if len(begun) <= times:
-            threading.Timer(1.5, end, [worker]).start()
-        return exchange.exchange(worker, *more)
+    def act():
+        for deed in deeds:
+            (learner,) = until(lambda: waiting() - set(met))
+            met.append(learner)
+            deed(learner)
 
-    def end(worker):
-        first = psutil.Process(worker.pid)
-        for process in (first, *first.children(recursive=True)):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
-
-    monkeypatch.setattr(protocol, "exchange", ended)
-    return begun
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(act)
+        yield met
+        done.result()
 
 
-def test_a_worker_that_dies_is_tried_again_and_costs_nothing(sandbox, monkeypatch):
-    begun = ends_from_outside(monkeypatch, 1)
-    answers = ask(sandbox, function("import time; time.sleep(2.5)", "return n"))
-    assert len(begun) == 2 and value_of(answers[0]) == "3"
+def go_on(learner):
+    learner.send_signal(signal.SIGUSR1)
 
 
-def test_a_worker_that_dies_twice_is_the_graders_fault_and_no_zero(sandbox, monkeypatch):
-    ends_from_outside(monkeypatch, 2)
-    with pytest.raises(protocol.GraderFault, match="ended"):
-        ask(sandbox, function("import time; time.sleep(2.5)", "return n"))
+def test_a_worker_that_dies_is_tried_again_and_costs_nothing(sandbox):
+    with met_from_outside(kill_worker, go_on) as met:
+        answers = ask(sandbox, WAITS)
+    assert len(met) == 2 and value_of(answers[0]) == "3"
+
+
+def test_a_worker_that_dies_twice_is_the_graders_fault_and_no_zero(sandbox):
+    with met_from_outside(kill_worker, kill_worker), pytest.raises(protocol.GraderFault, match="ended"):
+        ask(sandbox, WAITS)
 
 
 COVER = """

@@ -1,22 +1,25 @@
 """What one worker of a fork server leaves to the next, and what it can take from whoever grades."""
 
-import time
+import json
+import os
+import re
+import subprocess
+import sys
 
 import pytest
 
 from autograder.answer_key.keys import live_answer_key
 from autograder.build.stubs import given_files
-from autograder.course.paths import REFERENCE
+from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.policy import GradingPolicy
-from autograder.judge import exchange, judge, limits, protocol
-from autograder.sandbox import bubblewrap
+from autograder.judge import judge, limits, protocol
 from autograder.sandbox.bubblewrap import open_sandbox
-from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.catalogue import in_problem_set
 from selfcheck.plan import call
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
-SHOWN, HIDDEN = ({"0": {"calls": [call(n).packed()], "gradient": False}} for n in (3, 77))
+FIRST, LATER = 1234567, 7654321  # inputs that are found again in what the grader sends
+SHOWN, HIDDEN = ({"0": {"calls": [call(n).packed()], "gradient": False}} for n in (FIRST, LATER))
 #: A socket with a name that no file has, held by nobody but messages that wait in it.
 STAYS = """
 import socket
@@ -57,14 +60,15 @@ def causal_mask(n):
     kept = mmap.mmap(-1, 2**29)
     for start in range(0, 2**29, 2**24):
         kept[start : start + 2**24] = b"x" * 2**24
-    time.sleep(1)
+    time.sleep(TIME)
     return n
 """
+SLEEPS = "import time\n\ndef __getattr__(name):\n    return lambda n: time.sleep(1e6)\n"
 KILLED = """
 import os, signal
 
 def causal_mask(n):
-    if n == 3:
+    if n == 1234567:
         os.kill(os.getpid(), signal.SIGKILL)
     return n
 """
@@ -76,17 +80,17 @@ def sandbox():
 
 
 @pytest.fixture
-def workers(monkeypatch):
-    """What every worker said, in the order of their start."""
-    said = []
+def sent(monkeypatch):
+    """Whatever this process has sent to others through pipes, in its order."""
+    found = bytearray()
 
-    def recorded(*given):
-        exchanged = exchange.exchange(*given)
-        said.append(exchanged.data)
-        return exchanged
+    def write(descriptor, data, write=os.write):
+        count = write(descriptor, data)
+        found.extend(bytes(data)[:count])
+        return count
 
-    monkeypatch.setattr(protocol, "exchange", recorded)
-    return said
+    monkeypatch.setattr(os, "write", write)
+    return found
 
 
 def ask(sandbox, body, *requests):
@@ -105,11 +109,16 @@ def test_no_file_outlives_its_worker(sandbox):
         assert "found [], left ['/tmp', '/dev/shm'" in said
 
 
-def test_what_is_hidden_below_usr_is_empty_and_stays_so(monkeypatch):
-    hidden = {"EXCHANGE": "/usr/share", "OURS": ("/usr/include", "/usr/bin/none")}
-    for name, places in hidden.items():
-        monkeypatch.setattr(bubblewrap, name, places)
-    look = """
+HIDES = """
+import sys
+from autograder.judge import protocol
+from autograder.sandbox import bubblewrap
+from tests.attacks.test_workers import LISTS, SHOWN, ask
+
+bubblewrap.EXCHANGE, bubblewrap.OURS = "/usr/share", ("/usr/include", "/usr/bin/none")
+print(ask(bubblewrap.open_sandbox(), LISTS, protocol.Request("masks.causal_mask", SHOWN))[0]["value"]["value"])
+"""
+LISTS = """
 import os
 
 def causal_mask(n):
@@ -123,45 +132,48 @@ def causal_mask(n):
             pass
     return str(found)
 """
-    with WorkerPool() as pool:
-        said = ask(open_sandbox(pool=pool), look, protocol.Request("masks.causal_mask", SHOWN))[0]["value"]["value"]
-    assert said == "[False, False, True]"
+
+
+def test_what_is_hidden_below_usr_is_empty_and_stays_so():
+    done = subprocess.run([sys.executable, "-c", HIDES], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "[False, False, True]\n", done.stderr
 
 
 def test_memory_that_could_be_shared_is_counted(sandbox, monkeypatch):
-    monkeypatch.setattr(limits, "MEMORY_BYTES", 2**29)  # of which the worker and its fork take half
+    monkeypatch.setattr(limits, "MEMORY_BYTES", 2**29)  # of which the grader's own processes take half
     shown = protocol.Request("masks.causal_mask", SHOWN)
-    assert "error" not in ask(sandbox, SHARED.replace("2**29", "2**24"), shown)[0]
-    assert "too much memory" in ask(sandbox, SHARED, shown)[0]["error"]["text"]
+    assert "error" not in ask(sandbox, SHARED.replace("2**29", "2**24").replace("TIME", "1"), shown)[0]
+    assert "too much memory" in ask(sandbox, SHARED.replace("TIME", "1e6"), shown)[0]["error"]["text"]
 
 
-def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_again(sandbox, workers):
+def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_again(sandbox, sent):
     asked = [protocol.Request("masks.causal_mask", SHOWN), protocol.Request("masks.other", HIDDEN, hidden=True)]
     answers = ask(sandbox, KILLED + "def other(n):\n    return n\n", *asked)
-    assert answers[0]["error"]["type"] == "Stopped" and answers[1]["value"]["value"] == "77"
-    assert [b'"place": 1' in data for data in workers] == [False, True]
+    assert answers[0]["error"]["type"] == "Stopped" and answers[1]["value"]["value"] == str(LATER)
+    assert [int(one) for one in re.findall(rf"{FIRST}|{LATER}".encode(), sent)] == [FIRST, FIRST, LATER]
 
 
 def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(sandbox, monkeypatch):
-    stopped = []
-
-    def stops(*given):
-        stopped.append(time.sleep(0.1))
-        return exchange.Exchanged(b'{"started": true}\n', stopped=True)
-
-    monkeypatch.setattr(protocol, "exchange", stops)
-    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 0.2 / limits.WALL_CLOCK_FACTOR / limits.ATTEMPTS)
-    answers = ask(sandbox, LOOKS, *(protocol.Request(f"masks.f{number}", SHOWN) for number in range(6)))
-    assert len(stopped) < 4, "six exercises, twice each"
+    monkeypatch.setattr(limits, "MEMORY_BYTES", 1)  # whatever runs is stopped at the first look
+    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 0.1)
+    answers = ask(sandbox, SLEEPS, *(protocol.Request(f"masks.f{number}", SHOWN) for number in range(20)))
     assert {answer["error"]["type"] for answer in answers} == {"Stopped"}
+    assert "too much memory" in answers[0]["error"]["text"] and "not tried" in answers[-1]["error"]["text"]
 
 
 @pytest.mark.parametrize("wrong", [True, False])
-def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, workers, wrong):
+def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, sent, wrong):
     files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
     files["worked_example.py"] += f"\n\nif {wrong}:\n    softmax = len\n".encode()
-    judge.judge_problem_set(files, live_answer_key("ps1", GradingPolicy(b"s" * 20)), sandbox)
-    count = len(in_problem_set("ps1"))
-    answered = [data.count(b'"answers"') for data in workers]
-    # What is shown of all, the wrong ones by themselves to the end, then what is hidden of the others.
-    assert (answered[0] == count and len(workers) == 3) if wrong else answered == [2 * count]
+    answer_key = live_answer_key("ps1", GradingPolicy(b"s" * 20))
+    judge.judge_problem_set(files, answer_key, sandbox)
+    keys = [key for exercise in in_problem_set("ps1") for key in answer_key.keys_of(exercise)]
+    shown, hidden = (
+        [json.dumps(one).encode() for key in keys if key.reveal == quoted for one in key.calls]
+        for quoted in (True, False)
+    )
+    secret = set(hidden) - set(shown)  # a check of fixed inputs draws the same ones
+    assert len(secret) > 20 and all(one in sent for one in {*shown, *secret})
+    assert max(sent.rfind(one) for one in shown if one not in hidden) < min(sent.find(one) for one in secret)
+    again = [one for one in set(shown) - set(hidden) if sent.count(one) > shown.count(one)]
+    assert bool(again) == wrong, "what is wrong is asked again"
