@@ -55,7 +55,7 @@ class Sandbox:
     pool: WorkerPool | None = field(default=None, compare=False, repr=False)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What is recorded with every grade."""
         return self.level + (f" without {' and '.join(self.lacks)}" if self.lacks else "")
 

@@ -95,10 +95,12 @@ class ForkServer:
             handle.used = handle.watch.at_least(self._counted(used, group))
 
     def _counted(self, used: Used | None, group: cgroup.WorkerCgroup | None) -> Used:
-        """What a worker has used: by its cgroup where it has one, else by what the fork server was told of it."""
+        """What a worker has used: by its cgroup where it has one, else by the fork server's report."""
         if group is not None:
             try:
                 return group.used()
+            except (OSError, ValueError, KeyError):
+                pass  # this kernel counts otherwise
             finally:
                 group.remove()
         if used is None:

@@ -83,7 +83,7 @@ class UsageWatch:
 
 
 def _shared_by(process: int) -> int:
-    """Bytes of memory that a process could share with others and that is no file's; 0 where that is not told."""
+    """Bytes of memory that a process could share with others and that is no file's; 0 where the kernel does not say."""
     with suppress(OSError), open(f"/proc/{process}/status", encoding="ascii", errors="replace") as lines:
         return next((1024 * int(line.split()[1]) for line in lines if line.startswith("RssShmem:")), 0)
     return 0

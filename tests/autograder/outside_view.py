@@ -146,12 +146,6 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 def kill_worker(learner: psutil.Process) -> None:
-    """Kill a learner's process with all that share its process namespace, as a machine without memory might."""
-    here = _namespace(learner)
-    kill({one for one in descendants(os.getpid()) if _namespace(one) == here})
-
-
-def _namespace(process: psutil.Process) -> str:
-    with contextlib.suppress(OSError):
-        return os.readlink(f"/proc/{process.pid}/ns/pid")
-    return "gone"
+    """Kill the worker of a learner's process, and so all of its namespace, as a machine without memory might."""
+    kill({learner.parent()})
+    until(lambda: not is_alive(learner))

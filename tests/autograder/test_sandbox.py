@@ -227,6 +227,12 @@ def test_a_worker_that_dies_is_tried_again_and_costs_nothing(sandbox):
     assert len(met) == 2 and value_of(answers[0]) == "3"
 
 
+def test_an_exercise_that_the_machine_kills_once_keeps_its_answer(sandbox):
+    with met_from_outside(lambda learner: learner.kill(), go_on) as met:
+        answers = ask(sandbox, WAITS)
+    assert len(met) == 2 and value_of(answers[0]) == "3"
+
+
 def test_a_worker_that_dies_twice_is_the_graders_fault_and_no_zero(sandbox):
     with met_from_outside(kill_worker, kill_worker), pytest.raises(protocol.GraderFault, match="ended"):
         ask(sandbox, WAITS)
