@@ -11,8 +11,9 @@ import click
 from ..console import console, plain, remarks_line, show
 from ..course.folder import Course, check_student_id, twins_of
 from ..course.printable import counted, printable_line
+from ..sandbox.bubblewrap import CHOICES
 
-ISOLATION = click.Choice(["bubblewrap", "auto", "none"])
+ISOLATION = click.Choice(CHOICES)
 
 
 def course_command(function: Callable) -> Callable:
@@ -108,7 +109,7 @@ def _tell_isolation(wanted: str, scheduler: str | None) -> str:
     sandbox = open_sandbox(wanted)
     if sandbox.level == "none":
         console.print("[bold red]No isolation: submitted code runs with your rights, and every grade records it.[/]")
-    console.print(plain(f"isolation: {sandbox.told}"))
+    console.print(plain(f"isolation: {sandbox.description}"))
     return sandbox.level
 
 

@@ -70,7 +70,7 @@ def judge_task(task: Task, answer_key: AnswerKey) -> Result:
     return Result(
         key=task.key,
         problem_set=task.problem_set,
-        isolation=sandbox.told,
+        isolation=sandbox.description,
         grader=task.grader,
         policy=task.policy[:8],
         files={name: hashlib.sha256(data).hexdigest()[:12] for name, data in sorted(task.files.items())},

@@ -184,12 +184,12 @@ def test_a_right_answer_that_warns_has_full_marks_by_both_ways(read):
 
 def test_the_level_of_isolation_stands_with_every_grade_and_wherever_grades_are_shown(read):
     course, said, _ = read
-    level = open_sandbox().told
+    level = open_sandbox().description
     assert f"isolation: {level}" in said["grade"] and f"isolation {level}" in said["report"]
     assert json.loads(course.result_file("zoe", "ps1").read_text(encoding="utf-8"))["isolation"] == level
     assert f"isolation: {level}" in (course.root / "reports" / "ps1.html").read_text(encoding="utf-8")
     assert f"(isolation: {level})" in (course.feedback("zoe", "ps1") / "ps1.html").read_text(encoding="utf-8")
-    assert Sandbox("bubblewrap", ("a filter of system calls",)).told == "bubblewrap without a filter of system calls"
+    assert Sandbox("bubblewrap", ("a filter of system calls",)).description == "bubblewrap without a filter of system calls"
 
 
 # Tables.

@@ -1,0 +1,179 @@
+"""What one worker of a fork server leaves to the next, and what it can take from whoever grades."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from autograder.answer_key.keys import live_answer_key
+from autograder.build.stubs import given_files
+from autograder.course.paths import REFERENCE, ROOT
+from autograder.course.policy import GradingPolicy
+from autograder.judge import judge, limits, protocol
+from autograder.sandbox.bubblewrap import open_sandbox
+from selfcheck.catalogue import in_problem_set
+from selfcheck.plan import call
+
+GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
+FIRST, LATER = 1234567, 7654321  # inputs that are found again in what the grader sends
+SHOWN, HIDDEN = ({"0": {"calls": [call(n).packed()], "gradient": False}} for n in (FIRST, LATER))
+#: A socket with a name that no file has, held by nobody but messages that wait in it.
+STAYS = """
+import socket
+
+def causal_mask(n):
+    waits, asks, (one, other) = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX), socket.socketpair()
+    waits.bind(chr(0) + "stays")
+    waits.listen(5)
+    asks.connect(chr(0) + "stays")
+    asks.sendall(b"from the worker before")
+    socket.send_fds(one, [b"."], [part.fileno() for part in (one, other, waits, asks)])
+    return n
+"""
+LOOKS = """
+def causal_mask(n):
+    return open("/proc/net/unix").read()
+"""
+#: Finds notes in the folders that a worker may have, and leaves one in each that it can write to.
+NOTES = """
+import os
+
+def causal_mask(n):
+    found, left = [], []
+    for folder in ("/tmp", "/dev/shm", "/dev/mqueue", "/var/tmp", "/run", "/sandbox", "/sandbox/work/attention"):
+        try:
+            found += [folder] * os.path.exists(folder + "/note")
+            open(folder + "/note", "w").close()
+            left.append(folder)
+        except OSError:
+            pass
+    return f"found {found}, left {left}"
+"""
+#: Memory that could be shared, and so counted as nobody's own.
+SHARED = """
+import mmap, time
+
+def causal_mask(n):
+    kept = mmap.mmap(-1, 2**29)
+    for start in range(0, 2**29, 2**24):
+        kept[start : start + 2**24] = b"x" * 2**24
+    time.sleep(TIME)
+    return n
+"""
+SLEEPS = "import time\n\ndef __getattr__(name):\n    return lambda n: time.sleep(1e6)\n"
+KILLED = """
+import os, signal
+
+def causal_mask(n):
+    if n == 1234567:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return n
+"""
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    return open_sandbox()
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Whatever this process has sent to others through pipes, in its order."""
+    found = bytearray()
+
+    def write(descriptor, data, write=os.write):
+        count = write(descriptor, data)
+        found.extend(bytes(data)[:count])
+        return count
+
+    monkeypatch.setattr(os, "write", write)
+    return found
+
+
+def ask(sandbox, body, *requests):
+    return [one["0"][0] for one in protocol.ask(GIVEN | {"masks.py": body.encode()}, list(requests), False, sandbox)]
+
+
+def test_no_socket_outlives_its_worker(sandbox):
+    shown = protocol.Request("masks.causal_mask", SHOWN)
+    assert "error" not in ask(sandbox, STAYS, shown)[0]
+    assert "stays" not in ask(sandbox, LOOKS, shown)[0]["value"]["value"]
+
+
+def test_no_file_outlives_its_worker(sandbox):
+    shown = protocol.Request("masks.causal_mask", SHOWN)
+    for said in (ask(sandbox, NOTES, shown)[0]["value"]["value"] for _ in range(2)):
+        assert "found [], left ['/tmp', '/dev/shm'" in said
+
+
+HIDES = """
+import sys
+from autograder.judge import protocol
+from autograder.sandbox import bubblewrap
+from tests.attacks.test_workers import LISTS, SHOWN, ask
+
+bubblewrap.EXCHANGE, bubblewrap.OURS = "/usr/share", ("/usr/include", "/usr/bin/none")
+print(ask(bubblewrap.open_sandbox(), LISTS, protocol.Request("masks.causal_mask", SHOWN))[0]["value"]["value"])
+"""
+LISTS = """
+import os
+
+def causal_mask(n):
+    found = []
+    for place in ("/usr/share", "/usr/include", "/usr/lib"):
+        found.append(bool(os.listdir(place)))
+        try:
+            os.mkdir(place + "/note")
+            found.append("made")
+        except OSError:
+            pass
+    return str(found)
+"""
+
+
+def test_what_is_hidden_below_usr_is_empty_and_stays_so():
+    done = subprocess.run([sys.executable, "-c", HIDES], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "[False, False, True]\n", done.stderr
+
+
+def test_memory_that_could_be_shared_is_counted(sandbox, monkeypatch):
+    monkeypatch.setattr(limits, "MEMORY_BYTES", 2**29)  # of which the grader's own processes take half
+    shown = protocol.Request("masks.causal_mask", SHOWN)
+    assert "error" not in ask(sandbox, SHARED.replace("2**29", "2**24").replace("TIME", "1"), shown)[0]
+    assert "too much memory" in ask(sandbox, SHARED.replace("TIME", "1e6"), shown)[0]["error"]["text"]
+
+
+def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_again(sandbox, sent):
+    asked = [protocol.Request("masks.causal_mask", SHOWN), protocol.Request("masks.other", HIDDEN, hidden=True)]
+    answers = ask(sandbox, KILLED + "def other(n):\n    return n\n", *asked)
+    assert answers[0]["error"]["type"] == "Stopped" and answers[1]["value"]["value"] == str(LATER)
+    assert [int(one) for one in re.findall(rf"{FIRST}|{LATER}".encode(), sent)] == [FIRST, FIRST, LATER]
+
+
+def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(sandbox, monkeypatch):
+    monkeypatch.setattr(limits, "MEMORY_BYTES", 1)  # whatever runs is stopped at the first look
+    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 0.1)
+    answers = ask(sandbox, SLEEPS, *(protocol.Request(f"masks.f{number}", SHOWN) for number in range(20)))
+    assert {answer["error"]["type"] for answer in answers} == {"Stopped"}
+    assert "too much memory" in answers[0]["error"]["text"] and "not tried" in answers[-1]["error"]["text"]
+
+
+@pytest.mark.parametrize("wrong", [True, False])
+def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, sent, wrong):
+    files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+    files["worked_example.py"] += f"\n\nif {wrong}:\n    softmax = len\n".encode()
+    answer_key = live_answer_key("ps1", GradingPolicy(b"s" * 20))
+    judge.judge_problem_set(files, answer_key, sandbox)
+    keys = [key for exercise in in_problem_set("ps1") for key in answer_key.keys_of(exercise)]
+    shown, hidden = (
+        [json.dumps(one).encode() for key in keys if key.reveal == quoted for one in key.calls]
+        for quoted in (True, False)
+    )
+    secret = set(hidden) - set(shown)  # a check of fixed inputs draws the same ones
+    assert len(secret) > 20 and all(one in sent for one in {*shown, *secret})
+    assert max(sent.rfind(one) for one in shown if one not in hidden) < min(sent.find(one) for one in secret)
+    again = [one for one in set(shown) - set(hidden) if sent.count(one) > shown.count(one)]
+    assert bool(again) == wrong, "what is wrong is asked again"

@@ -1,0 +1,101 @@
+"""A pool of workers: one fork server for all threads, replaced when it dies, ended with the pool."""
+
+import contextlib
+import threading
+
+import psutil
+import pytest
+
+from autograder.build.stubs import given_files
+from autograder.course.paths import REFERENCE
+from autograder.judge import protocol
+from autograder.sandbox.bubblewrap import open_sandbox
+from autograder.sandbox.worker_pool import WorkerPool
+from selfcheck.plan import call
+
+GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
+REQUEST = protocol.Request("masks.causal_mask", {"0": {"calls": [call(3).packed()], "gradient": False}})
+BODY = "def causal_mask(n):\n    return n\n"
+SLEEPS = "import time\n\n\ndef causal_mask(n):\n    time.sleep(2)\n    return n\n"
+ENDED = 30  # seconds by the clock within which processes end, however busy the machine is
+
+
+@pytest.fixture
+def pool():
+    """A fork server of this test alone."""
+    with WorkerPool() as pool:
+        if not pool.is_fork_server_available(open_sandbox()):
+            pytest.skip("no namespaces within namespaces here: every worker has a bubblewrap of its own")
+        yield pool
+
+
+def answer(pool, body=BODY):
+    answers = protocol.ask(GIVEN | {"masks.py": body.encode()}, [REQUEST], True, open_sandbox(pool=pool))
+    return answers[0]["0"][0]["value"]["value"]
+
+
+def open_worker(pool):
+    files = GIVEN | {"masks.py": BODY.encode()}
+    return pool.worker(files, open_sandbox(pool=pool), 2**32)
+
+
+def processes(pool):
+    """Those of the fork server and of its workers."""
+    first = psutil.Process(pool.fork_server().pid)
+    return [first, *first.children(recursive=True)]
+
+
+def kill(victims):
+    for process in victims:
+        with contextlib.suppress(psutil.NoSuchProcess):  # it went with another
+            process.kill()
+    psutil.wait_procs(victims, timeout=ENDED)
+
+
+def test_workers_of_several_threads_run_at_the_same_time_and_come_from_one_fork_server(pool):
+    server, before = pool.fork_server(), set(processes(pool))
+    with contextlib.ExitStack() as stack:
+        workers = [stack.enter_context(open_worker(pool)) for _ in range(3)]
+        pids = {worker.wait_for_pid(ENDED) for worker in workers}
+        assert len(pids) == 3 and pids <= {process.pid for process in processes(pool)}
+    assert pool.fork_server() is server and set(processes(pool)) == before
+
+
+def test_threads_that_begin_together_start_one_fork_server():
+    with WorkerPool() as pool:
+        servers = []
+        threads = [threading.Thread(target=lambda: servers.append(pool.fork_server())) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(servers) == 4 and len(set(servers)) == 1
+
+
+def test_a_worker_that_dies_leaves_the_fork_server_to_the_others(pool):
+    server = pool.fork_server()
+    with open_worker(pool) as worker:
+        kill([psutil.Process(worker.wait_for_pid(ENDED))])
+    assert not worker.used.complete
+    assert answer(pool) == "3" and pool.fork_server() is server
+
+
+def test_a_fork_server_that_dies_during_a_submission_costs_it_nothing(pool):
+    former, answers = pool.fork_server(), []
+    thread = threading.Thread(target=lambda: answers.append(answer(pool, SLEEPS)))
+    before = set(processes(pool))
+    thread.start()
+    while set(processes(pool)) == before:
+        thread.join(0.05)
+    kill(processes(pool))
+    thread.join()
+    assert answers == ["3"] and pool.fork_server() is not former
+
+
+def test_a_fork_server_and_its_workers_end_with_the_pool(pool):
+    with open_worker(pool) as worker:
+        assert worker.wait_for_pid(ENDED)
+        here = processes(pool)
+        pool.close()
+        _, alive = psutil.wait_procs(here, timeout=ENDED)
+        assert not alive
