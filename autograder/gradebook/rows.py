@@ -1,4 +1,4 @@
-"""Reads and writes what nbgrader's gradebook holds of one submission: a few statements on nbgrader's own tables.
+"""The statements on nbgrader's own tables that read or write one submission.
 
 nbgrader's own functions look each cell up by joining six tables, and commit after each.
 """
@@ -244,7 +244,7 @@ def penalties(db: Session, released: ReleasedSet, student: str | None = None) ->
     return {row.student_id: row for row in rows}
 
 
-def by_hand(db: Session, released: ReleasedSet) -> dict[str, dict[str, float]]:
+def manual_marks(db: Session, released: ReleasedSet) -> dict[str, dict[str, float]]:
     """The marks and the extra credit that were given by hand: student, name of the cell, points."""
     names = {cell.id: name for notebook in released.notebooks for name, cell in notebook.graded.items()}
     given = (
