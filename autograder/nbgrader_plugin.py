@@ -18,8 +18,8 @@ from .gradebook.cells import put_result
 from .gradebook.nbgrader import configure_storage
 from .gradebook.steps import GradesStep, ResultStep
 from .gradebook.sync import GradebookSync
-from .intake import submission
-from .judge.cache import record_of
+from .intake import store
+from .judge.cache import result_of
 from .release.staleness import check_release
 
 Resources = dict[str, Any]
@@ -37,10 +37,11 @@ class TrustedResults(ResultStep):
         if refused:
             raise RuntimeError("the submission could not be taken in: nothing is entered") from refused
         check_release(course, names["assignment"])
-        record = record_of(course, names["student"], names["assignment"])
-        if record["grader_error"]:
+        submission = store.take_in(course, names["student"], names["assignment"])
+        result = result_of(course, submission)
+        if result.grader_error:
             raise RuntimeError("the grader failed, not the submission: nothing is entered; run it again")
-        put_result(nb, record, submission.submission_of(course, names["student"], names["assignment"]).files)
+        put_result(nb, result, submission.files)
         return nb, resources
 
 
@@ -80,6 +81,6 @@ def take_in(root: Path, assignment: str, student: str, notebooks: list[str]) -> 
     for name in [student] if student in students else students:  # "*" stands for everybody
         _refused.pop((assignment, name), None)
         try:
-            submission.normalise(course, name, assignment)
+            store.take_in(course, name, assignment)
         except Exception as error:
             _refused[assignment, name] = error
