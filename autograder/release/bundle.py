@@ -17,7 +17,7 @@ from ..course.paths import RECORDED, REFERENCE, SELFCHECK
 from ..course.policy import DEFAULT_POLICY, GradingPolicy
 from ..course.releases import replaced
 from ..course.settings import FILE
-from ..gradebook.migrate import fit_gradebook
+from ..gradebook.migrate import migrate_gradebook
 from .points import priced_catalogue
 from .staleness import check_extra, told_deadline
 
@@ -32,7 +32,7 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
     import nbformat
 
     from ..build.notebooks import source_notebook
-    from ..gradebook.preprocessor import api
+    from ..gradebook.nbgrader import api
 
     in_problem_set(problem_set)
     policy, due, before = course.policy, course.settings.deadline(problem_set), told_deadline(course, problem_set)
@@ -47,7 +47,7 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         nbformat.write(notebook, source / f"{problem_set}.ipynb")
-        fit_gradebook(course, problem_set, notebook)
+        migrate_gradebook(course, problem_set, notebook)
         done = api(course).generate_assignment(problem_set, force=True, create=True)
         if not done["success"]:
             said = f"{done.get('log', '')}\n{done.get('error', '')}"
@@ -60,7 +60,7 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
 
 def _set_deadline(course: Course, problem_set: str, before: datetime | None, due: datetime | None) -> None:
     """Enter a deadline into the gradebook; where there is none now, take out the one before, if it stands there."""
-    from ..gradebook.preprocessor import api
+    from ..gradebook.nbgrader import api
 
     if not (due or before):
         return

@@ -21,8 +21,8 @@ from autograder.course.paths import REFERENCE
 from autograder.course.policy import GradingPolicy
 from autograder.course.printable import printable
 from autograder.course.releases import written_questions
-from autograder.gradebook.preprocessor import gradebook
-from autograder.gradebook.scores import harmless
+from autograder.gradebook.nbgrader import gradebook
+from autograder.gradebook.spreadsheet import harmless
 from autograder.intake.submission import Submission
 from autograder.judge.cores import count
 from autograder.judge.judge import as_json, judge_problem_set

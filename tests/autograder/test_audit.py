@@ -13,7 +13,7 @@ from autograder.course.folder import Course
 from autograder.course.paths import ROOT
 from autograder.gradebook import audit_log
 from autograder.gradebook.audit_log import Log, NotLogged, read_log
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.pipeline import grade
 from autograder.version import grader_version
 

@@ -3,10 +3,10 @@
 import pytest
 from nbformat.v4 import new_notebook
 
+from autograder import nbgrader_plugin
 from autograder.course.folder import Course
-from autograder.gradebook import preprocessor
-from autograder.gradebook.preprocessor import TrustedResults
-from autograder.intake import submission
+from autograder.intake import store
+from autograder.nbgrader_plugin import TrustedResults
 
 
 def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_not(tmp_path, monkeypatch):
@@ -15,13 +15,13 @@ def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_n
         course.submitted(student, "ps1").mkdir(parents=True)
     cleaned = []
 
-    def normalise(course, student, problem_set):
+    def take_in(course, student, problem_set):
         if student == "ada":
             raise OSError("disk full")
         cleaned.append(student)
 
-    monkeypatch.setattr(submission, "normalise", normalise)
-    preprocessor._take_in(tmp_path, "ps1", "*", [])
+    monkeypatch.setattr(store, "take_in", take_in)
+    nbgrader_plugin.take_in(tmp_path, "ps1", "*", [])
     assert cleaned == ["zoe"]
     step = TrustedResults()
     step.config.CourseDirectory.root = str(tmp_path)
@@ -29,6 +29,6 @@ def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_n
     with pytest.raises(RuntimeError, match="could not be taken in"):
         step.preprocess(new_notebook(), resources)
 
-    monkeypatch.setattr(submission, "normalise", lambda *_: cleaned.append("ada"))
-    preprocessor._take_in(tmp_path, "ps1", "ada", [])
-    assert ("ps1", "ada") not in preprocessor._refused
+    monkeypatch.setattr(store, "take_in", lambda *_: cleaned.append("ada"))
+    nbgrader_plugin.take_in(tmp_path, "ps1", "ada", [])
+    assert ("ps1", "ada") not in nbgrader_plugin._refused

@@ -9,7 +9,7 @@ from autograder import pipeline
 from autograder.course.folder import Course
 from autograder.gradebook import audit_log, late_penalty
 from autograder.gradebook.audit_log import Log, read_log
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.gradebook.scores import scores
 
 from .judged_class import CLASS, DUE, copy_of, hand_in, judged_course

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from autograder.__main__ import main
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.gradebook.scores import scores
 from autograder.intake import archive
 from autograder.intake import submission as intake

@@ -9,7 +9,7 @@ import pytest
 from autograder import pipeline
 from autograder.course.paths import ROOT
 from autograder.gradebook.audit_log import Log, read_log
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.gradebook.sync import Entering
 
 from .judged_class import CLASS, assert_the_same, copy_of, dump, judged_course
