@@ -326,12 +326,45 @@ def test_what_somebody_killed_left_behind_is_removed(course):
         assert [path.exists() for path in places] == [False, True]
 
 
-def test_a_course_that_asks_for_further_steps_gets_them(course):
+FURTHER_STEPS = """
+from nbconvert.preprocessors import Preprocessor
+
+
+class Stamped(Preprocessor):
+    enabled = True
+
+    def preprocess(self, nb, resources):
+        nb.metadata["stamped"] = resources["nbgrader"]["student"]
+        return nb, resources
+
+
+def called(assignment, student, notebooks):
+    lines = [assignment, student, *(str(Path(name).relative_to(Path(__file__).parent)) for name in notebooks)]
+    Path(__file__).with_name("called").write_text("\\n".join([*lines, Path.cwd().name]))
+
+
+c.Autograde.sanitize_preprocessors = [*c.Autograde.sanitize_preprocessors, Stamped]
+c.Autograde.autograde_preprocessors.insert(1, "nbgrader.preprocessors.IgnorePattern")
+c.OverwriteCells.add_missing_cells = True
+c.Autograde.post_convert_hook = called
+"""
+
+
+def test_a_course_that_asks_for_further_steps_gets_them_as_nbgrader_takes_them(course, tmp_path):
     with (course.root / "nbgrader_config.py").open("a") as file:
-        file.write("c.Autograde.post_convert_hook = lambda **_: Path(__file__).with_name('called').touch()\n")
+        file.write("from nbgrader.converters import Autograde\n")
+        file.write("c.Autograde.sanitize_preprocessors = Autograde.sanitize_preprocessors.default_args[0]\n")
+        file.write(FURTHER_STEPS)
+    stock = with_nbgraders_own_steps(copy_of(course, tmp_path / "stock" / "course"))
+    with (stock.root / "nbgrader_config.py").open("a") as file:
+        file.write('c.Autograde.autograde_preprocessors.insert(1, "nbgrader.preprocessors.IgnorePattern")\n')
+    assert api(stock).autograde("ps1", "ada", force=True, create=True)["success"]
     enter(course, ["ada"])
-    assert (course.root / "called").exists()
-    assert len(dump(course)["submitted_assignment"]) == 1 and "ada/ps1/ps1.ipynb" in tree(course)
+    assert_the_same(stock, course)
+    lines = (course.root / "called").read_text()
+    assert lines.splitlines() == ["ps1", "ada", "submitted/ada/ps1/ps1.ipynb", "course"]
+    assert (stock.root / "called").read_text() == lines
+    assert '"stamped": "ada"' in tree(course)["ada/ps1/ps1.ipynb"][0].decode()
 
 
 @pytest.mark.parametrize(
