@@ -316,7 +316,7 @@ def _argument_name(name: str) -> str:
     return f"argument {int(name) + 1}" if name.isdecimal() else name
 
 
-def _as_parts(came: Any, count: int) -> list | None:
+def _as_parts(came: Any, count: int) -> list[Any] | None:
     """A tuple, a list or an array along its first axis, as `count` parts; None where it is none of these."""
     if isinstance(came, (tuple, list)) and len(came) == count:
         return list(came)
@@ -359,7 +359,7 @@ def _form_advice(wanted: Any, came: Any) -> str:
     return ""
 
 
-def _leaves(value: Any) -> list:
+def _leaves(value: Any) -> list[Any]:
     if isinstance(value, (tuple, list)):
         return [leaf for part in value for leaf in _leaves(part)]
     return [value]

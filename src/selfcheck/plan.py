@@ -19,7 +19,7 @@ import importlib
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from .arrays import Array, array, pack
 from .objects import KINDS, LOSSES
@@ -50,6 +50,7 @@ __all__ = [
 ]
 
 ASPECTS = ("values", "dtype", "gradient", "unchanged", "error", "parameters", "state", "kept", "generator", "memory")
+Make = TypeVar("Make", bound=Callable[..., Any])
 
 
 class Draw(random.Random):
@@ -101,7 +102,7 @@ class Call:
     refused: of a built object, whether this use should raise ValueError and the object be used further
     """
 
-    args: tuple = ()
+    args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     method: str = ""
     refused: bool = False
@@ -171,7 +172,7 @@ def check(
     points: int = 0,
     problem_set: str | None = None,
     given: bool = False,
-) -> Callable[[Callable], Callable]:
+) -> Callable[[Make], Make]:
     """Register a check of an exercise.
 
     exercise: its id, "module.symbol"; sees: what is right when the check passes, as a short clause
@@ -192,7 +193,7 @@ def check(
     if unknown:
         raise ValueError(f"compares must be among {ASPECTS}, got {sorted(unknown)}")
 
-    def register(make: Callable) -> Callable:
+    def register(make: Make) -> Make:
         found = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, points, problem_set, given)
         known = _found.setdefault(make.__module__, [])
         if any(other.name == found.name for other in known):

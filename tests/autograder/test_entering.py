@@ -385,5 +385,8 @@ def test_settings_by_which_nothing_can_be_entered_are_named(course, settings, to
 
 
 def test_a_problem_set_that_nobody_released_is_told(course):
-    with GradebookSync(course, "ps2") as book, pytest.raises(NotEntered, match="^ps2 is not in the gradebook: release it"):
-        book.enter("ada", {})
+    with (
+        GradebookSync(course, "ps2") as book,
+        pytest.raises(NotEntered, match="^ps2 is not in the gradebook: release it"),
+    ):
+        book.enter(*on_file(course, "ada"))

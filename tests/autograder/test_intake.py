@@ -1,13 +1,18 @@
 """What is taken of a submission, and what is not."""
 
 import json
+import subprocess
+import sys
 import zipfile
+from datetime import UTC, datetime
 
 import pytest
 
 from autograder.course.folder import Course
+from autograder.course.paths import ROOT
 from autograder.intake import archive as arrivals
-from autograder.intake import submission
+from autograder.intake import notebook as rebuilding
+from autograder.intake import store
 
 RELEASED = {
     "cells": [
@@ -45,7 +50,7 @@ def answered(text, source=None):
 
 
 def test_a_written_answer_is_put_into_the_released_notebook():
-    notebook, remarks = submission.rebuild(RELEASED, submitted(RELEASED["cells"][1], answered("Because.")))
+    notebook, remarks = rebuilding.rebuild(RELEASED, submitted(RELEASED["cells"][1], answered("Because.")))
     assert notebook["cells"][2]["source"] == "Because." and remarks == ()
     assert RELEASED["cells"][2]["source"] == "YOUR ANSWER HERE"
 
@@ -53,12 +58,12 @@ def test_a_written_answer_is_put_into_the_released_notebook():
 def test_an_edited_grade_cell_changes_nothing():
     forged = json.loads(json.dumps(RELEASED["cells"][1]))
     forged["source"], forged["metadata"]["nbgrader"]["points"] = "1000", 1000
-    notebook, _ = submission.rebuild(RELEASED, submitted(forged, answered("x")))
+    notebook, _ = rebuilding.rebuild(RELEASED, submitted(forged, answered("x")))
     assert notebook["cells"][1] == RELEASED["cells"][1]
 
 
 def test_a_deleted_cell_is_put_back_and_a_doubled_one_counts_once():
-    notebook, remarks = submission.rebuild(RELEASED, submitted(answered("first"), answered("second")))
+    notebook, remarks = rebuilding.rebuild(RELEASED, submitted(answered("first"), answered("second")))
     assert [cell["cell_type"] for cell in notebook["cells"]] == ["markdown", "code", "markdown"]
     assert notebook["cells"][2]["source"] == "first"
     assert "the cell masks-causal_mask was deleted: put back" in remarks
@@ -70,7 +75,7 @@ BROKEN = [b"{", b"[]", b'{"cells": 3}', b"\xff\xfe", b"[" * 100_000, b'{"cells":
 
 @pytest.mark.parametrize("data", BROKEN)
 def test_a_broken_notebook_leaves_the_released_one(data):
-    notebook, remarks = submission.rebuild(RELEASED, data)
+    notebook, remarks = rebuilding.rebuild(RELEASED, data)
     assert notebook == RELEASED and remarks
 
 
@@ -112,18 +117,84 @@ def test_a_submission_that_came_another_way_is_cleaned_once_and_kept(course):
     (folder / "torch.py").write_text("raise SystemExit")
     (folder / "ps3.ipynb").write_text("{")
     (folder / "timestamp.txt").write_text("2026-01-02 03:04:05 UTC")
-    remarks = submission.normalise(course, "ada", "ps3")
+    remarks = store.take_in(course, "ada", "ps3").remarks
     assert not (folder / "torch.py").exists() and "torch.py" in " ".join(remarks)
     assert json.loads((folder / "ps3.ipynb").read_text()) == RELEASED
     assert (folder / "timestamp.txt").read_text() == "2026-01-02 03:04:05 UTC"
     kept = list(course.received("ada", "ps3").glob("*/submission/torch.py"))
     assert len(kept) == 1
-    assert submission.normalise(course, "ada", "ps3") == remarks
+    assert store.take_in(course, "ada", "ps3").remarks == remarks
     assert len(list(course.received("ada", "ps3").iterdir())) == 1
 
 
 def test_a_file_slipped_in_after_cleaning_is_cleaned_again(course):
-    submission.store(course, "ada", "ps3", arrivals.Received({"masks.py": b"x = 1"}, None, ()))
+    store.store(course, "ada", "ps3", arrivals.Received({"masks.py": b"x = 1"}, None, ()))
     (course.submitted("ada", "ps3") / "torch.py").write_text("x")
-    submission.normalise(course, "ada", "ps3")
+    store.take_in(course, "ada", "ps3")
     assert not (course.submitted("ada", "ps3") / "torch.py").exists()
+
+
+TAKE_IN = """
+import json, sys
+from autograder.course.folder import Course
+from autograder.course.paths import ROOT
+from autograder.intake.store import is_current, take_in
+
+course, opened = Course.open(sys.argv[1]), []
+sys.addaudithook(lambda event, given: event == "open" and opened.append(str(given[0])))
+submission = take_in(course, "ada", "ps3")
+print(json.dumps([path for path in opened if "/submitted/" in path]))
+assert is_current(course, submission)
+"""
+
+
+def test_a_clean_submission_is_read_once_to_be_taken_in(course):
+    files = {"masks.py": b"x = 1", "scores.py": b"y = 2"}
+    store.store(course, "ada", "ps3", arrivals.Received(files, submitted(answered("Because.")), ()))
+    folder = course.submitted("ada", "ps3")
+    done = subprocess.run(
+        [sys.executable, "-c", TAKE_IN, str(course.root)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    everything = [str(path) for path in folder.rglob("*") if path.is_file()]
+    assert sorted(json.loads(done.stdout)) == sorted(everything) and len(everything) == 5
+
+
+def test_a_submission_is_a_value_that_knows_whether_its_folder_is_still_the_same(course):
+    files = {"masks.py": b"x = 1"}
+    when = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    store.store(course, "ada", "ps3", arrivals.Received(files, submitted(answered("Because.")), (), "7e" * 64), when)
+    taken = store.take_in(course, "ada", "ps3")
+    assert (taken.files, taken.arrived, taken.ticket) == (files, when, "7e" * 64)
+    assert json.loads(taken.notebook)["cells"][2]["source"] == "Because."
+    assert store.is_current(course, taken)
+    for name, text in (
+        ("attention/masks.py", "x = 2"),
+        ("ps3.ipynb", "{}"),
+        ("timestamp.txt", "2026-01-03 00:00:00 UTC"),
+    ):
+        path = course.submitted("ada", "ps3") / name
+        before = path.read_bytes()
+        path.write_text(text)
+        assert not store.is_current(course, taken)
+        path.write_bytes(before)
+    assert store.is_current(course, taken)
+    later = arrivals.Received(files, submitted(answered("Now I know.")), ())
+    store.store(course, "ada", "ps3", later, when)
+    assert not store.is_current(course, taken)
+
+
+DIGEST_OF_0_5_0 = "f27d368dd902f19acb0c2a035d735966cec748fe2e7ed8b8e9749881d18290d9"
+
+
+def test_a_mark_of_an_earlier_version_is_known_again(course):
+    """The digest over names, kinds and contents is that of version 0.5.0: nobody's folder is cleaned anew."""
+    folder = course.submitted("ada", "ps3")
+    (folder / "attention").mkdir(parents=True)
+    for name, text in (("attention/masks.py", "x = 1\n"), ("ps3.ipynb", "{}"), ("submission_secret.txt", "7e")):
+        (folder / name).write_text(text)
+    (folder / "timestamp.txt").write_text("2026-01-02 03:04:05 UTC")
+    mark = course.intake_file("ada", "ps3")
+    mark.parent.mkdir(parents=True)
+    mark.write_text(json.dumps({"digest": DIGEST_OF_0_5_0, "remarks": ["known"]}))
+    assert store.take_in(course, "ada", "ps3").remarks == ("known",)
+    assert not course.received("ada", "ps3").exists()
