@@ -1,4 +1,4 @@
-"""The class report of a problem set: how each exercise went, which mistakes have a name, who needs a look."""
+"""Summarises the results of a class: how each exercise went, which mistakes have a name, who needs a look."""
 
 from __future__ import annotations
 
@@ -126,17 +126,19 @@ class ClassReport:
     @property
     def met(self) -> list[Met]:
         """The misconceptions of the class, the most frequent first."""
-        found = [
-            _met(one.exercise, name, count) for one in self.exercises for name, count in one.misconceptions.items()
+        every = [
+            _met(summary.exercise, name, count)
+            for summary in self.exercises
+            for name, count in summary.misconceptions.items()
         ]
-        return sorted(found, key=lambda met: -met.count)
+        return sorted(every, key=lambda met: -met.count)
 
     def to_look_at(self) -> dict[str, list[str]]:
         """Everybody whose submission needs a look, by id, and why."""
-        found = {student: list(reasons) for student, reasons in self.looks.items()}
+        looks = {student: list(reasons) for student, reasons in self.looks.items()}
         for student in self.ungraded:
-            found.setdefault(student, []).append("handed in and not graded yet: run grade")
-        return dict(sorted(found.items()))
+            looks.setdefault(student, []).append("handed in and not graded yet: run grade")
+        return dict(sorted(looks.items()))
 
 
 def _met(exercise: Exercise, name: str, count: int) -> Met:
