@@ -32,8 +32,8 @@ def log(course: Course, problem_set: str, student: str | None, check: bool) -> N
     chosen = [event for event in events if student in (None, event["student"])]
     if chosen:
         console.print(_table(problem_set, chosen))
-        for line in dict.fromkeys(map(_run, chosen)):
-            show(line)
+        for run in dict.fromkeys(map(_run, chosen)):
+            show(run)
     else:
         show(f"nothing is logged of {printable_line(student, MOST) + ' in ' if student else ''}{problem_set}")
     for line in lines:

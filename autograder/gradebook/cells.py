@@ -13,6 +13,7 @@ from ..judge.result import ExerciseOutcome, Result
 from .safe_html import source_text
 
 COLUMNS = 100  # characters of a line in a cell's output
+LEAD = re.compile(r" *(?:[^\w\s] )?")
 GRADE_CELL = re.compile(r'check\("([a-z_]+\.\w+)"\)')
 
 
@@ -62,7 +63,8 @@ def wrapped(text: str) -> str:
     """The text in lines that a page shows without scrolling sideways, each kept at its indentation."""
     lines = []
     for line in text.splitlines():
-        indent = " " * re.match(r" *(?:[^\w\s] )?", line).end()  # under the text, not under its mark
+        lead = LEAD.match(line)
+        indent = " " * (lead.end() if lead else 0)  # under the text, not under its mark
         lines += textwrap.wrap(line, COLUMNS, subsequent_indent=indent, break_on_hyphens=False) or [""]
     return "\n".join(lines)
 

@@ -159,7 +159,7 @@ def read_by_canvas(text: str) -> str:
 
 def _write_canvas(people: list[tuple[str, Score]], target: Path, identity_column: str, column: str) -> None:
     most = max((score.max_points for _, score in people), default=0)
-    rows: list[tuple] = [(CANVAS_POINTS, "", "", "", "", _number(most))]
+    rows: list[tuple[object, ...]] = [(CANVAS_POINTS, "", "", "", "", _number(most))]
     for identity, score in people:
         name = ", ".join(filter(None, (score.last_name, score.first_name))) or score.student
         cells = {"Student": name, identity_column: identity}
@@ -227,7 +227,7 @@ class QuotedCsv(ExportPlugin):
         self.log.info("Exporting grades to %s", target)
         write_rows(target, NBGRADER_COLUMNS, self._rows(gradebook))
 
-    def _rows(self, gradebook: Gradebook) -> Iterator[tuple]:
+    def _rows(self, gradebook: Gradebook) -> Iterator[tuple[object, ...]]:
         for assignment in gradebook.assignments:
             for student in gradebook.students:
                 if self.assignment and assignment.name not in self.assignment:
@@ -236,7 +236,7 @@ class QuotedCsv(ExportPlugin):
                     yield _nbgrader_row(gradebook, assignment, student)
 
 
-def _nbgrader_row(gradebook: Gradebook, assignment: Assignment, student: Student) -> tuple:
+def _nbgrader_row(gradebook: Gradebook, assignment: Assignment, student: Student) -> tuple[object, ...]:
     try:
         submitted = gradebook.find_submission(assignment.name, student.id)
         points, penalty, timestamp = submitted.score, submitted.late_submission_penalty, submitted.timestamp

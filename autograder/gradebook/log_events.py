@@ -12,7 +12,7 @@ from . import late_penalty
 from .entry import GradebookEntry
 from .log_chain import CHANGES, Event, Standing, points_of
 
-Changes = dict[str, list]  # name → [before, after]
+Changes = dict[str, list[Any]]  # name → [before, after]
 
 
 def new_event(before: Standing | None, result: Result, entry: GradebookEntry, regraded: bool) -> Event | None:
@@ -20,11 +20,11 @@ def new_event(before: Standing | None, result: Result, entry: GradebookEntry, re
 
     regraded: whether the instructor asked to judge again what has not changed
     """
-    was = {name: getattr(before, name) if before else {} for name in CHANGES}
-    now: dict[str, Mapping[str, Any]] = {
+    was: dict[str, dict[str, Any]] = {name: getattr(before, name) if before else {} for name in CHANGES}
+    now: dict[str, dict[str, Any]] = {
         "exercises": points_of(result),
-        "files": result.files,
-        "by_hand": was["by_hand"] if entry.by_hand is None else entry.by_hand,
+        "files": dict(result.files),
+        "by_hand": was["by_hand"] if entry.by_hand is None else dict(entry.by_hand),
         "late": was["late"] if entry.late is None else late_penalty.explaining(was["late"], entry.late),
     }
     changes = {name: _changes(was[name], now[name]) for name in CHANGES}

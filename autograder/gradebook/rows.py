@@ -5,6 +5,7 @@ nbgrader's own functions look each cell up by joining six tables, and commit aft
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import SimpleNamespace
@@ -161,7 +162,7 @@ def _known_sheet(db: Session, notebook: ReleasedNotebook, id: str) -> Sheet:
     return Sheet(id, _of_cells(notebook.graded, grades), _of_cells(notebook.commented, comments.all()))
 
 
-def _of_cells(cells: dict[str, Any], rows: list[Any]) -> dict[str, SimpleNamespace]:
+def _of_cells(cells: dict[str, Any], rows: Iterable[Any]) -> dict[str, SimpleNamespace]:
     names = {cell.id: name for name, cell in cells.items()}
     return {names[row.cell_id]: SimpleNamespace(**row._mapping) for row in rows if row.cell_id in names}
 
@@ -224,6 +225,7 @@ def entered(db: Session, released: ReleasedSet) -> dict[str, tuple[datetime | No
     """
     times = select(SubmittedAssignment.student_id, SubmittedAssignment.timestamp)
     rows = db.execute(times.where(SubmittedAssignment.assignment_id == released.id))
+    entered: dict[str, tuple[datetime | None, dict[str, float | None]]]
     entered = {student: (timestamp, {}) for student, timestamp in rows}
     grades = (
         select(SubmittedAssignment.student_id, Grade.cell_id, Grade.auto_score)

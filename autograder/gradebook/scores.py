@@ -56,8 +56,10 @@ def scores(course: Course, problem_set: str) -> list[Score]:
                 row.total_seconds_late,
                 row.late_submission_penalty or 0.0,
                 (autograded(course, row.student_id, problem_set) / f"{problem_set}.ipynb").exists(),
-                *(text or "" for text in (row.student.last_name, row.student.first_name, row.student.email)),
-                row.student.lms_user_id or "",
+                last_name=row.student.last_name or "",
+                first_name=row.student.first_name or "",
+                email=row.student.email or "",
+                lms_id=row.student.lms_user_id or "",
             )
             for row in assignment.submissions
         ]

@@ -193,8 +193,9 @@ class GradebookWriter:
                 penalty = self._steps.penalty(submitted.student, points, seconds)
                 total, score = total + (penalty or 0), score + points
             rows.write_penalty(self._session, sheet, penalty)
-        worked_out = {"policy": self._steps.policy, "score": score} if seconds > 0 else {}
-        return late_penalty.facts(*times, total, **worked_out)
+        if seconds > 0:
+            return late_penalty.facts(*times, total, self._steps.policy, score)
+        return late_penalty.facts(*times, total)
 
     def undo(self) -> None:
         """Take back what is not committed."""

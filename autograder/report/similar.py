@@ -93,7 +93,7 @@ class _Class:
     def __init__(self, module: str, common: int) -> None:
         self.module, self.common = module, common
         self.same: dict[bytes, list[str]] = {}  # digest of the tokens → whose they are
-        self.prints: dict[bytes, array] = {}  # the fingerprints that are neither the stub's nor the reference's
+        self.prints: dict[bytes, array[int]] = {}  # the fingerprints that are neither the stub's nor the reference's
         self.published: list[str] = []
         self._is_published: dict[bytes, bool] = {}
 
@@ -129,7 +129,7 @@ class _Class:
 
     def _pairs(self) -> Iterator[tuple[bytes, bytes, float]]:
         """Pairs of different forms that are nearly the same: looked up by what not too many have."""
-        holders = Counter()
+        holders: Counter[int] = Counter()
         for form, prints in self.prints.items():
             for run in prints:
                 holders[run] += len(self.same[form])

@@ -28,7 +28,7 @@ class CheckSummary:
 
     sees: str
     hidden: bool
-    verdicts: Counter = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
 
     @property
     def of(self) -> int:
@@ -48,7 +48,7 @@ class ExerciseSummary:
     max_points: int = 0
     passed: int = 0  # learners who pass every check
     checks: dict[str, CheckSummary] = field(default_factory=dict)
-    misconceptions: Counter = field(default_factory=Counter)  # id → learners
+    misconceptions: Counter[str] = field(default_factory=Counter)  # id → learners
     seconds: list[float] = field(default_factory=list)
 
     @property
@@ -201,14 +201,14 @@ def _count(report: ClassReport, summaries: dict[str, ExerciseSummary], record: d
 def _used(record: dict[str, Any]) -> tuple[float, float] | None:
     """What a submission used; None where the record does not have it."""
     used = record.get("used")
-    found = [used.get(name) for name in ("processor_seconds", "peak_mib")] if isinstance(used, dict) else [None]
-    return tuple(found) if all(isinstance(one, int | float) for one in found) else None
+    seconds, mib = map(used.get, ("processor_seconds", "peak_mib")) if isinstance(used, dict) else (None, None)
+    return (seconds, mib) if isinstance(seconds, int | float) and isinstance(mib, int | float) else None
 
 
 def _files(course: Course, student: str, problem_set: str, modules: list[str]) -> dict[str, bytes]:
     """The modules of a submission: nothing is followed, and no more read than is compared."""
-    folder, found = course.submitted(student, problem_set) / "attention", {}
+    folder, files = course.submitted(student, problem_set) / "attention", {}
     for module in modules:
         with suppress(OSError, NotTaken):
-            found[f"{module}.py"] = reader(Path(folder, f"{module}.py"))(MOST_READ + 1)
-    return found
+            files[f"{module}.py"] = reader(Path(folder, f"{module}.py"))(MOST_READ + 1)
+    return files
