@@ -94,7 +94,7 @@ def _entered(sync: GradebookSync, log: Log, submission: Submission, result: Resu
     try:
         is_entered = not result.fresh and sync.holds(submission, result)
         entry = sync.entry(result) if is_entered else sync.enter(submission, result)
-        log.entered(result.as_json(), entry.by_hand, entry.late)
+        log.entered(result, entry)
     except NotLogged as error:
         remarks = (*remarks, f"entered, but not logged: {error}")
     except NotEntered as error:

@@ -116,7 +116,7 @@ def _tell_isolation(wanted: str, scheduler: str | None) -> str:
 @course_command
 def feedback(course: Course, problem_set: str) -> None:
     """Write each student's feedback page for PS."""
-    from ..gradebook.preprocessor import api
+    from ..gradebook.nbgrader import api
 
     graded = [one for one in course.students(problem_set) if (course.root / "autograded" / one / problem_set).is_dir()]
     if not graded:
