@@ -5,13 +5,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import hmac
-import importlib
-import importlib.util
-import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from types import ModuleType
 
 from selfcheck import runner
 from selfcheck.catalogue import Exercise
@@ -20,11 +16,10 @@ from selfcheck.diagnose import Key, first_difference
 from selfcheck.plan import Check, checks_in
 
 from ..course.extra_checks import extra_checks
-from ..course.paths import REFERENCE
 from ..course.policy import Terms
 from .misconceptions import misconceptions_of
+from .reference_package import reference
 
-NAME = "_reference_attention"  # beside a learner's package, which is named attention
 RECORDED_SEED = 20170612
 DRAWS = 3  # hidden draws of each check
 
@@ -35,28 +30,6 @@ KNOWN: dict[tuple[Exercise, str], list[tuple[list[Answer], dict[str, list[Answer
 #: Held while the runner redirects standard output and seeds torch, for the whole process; whoever prints beside a
 #: thread that grades holds it too, or the line may vanish.
 ONE_AT_A_TIME = threading.RLock()
-
-
-def reference(exercise: str) -> Callable:
-    """The reference's function for an id "module.symbol"."""
-    module, _, symbol = exercise.partition(".")
-    _package()
-    function = getattr(importlib.import_module(f"{NAME}.{module}"), symbol)
-    if "torch" in sys.modules:
-        # The first multi-threaded exp of a process can be off by 1e-4 (torch 2.13, CPU).
-        sys.modules["torch"].set_num_threads(1)
-    return function
-
-
-@functools.cache
-def _package() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        NAME, REFERENCE / "__init__.py", submodule_search_locations=[str(REFERENCE)]
-    )
-    package = importlib.util.module_from_spec(spec)
-    sys.modules[NAME] = package
-    spec.loader.exec_module(package)
-    return package
 
 
 def seed_of(secret: bytes, check: Check, draw: int = 0) -> int:

@@ -12,7 +12,8 @@ from selfcheck.plan import Check
 
 from ..course.extra_checks import BadCheck, extra_checks, told
 from ..course.policy import Terms
-from .reference import DRAWS, ONE_AT_A_TIME, hidden_checks, live_key, reference, seed_of, visible_checks
+from .reference import DRAWS, ONE_AT_A_TIME, hidden_checks, live_key, seed_of, visible_checks
+from .reference_package import reference
 
 
 @functools.lru_cache(maxsize=64)

@@ -24,14 +24,13 @@ from selfcheck.reach import builds_on
 from ..answer_key.keys import PUBLIC_TERMS
 from ..answer_key.reference import (
     DRAWS,
-    NAME,
     hidden_checks,
     live_key,
     recorded_key,
-    reference,
     seed_of,
     visible_checks,
 )
+from ..answer_key.reference_package import NAME, reference
 from ..course.paths import REFERENCE
 from ..judge import cores
 from .mutants import Mutant, mutants

@@ -1,16 +1,14 @@
 """Wrong encoder layers, each with the argument checks that the stub gives."""
 
-import importlib
-
 from torch import nn
 from torch.nn import functional as F
 
-from ..reference import NAME, reference
+from ..reference_package import reference, reference_module
 from . import misconception
 
 LAYER = "encoder.EncoderLayer"
 RightFeedForward, RightLayer = reference("encoder.FeedForward"), reference(LAYER)
-arguments = importlib.import_module(f"{NAME}._arguments")
+arguments = reference_module("_arguments")
 
 
 class Layer(RightLayer):

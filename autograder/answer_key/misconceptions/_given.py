@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import torch
 
+from ..reference_package import reference
 from . import misconception
 
 
@@ -31,7 +32,5 @@ def behind_given_checks(exercise: str, name: str | None = None) -> Callable[[Cal
 
 def refuse_bad_arguments(exercise: str, *args, **kwargs) -> None:
     """Raise what the reference raises; its answer is thrown away, and no random number is used up."""
-    from ..reference import reference  # it imports this package
-
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         reference(exercise)(*args, **kwargs)

@@ -1,11 +1,10 @@
 """Wrong answers of attention that scales, each as somebody would really write it."""
 
 import functools
-import importlib
 
 import torch
 
-from ..reference import NAME, reference
+from ..reference_package import reference, reference_module
 from . import (
     _efficient_blockwise,  # noqa: F401
     _efficient_cache,  # noqa: F401
@@ -15,7 +14,7 @@ from . import (
 
 SOFTMAX = "efficient.online_softmax"
 right = reference(SOFTMAX)
-given = importlib.import_module(f"{NAME}.efficient")
+given = reference_module("efficient")
 
 
 def finite(largest):
