@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ..course.atomic_files import write_whole
+from selfcheck.atomic_files import write_atomically
+
 from ..course.folder import Course
 from ..version import grader_version
 from . import reference
@@ -44,4 +45,4 @@ def write(course: Course, problem_set: str) -> None:
     text = json.dumps({"grader": grader_version(), "terms": terms.digest, "answers": answers})
     path = course.answers_file(problem_set)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    write_whole(path, text, 0o600)
+    write_atomically(path, text, 0o600, sync=False)

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from selfcheck.catalogue import exercises
+from selfcheck.catalogue import exercises_named
 from selfcheck.diagnose import Key
 from selfcheck.plan import checks_in
 from selfcheck.reach import forbidden_call
@@ -28,7 +28,7 @@ KEYS = Path("keys")
 
 def points(number: str, package: Path = Path("attention")) -> float:
     """The points of the package beside the notebook for an exercise, "4.2": a grade cell's last expression."""
-    exercise = next(one for one in exercises() if one.number == number)
+    exercise = exercises_named(number)[0]
     keys = _keys(number)
     if exercise.module != "worked_example":
         importlib.import_module("torch").set_num_threads(1)  # a first exp by several threads may be off by 1e-4

@@ -22,8 +22,7 @@ from selfcheck.verdict import judge
 
 from ..answer_key.keys import keys_of
 from ..authoring.proofs import alternatives_here, answers_of, misconceptions_here
-from ..build.exercise_text import without_marks
-from ..build.stubs import BEGIN, END
+from ..build.solution_marks import Region, regions, replace_regions, without_marks
 from ..course.paths import REFERENCE
 from ..course.policy import Terms
 from ..course.releases import written_questions
@@ -198,23 +197,20 @@ class _Desk:
         }
 
 
-def _region(text: str, symbol: str) -> tuple[int, int, str] | None:
-    """The lines of a function's one solution, marks included, and its indentation; None where it has not just one."""
+def _region(text: str, symbol: str) -> Region | None:
+    """A function's one solution; None where it has not just one, or one that leaves no trace in a stub."""
     node = top_level(text)[symbol]
     if not isinstance(node, ast.FunctionDef):
         return None
-    inside = list(enumerate(text.splitlines()))[node.lineno - 1 : (node.end_lineno or node.lineno) + 1]
-    begins = [(number, found) for number, line in inside if (found := BEGIN.match(line))]
-    ends = [number for number, line in inside if END.match(line)]
-    if len(begins) != 1 or not ends or begins[0][1]["drop"] or not begins[0][1]["indent"]:
+    lines = range(node.lineno, (node.end_lineno or node.lineno) + 2)
+    inside = [region for region in regions(text) if region.begin in lines]
+    if len(inside) != 1 or inside[0].drop or not inside[0].indent:
         return None
-    return begins[0][0], ends[0], begins[0][1]["indent"]
+    return inside[0]
 
 
-def _with_region(text: str, region: tuple[int, int, str], line: str) -> str:
-    begin, end, indent = region
-    lines = text.splitlines()
-    return "\n".join([*lines[:begin], f"{indent}{line}", *lines[end + 1 :]]) + "\n"
+def _with_region(text: str, region: Region, line: str) -> str:
+    return replace_regions(text, [region], lambda _: line)
 
 
 def _with_answer(text: str, exercise: Exercise, function: Callable) -> str | None:

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..course.atomic_files import write_whole
+from selfcheck.atomic_files import write_atomically
+
 from ..course.folder import Course
 from ..intake import submission
 from ..version import grader_version
@@ -61,7 +62,7 @@ def _on_file(course: Course, student: str, task: Task) -> Record | None:
 def _file(course: Course, record: Record) -> None:
     path = course.result_file(record["student"], record["problem_set"])
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(record, indent=1, ensure_ascii=False))
+    write_atomically(path, json.dumps(record, indent=1, ensure_ascii=False), sync=False)
 
 
 def read_record(path: Path) -> Record | None:
