@@ -177,9 +177,20 @@ def check(
 
 
 def checks_in(module: str) -> list[Check]:
-    """The checks that a Python module registers, in the order of their definition."""
+    """The checks that a Python module registers, in the order of their definition.
+
+    A long module continues in private ones beside it, named after it, which it imports: `_masks_softmax.py` of masks.
+    ValueError where two checks have one name.
+    """
     importlib.import_module(module)
-    return list(_registered.get(module, []))
+    package, _, name = module.rpartition(".")
+    family = [home for home in _registered if home == module or home.startswith(f"{package}._{name}_")]
+    checks = [check for home in sorted(family, key=lambda home: home != module) for check in _registered[home]]
+    names = [check.name for check in checks]
+    for check in checks:
+        if names.count(check.name) > 1:
+            raise ValueError(f"two checks of {module} are named {check.name}")
+    return checks
 
 
 def call(*args: Any, **kwargs: Any) -> Call:

@@ -7,6 +7,8 @@ import torch
 from ..reference_package import reference, reference_module
 from . import (
     _efficient_blockwise,  # noqa: F401
+    _efficient_blockwise_masks,  # noqa: F401
+    _efficient_blockwise_numbers,  # noqa: F401
     _efficient_cache,  # noqa: F401
     _efficient_grouped,  # noqa: F401
     misconception,
