@@ -1,19 +1,23 @@
-"""Grades a problem set of a course: has judged what is new, and enters the points through nbgrader."""
+"""Grades a problem set of a course: each submission is taken in, judged, entered into the gradebook and logged.
+
+Submission → Result → GradebookEntry
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
 from .answer_key import precomputed
-from .answer_key.reference import ONE_AT_A_TIME
 from .course.folder import Course, OddId
 from .gradebook.audit_log import Log, NotLogged
-from .gradebook.sync import Entering, NotEntered
-from .judge.cache import Record, filed, record_or_task
+from .gradebook.sync import GradebookSync, NotEntered
+from .intake.store import take_in
+from .intake.submission import Submission
+from .judge.cache import put_on_file, result_on_file, task_of
 from .judge.cluster import judged
-from .judge.result import Task
+from .judge.result import Result
+from .judge.task import Task
 from .release.staleness import check_release
 
 
@@ -39,59 +43,71 @@ def grade(
     """Grade everybody who submitted a problem set, and enter the points into nbgrader's gradebook.
 
     A submission that cannot be graded becomes a line that says why, and the class goes on. What has not changed since
-    it was graded is left as it is, unless `regrade`. scheduler: of the Dask cluster that judges; None: one in this
-    process. Raises ReleaseAgain where the released points are not those that the course has now, and SettingsError.
+    it was graded is left as it is, unless `regrade`. scheduler: of the Dask cluster that judges; None: the threads of
+    this process. Raises ReleaseAgain where the released points are not those that the course has now, SettingsError,
+    and NoCluster.
     """
     check_release(course, problem_set)
     students = course.students(problem_set)
     if regrade:
         for student in students:
             course.result_file(student, problem_set).unlink(missing_ok=True)
-    known = precomputed.read(course, problem_set)
     lines = []
-    with Entering(course, problem_set) as entering, Log(course, regrade) as log:
-        outcomes = judged(_known(course, problem_set, students, isolation), scheduler)
-        for number, (student, outcome) in enumerate(outcomes, start=1):
-            line = _enter(course, entering, log, student, outcome)
+    with GradebookSync(course, problem_set) as sync, Log(course, regrade) as log:
+        for student, submission, outcome in _judged(course, problem_set, students, isolation, scheduler):
+            if isinstance(outcome, Exception) or submission is None:
+                line = _not_judged(student, outcome)
+            else:
+                line = _enter(sync, log, submission, outcome)
             lines.append(line)
             score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
-            with ONE_AT_A_TIME:
-                say(f"{number}/{len(students)} {student}: {score}")
-    if not known and scheduler is None and any(line.again for line in lines):
-        with suppress(OSError):  # all marks are in: the next one finds out again
-            precomputed.write(course, problem_set)
+            say(f"{len(lines)}/{len(students)} {student}: {score}")
     return sorted(lines, key=lambda line: line.student)
 
 
-def _known(
+def _judged(
+    course: Course, problem_set: str, students: list[str], isolation: str, scheduler: str | None
+) -> Iterator[tuple[str, Submission | None, Result | Exception]]:
+    """Each student with the submission and its result, or why there is none, as they are judged."""
+    taken_in = _taken_in(course, problem_set, students, isolation)
+    answer_key = lambda name: precomputed.answer_key(course, name)  # noqa: E731
+    for (student, submission), outcome in judged(taken_in, answer_key, scheduler):
+        if submission and isinstance(outcome, Result) and outcome.fresh:
+            outcome = put_on_file(course, submission, outcome)
+        yield student, submission, outcome
+
+
+def _taken_in(
     course: Course, problem_set: str, students: list[str], isolation: str
-) -> Iterator[tuple[str, Record | Task | Exception]]:
-    """Of each student what is on file, else what is to be judged, else why neither can be had."""
+) -> Iterator[tuple[tuple[str, Submission | None], Task | Result | Exception]]:
+    """Each student and submission with the result on file, else with what is to be judged, else with what is wrong."""
     for student in students:
+        submission = None
         try:
-            yield student, record_or_task(course, student, problem_set, isolation)
+            submission = take_in(course, student, problem_set)
+            task = task_of(course, submission, isolation)
+            yield (student, submission), result_on_file(course, submission, task) or task
         except Exception as error:  # one submission never stops the class
-            yield student, error
+            yield (student, submission), error
 
 
-def _enter(course: Course, entering: Entering, log: Log, student: str, outcome: Record | Exception) -> Line:
-    """Put verdicts that are new on file, and into gradebook and log where these do not hold them yet."""
-    if isinstance(outcome, OddId):
-        return Line(student, None, 0, (f"not graded: {outcome}. Rename the folder in `submitted`",), True)
-    if isinstance(outcome, Exception):
-        return Line(student, None, 0, (f"grader's fault: {type(outcome).__name__}: {outcome}",), True)
-    record = outcome if "student" in outcome else filed(course, student, outcome)
-    remarks = tuple(record["remarks"])
-    if record["grader_error"]:
-        return Line(student, None, 0, (*remarks, "grader's fault: not graded; run grade again"), True)
+def _enter(sync: GradebookSync, log: Log, submission: Submission, result: Result) -> Line:
+    """Put a result that is new into gradebook and log, and one on file where these do not hold it yet."""
+    remarks = result.remarks
+    if result.grader_error:
+        return Line(result.student, None, 0, (*remarks, "grader's fault: not graded; run grade again"), True)
     try:
-        if record["again"] or not entering.is_entered(student, record):
-            entering.enter(student, record)
-        log.entered(record, entering.by_hand(student), entering.late(student))
+        entered = not result.fresh and sync.holds(submission, result)
+        entry = sync.entry(result) if entered else sync.enter(submission, result)
+        log.entered(result, entry)
     except NotLogged as error:
         remarks = (*remarks, f"entered, but not logged: {error}")
     except NotEntered as error:
-        return Line(student, None, 0, (*remarks, f"judged, but not entered in the gradebook: {error}"), True)
-    points = sum(exercise["points"] for exercise in record["exercises"])
-    most = sum(exercise["max_points"] for exercise in record["exercises"])
-    return Line(student, points, most, remarks, record["again"])
+        return Line(result.student, None, 0, (*remarks, f"judged, but not entered in the gradebook: {error}"), True)
+    return Line(result.student, result.points, result.max_points, remarks, result.fresh)
+
+
+def _not_judged(student: str, error: Exception) -> Line:
+    if isinstance(error, OddId):
+        return Line(student, None, 0, (f"not graded: {error}. Rename the folder in `submitted`",), True)
+    return Line(student, None, 0, (f"grader's fault: {type(error).__name__}: {error}",), True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from .course.digest import digest_of_parts
 from .course.paths import ROOT
 
 #: What a verdict depends on, folders with all that lies below them.
@@ -49,11 +49,8 @@ def grader_version() -> str:
 
 def digest_of(root: Path) -> str:
     """The version of the grader in a checkout at `root`."""
-    total = hashlib.sha256()
-    for path in _files(root):
-        name, content = path.relative_to(root).as_posix().encode(), path.read_bytes()
-        total.update(b"%d %d " % (len(name), len(content)) + name + content)
-    return total.hexdigest()[:12]
+    parts = (part for path in _files(root) for part in (path.relative_to(root).as_posix().encode(), path.read_bytes()))
+    return digest_of_parts(parts)[:12]
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -1,26 +1,106 @@
-"""The input draws an exercise is graded on, each with the answers that are due."""
+"""The answer key: the input draws that exercises are graded on, each with the answers that are due."""
 
 from __future__ import annotations
 
 import functools
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from selfcheck.catalogue import Exercise
+from selfcheck.compare import Answer
 from selfcheck.diagnose import Key
+from selfcheck.plan import Check
 from selfcheck.recorded import visible_keys
 
-from ..course.policy import Terms
-from .reference import ONE_AT_A_TIME, hidden_keys
+from ..course.digest import digest_of_parts
+from ..course.policy import GradingPolicy
+from .reference import hidden_checks, seed_of, visible_checks
 
-PUBLIC_TERMS = Terms(b"attention by hand")  # of a judgement outside any course
-TRAINED = ("classifier.TextClassifier", "classifier.PairMatcher")  # their checks train a model
-
-
-def keys_of(exercise: Exercise, terms: Terms) -> list[Key]:
-    """Every draw an exercise is graded on: the recorded ones, and the hidden ones of a course's terms."""
-    with ONE_AT_A_TIME:  # whoever else needs them waits, and has them
-        return _keys_of(exercise, terms)
+PUBLIC_POLICY = GradingPolicy(b"attention by hand")  # of a judgement outside any course
+DRAWS = 3  # hidden draws of each check
+#: The reference's answers to one draw, and each misconception's; None for those that are computed when needed.
+Answered = tuple[list[Answer], Mapping[str, list[Answer]] | None]
 
 
-@functools.lru_cache(maxsize=256)  # a course's, and more
-def _keys_of(exercise: Exercise, terms: Terms) -> list[Key]:
-    return visible_keys(exercise) + hidden_keys(exercise, terms)
+@dataclass(frozen=True)
+class AnswerKey:
+    """What is due to a problem set under one grading policy: a value that whoever judges gets as an argument.
+
+    policy: that of this problem set alone
+    answers: by exercise id, those to each hidden draw, in the order of `hidden_draws`
+    Misconceptions whose answers are not in it, because they train models, are computed when first asked for.
+    """
+
+    problem_set: str
+    policy: GradingPolicy
+    answers: Mapping[str, Sequence[Answered]] = field(repr=False)
+    _keys: dict[Exercise, list[Key]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    @property
+    def digest(self) -> str:
+        """What tells it from another, for one version of the grader; 64 hexadecimal digits."""
+        names = (self.problem_set, self.policy.digest, *self.answers)
+        return digest_of_parts(name.encode() for name in names)
+
+    @property
+    def exercises(self) -> list[Exercise]:
+        """The exercises that it has answers to, in order."""
+        return [exercise for exercise in self.policy.exercises(self.problem_set) if exercise.id in self.answers]
+
+    def keys_of(self, exercise: Exercise) -> list[Key]:
+        """Every draw that an exercise is graded on: the recorded ones, then the hidden ones."""
+        with self._lock:
+            if exercise not in self._keys:
+                draws = zip(hidden_draws(exercise, self.policy), self.answers[exercise.id], strict=True)
+                self._keys[exercise] = visible_keys(exercise) + [_key(*draw, *answers) for draw, answers in draws]
+            return self._keys[exercise]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # To another machine go the answers alone: it has the checks.
+        return AnswerKey, (self.problem_set, self.policy, self.answers)
+
+
+def live_answer_key(problem_set: str, policy: GradingPolicy, exercises: Iterable[Exercise] | None = None) -> AnswerKey:
+    """An answer key that the reference answers now; the misconceptions do when they are first needed.
+
+    exercises: for which; None for all that count
+    """
+    policy = policy.of(problem_set)
+    chosen = policy.exercises(problem_set) if exercises is None else exercises
+    return AnswerKey(problem_set, policy, {exercise.id: _live_answers(exercise, policy) for exercise in chosen})
+
+
+def hidden_draws(exercise: Exercise, policy: GradingPolicy) -> list[tuple[Check, int, bool]]:
+    """The draws that only the grader makes, several of each check: check, seed, whether it may name a misconception."""
+    checks = visible_checks(exercise) + hidden_checks(exercise, policy.extra)
+    return [(check, seed_of(policy.secret, check, draw), draw == 0) for check in checks for draw in range(DRAWS)]
+
+
+def _live_answers(exercise: Exercise, policy: GradingPolicy) -> list[Answered]:
+    from .live import live_key  # it takes the reference
+
+    draws = hidden_draws(exercise, policy)
+    return [(live_key(check, seed, names=False).expected, None if names else {}) for check, seed, names in draws]
+
+
+def _key(check: Check, seed: int, names: bool, expected: list[Answer], wrong: Mapping | None) -> Key:
+    key = Key(check, check.calls(seed), expected, wrong or {}, reveal=False)
+    if wrong is not None or not names:
+        return key
+    from .live import WrongAnswers
+
+    return replace(key, misconceptions=WrongAnswers(key))
+
+
+@functools.lru_cache(maxsize=256)
+def keys_of(exercise: Exercise, policy: GradingPolicy) -> list[Key]:
+    """Every draw that one exercise is graded on, with answers computed now: what a proof of the exercise needs."""
+    return live_answer_key(exercise.problem_set, policy, [exercise]).keys_of(exercise)
+
+
+def trains_a_model(exercise: Exercise) -> bool:
+    """Whether a visible check of an exercise trains what it builds: the misconceptions' answers then take minutes."""
+    return any(step.get("lessons") for key in visible_keys(exercise) for step in key.calls)

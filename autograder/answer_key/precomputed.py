@@ -1,48 +1,61 @@
-"""What is to be answered to a course's hidden draws, kept in its folder: by the reference, and by each misconception.
+"""The precomputed answer key of a problem set, kept in the course's folder.
 
-It follows from the grader and the course's terms alone, and to find it out takes torch and seconds, for which nobody
-should wait who wants marks: `release` does it, and `grade` reads it.
+It follows from the grader and the course's grading policy alone. To compute it takes torch and seconds, for which
+nobody should wait who wants marks: `release` computes it, and `grade` reads it.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from contextlib import suppress
 
 from selfcheck.atomic_files import write_atomically
+from selfcheck.catalogue import Exercise
 
 from ..course.folder import Course
 from ..version import grader_version
-from . import reference
-from .keys import TRAINED, keys_of
+from .keys import Answered, AnswerKey, live_answer_key, trains_a_model
 
 
-def read(course: Course, problem_set: str) -> bool:
-    """Have whoever judges here know what the file of a problem set says; whether it fits grader and terms."""
-    terms = course.terms.of(problem_set)
+def answer_key(course: Course, problem_set: str) -> AnswerKey:
+    """The answer key on file; where there is none that fits grader and policy, one computed now and put on file."""
+    key = read(course, problem_set)
+    if key is None:
+        key = computed(course, problem_set)
+        with suppress(OSError):  # a full disk costs nobody a mark: the next one computes it again
+            write(course, key)
+    return key
+
+
+def read(course: Course, problem_set: str) -> AnswerKey | None:
+    """The answer key on file; None where there is none, it is damaged, or does not fit grader and policy."""
+    policy = course.policy.of(problem_set)
     try:
-        found = json.loads(course.answers_file(problem_set).read_text(encoding="utf-8"))
-        if found["grader"] != grader_version() or found["terms"] != terms.digest:
-            return False
-        draws = {one: found["answers"][one.id] for one in terms.exercises(problem_set)}
+        tree = json.loads(course.answers_file(problem_set).read_text(encoding="utf-8"))
+        if tree["grader"] != grader_version() or tree["terms"] != policy.digest:
+            return None
+        answers = {exercise.id: tree["answers"][exercise.id] for exercise in policy.exercises(problem_set)}
     except (OSError, ValueError, KeyError, TypeError):
-        return False
-    for exercise, known in draws.items():
-        reference.KNOWN[exercise, terms.digest] = known
-    return True
+        return None
+    return AnswerKey(problem_set, policy, answers)
 
 
-def write(course: Course, problem_set: str) -> None:
-    """Find out what is to be answered to a problem set, and write it down for nobody but the course's owner."""
-    terms = course.terms.of(problem_set)
-    answers: dict[str, list[Any]] = {}
-    for exercise in terms.exercises(problem_set):
-        hidden = [key for key in keys_of(exercise, terms) if not key.reveal]
-        # Where a misconception is trained, its answers take minutes and few ever ask for them.
-        answers[exercise.id] = [
-            (key.expected, None if exercise.id in TRAINED else dict(key.misconceptions)) for key in hidden
-        ]
-    text = json.dumps({"grader": grader_version(), "terms": terms.digest, "answers": answers})
-    path = course.answers_file(problem_set)
+def computed(course: Course, problem_set: str) -> AnswerKey:
+    """The answer key of a problem set, computed now, with the misconceptions' answers but where they take minutes."""
+    live = live_answer_key(problem_set, course.policy)
+    return AnswerKey(problem_set, live.policy, {exercise.id: _answers(live, exercise) for exercise in live.exercises})
+
+
+def _answers(live: AnswerKey, exercise: Exercise) -> list[Answered]:
+    hidden = [key for key in live.keys_of(exercise) if not key.reveal]
+    if trains_a_model(exercise):
+        return [(key.expected, None) for key in hidden]
+    return [(key.expected, dict(key.misconceptions)) for key in hidden]
+
+
+def write(course: Course, key: AnswerKey) -> None:
+    """Put an answer key on file, for nobody but the course's owner."""
+    text = json.dumps({"grader": grader_version(), "terms": key.policy.digest, "answers": dict(key.answers)})
+    path = course.answers_file(key.problem_set)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     write_atomically(path, text, 0o600, sync=False)

@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import functools
 
-from selfcheck import runner
 from selfcheck.arrays import unpack
 from selfcheck.catalogue import exercises
 from selfcheck.diagnose import Key, first_difference
 from selfcheck.plan import Check
 
 from ..course.extra_checks import BadCheck, extra_checks, told
-from ..course.policy import Terms
-from .reference import DRAWS, ONE_AT_A_TIME, hidden_checks, live_key, seed_of, visible_checks
+from ..course.policy import GradingPolicy
+from .keys import DRAWS
+from .live import answers_of, live_key
+from .reference import hidden_checks, seed_of, visible_checks
 from .reference_package import reference
 
 
 @functools.lru_cache(maxsize=64)
-def try_checks(terms: Terms) -> int:
-    """Have the reference answer every further hidden check of these terms, twice; returns how many there are.
+def try_checks(policy: GradingPolicy) -> int:
+    """Have the reference answer every further hidden check of this policy, twice; returns how many there are.
 
     Raises BadCheck for the first that cannot be used: one that stops, whose name is taken, or that the reference fails.
     """
     tried = 0
     for exercise in exercises():
-        known = {check.name for check in visible_checks(exercise) + hidden_checks(exercise)} if terms.extra else ()
-        for check in extra_checks(terms.extra, exercise):
+        known = {check.name for check in visible_checks(exercise) + hidden_checks(exercise)} if policy.extra else ()
+        for check in extra_checks(policy.extra, exercise):
             if check.name in known:
                 raise BadCheck(f"{_place(check)}: {exercise.id} has a check of this name already: choose another")
             for draw in range(DRAWS):
-                _try(check, seed_of(terms.secret, check, draw))
+                _try(check, seed_of(policy.secret, check, draw))
             tried += 1
     return tried
 
@@ -37,12 +38,10 @@ def try_checks(terms: Terms) -> int:
 def _try(check: Check, seed: int) -> None:
     try:
         key = live_key(check, seed, names=False)
-        with ONE_AT_A_TIME:
-            again = runner.answer(reference(check.exercise), key.calls, "gradient" in check.compares)
-        difference = first_difference(key, key.expected, again)
-        for one, answer in zip(key.calls, key.expected, strict=True):
+        difference = first_difference(key, key.expected, answers_of(reference(check.exercise), key))
+        for step, answer in zip(key.calls, key.expected, strict=True):
             if check.view and "value" in answer:
-                check.view(one, unpack(answer["value"]))
+                check.view(step, unpack(answer["value"]))
     except (Exception, SystemExit) as error:  # whatever an instructor's code comes to
         module, line = check.exercise.partition(".")[0], check.make.__code__.co_firstlineno
         raise BadCheck(told(error, module, line)) from error

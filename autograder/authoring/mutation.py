@@ -21,18 +21,12 @@ from selfcheck.catalogue import Exercise, exercises
 from selfcheck.diagnose import Key, first_difference
 from selfcheck.reach import builds_on
 
-from ..answer_key.keys import PUBLIC_TERMS
-from ..answer_key.reference import (
-    DRAWS,
-    hidden_checks,
-    live_key,
-    recorded_key,
-    seed_of,
-    visible_checks,
-)
+from ..answer_key.keys import DRAWS, PUBLIC_POLICY
+from ..answer_key.live import live_key, recorded_key
+from ..answer_key.reference import hidden_checks, seed_of, visible_checks
 from ..answer_key.reference_package import NAME, reference
 from ..course.paths import REFERENCE
-from ..judge import cores
+from ..judge import cluster
 from .mutants import Mutant, mutants
 
 SECONDS = 40  # of the processor for one mutant: the slowest exercise's checks take half of it
@@ -86,7 +80,7 @@ def mutants_of(module: str) -> list[Mutant]:
 
 def judged(chosen: Sequence[Mutant]) -> Iterator[Outcome]:
     """What becomes of mutants, as each is known; on every core."""
-    with multiprocessing.get_context("spawn").Pool(cores.count()) as pool:
+    with multiprocessing.get_context("spawn").Pool(cluster.cores()) as pool:
         yield from pool.imap_unordered(_outcome, chosen)
 
 
@@ -159,7 +153,7 @@ def _timed_keys(exercise: Exercise) -> list[tuple[float, Key]]:
     for check in visible + hidden_checks(exercise):
         for draw in range(DRAWS):
             begun = time.process_time()
-            key = live_key(check, seed_of(PUBLIC_TERMS.secret, check, draw), names=False)
+            key = live_key(check, seed_of(PUBLIC_POLICY.secret, check, draw), names=False)
             found.append((time.process_time() - begun, key))
     return found + [(found[DRAWS * place][0], recorded_key(check)) for place, check in enumerate(visible)]
 

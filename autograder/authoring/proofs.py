@@ -21,7 +21,7 @@ from ..answer_key.keys import keys_of
 from ..answer_key.misconceptions import misconceptions_of
 from ..answer_key.reference_package import reference
 from ..course.paths import ROOT, SOLUTIONS
-from ..course.policy import Terms
+from ..course.policy import GradingPolicy
 
 
 def misconceptions_here(exercise: Exercise) -> dict[str, Callable]:
@@ -57,7 +57,7 @@ def misconceptions_fail(exercise: Exercise) -> list[str]:
 
 def misconceptions_are_named(exercise: Exercise, secret: bytes, chosen: Sequence[str] | None = None) -> list[str]:
     """Every misconception, or each chosen one, is named on hidden draws too, itself and no other, and loses points."""
-    keys = keys_of(exercise, Terms(secret))
+    keys = keys_of(exercise, GradingPolicy(secret))
     keys = [key for key in keys if key.misconceptions]  # of the hidden draws the first of each check
     lines = []
     for name in misconceptions_here(exercise) if chosen is None else chosen:
@@ -81,7 +81,7 @@ def pairs_of(exercises: Sequence[Exercise], count: int, seed: int = 0) -> list[t
 
 def alternatives_pass(exercise: Exercise, secret: bytes) -> list[str]:
     """Every right answer in another style gets full marks, and no misconception is named for it."""
-    keys, lines = keys_of(exercise, Terms(secret)), []
+    keys, lines = keys_of(exercise, GradingPolicy(secret)), []
     for name, function in alternatives_here(exercise).items():
         result = judge(exercise, keys, answers_of(function, keys))
         wrong = [f"{one.check}: {one.message}" for one in result.checks if one.verdict != PASSED]
@@ -93,7 +93,7 @@ def alternatives_pass(exercise: Exercise, secret: bytes) -> list[str]:
 
 def reference_passes(exercise: Exercise, secret: bytes) -> list[str]:
     """The reference gets full marks, and raises where an error is due and nowhere else."""
-    keys = keys_of(exercise, Terms(secret))
+    keys = keys_of(exercise, GradingPolicy(secret))
     result = judge(exercise, keys, answers_of(reference(exercise.id), keys))
     lines = [f"{exercise.id}, secret {secret!r}: {one.check} {one.message}" for one in result.checks if not one.points]
     for key in keys:

@@ -21,8 +21,8 @@ from selfcheck.catalogue import in_problem_set
 from ..build.exercise_text import slug
 from ..course.folder import Course
 from ..course.paths import ROOT
-from ..intake import archive, submission
-from ..judge import cores
+from ..intake import archive, store
+from ..judge import cluster
 from . import agreement, meter, stock, synthetic
 
 LONGER = (0.5, 1.0, 2.0, 5.0, 10.0)  # seconds of test code at which the formula is told
@@ -90,7 +90,7 @@ def furnish(folder: Path, problem_set: str, size: int, seed: int, slower: float,
     for student in room.students:
         with tempfile.TemporaryDirectory() as place:
             synthetic.write(student, problem_set, text, Path(place))
-            submission.store(course, student.name, problem_set, archive.read_folder(Path(place), problem_set))
+            store.store(course, student.name, problem_set, archive.read_folder(Path(place), problem_set))
     if beside:
         _furnish_stock(room, course.secret)
     return room
@@ -183,7 +183,7 @@ def by_formula(first: Round, seconds: float, other: str) -> float:
     """
     more = seconds - first.test_seconds
     processes = 2 if other == TWO else 1
-    return (1 / first.per_s(other) + more / processes) / (1 / first.per_s(OURS) + more / cores.count())
+    return (1 / first.per_s(other) + more / processes) / (1 / first.per_s(OURS) + more / cluster.cores())
 
 
 def figures(problem_set: str, rounds: list[Round], load: float, command: str) -> dict[str, Any]:
@@ -250,9 +250,9 @@ def figures_alone(room: Classroom, run: meter.Measured, wrong: list[str], load: 
 
 def _circumstances(load: float, command: str) -> dict[str, Any]:
     return {
-        "cores": cores.count(),
+        "cores": cluster.cores(),
         "load_before": load,
-        "provisional": load > BUSY * cores.count(),
+        "provisional": load > BUSY * cluster.cores(),
         "versions": {"python": platform.python_version(), "linux": platform.release()}
         | {name: version(name) for name in ("nbgrader", "nbconvert", "ipykernel", "torch")},
         "command": command,
@@ -290,5 +290,5 @@ def where_time_goes(one: Round) -> dict[str, float | None]:
         "stock_each_further_s": (stock_marks[-1] - stock_marks[0]) / (len(stock_marks) - 1)
         if len(stock_marks) > 1
         else None,
-        "floor_s": one.test_seconds / cores.count(),
+        "floor_s": one.test_seconds / cluster.cores(),
     }

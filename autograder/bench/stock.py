@@ -19,7 +19,7 @@ from selfcheck.catalogue import in_problem_set, modules_of
 from ..answer_key.keys import keys_of
 from ..answer_key.reference import hidden_checks
 from ..build.exercise_text import slug
-from ..course.policy import Terms
+from ..course.policy import GradingPolicy
 from ..release.bundle import bundle
 
 CONFIG = """c = get_config()  # noqa: F821
@@ -81,7 +81,7 @@ def keys(problem_set: str, secret: bytes) -> dict[str, str]:
                 "expected": key.expected,
                 "reveal": key.reveal,
             }
-            for key in keys_of(exercise, Terms(secret))
+            for key in keys_of(exercise, GradingPolicy(secret))
         ]
         found[f"keys/{exercise.number}.json"] = json.dumps(entries)
     return found

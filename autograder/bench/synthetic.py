@@ -24,7 +24,7 @@ from ..answer_key.keys import keys_of
 from ..authoring.proofs import alternatives_here, answers_of, misconceptions_here
 from ..build.solution_marks import Region, regions, replace_regions, without_marks
 from ..course.paths import REFERENCE
-from ..course.policy import Terms
+from ..course.policy import GradingPolicy
 from ..course.releases import written_questions
 from ..intake.archive import STAMP
 from .borrowing import NotAlone, import_of, taken_out, top_level
@@ -83,7 +83,7 @@ def make_class(problem_set: str, size: int, secret: bytes, seed: int = 0, slower
     """
     exercises = in_problem_set(problem_set)
     reference = _reference()
-    calls = sum(len(key.calls) for exercise in exercises for key in keys_of(exercise, Terms(secret)))
+    calls = sum(len(key.calls) for exercise in exercises for key in keys_of(exercise, GradingPolicy(secret)))
     return [
         _Desk(exercises, dict(reference), random.Random(f"{problem_set}/{seed}/{number}"), secret).hand_in(
             f"student{number:04d}", ROLES[number % len(ROLES)], slower / calls
@@ -250,7 +250,7 @@ def _passed_on(arguments: ast.arguments) -> str:
 @functools.cache
 def _points(exercise: Exercise, function: Callable, secret: bytes) -> int:
     """What an answer of the bank deserves where it stands in the reference's module, behind the checks of a stub."""
-    keys, module = keys_of(exercise, Terms(secret)), f"{exercise.module}.py"
+    keys, module = keys_of(exercise, GradingPolicy(secret)), f"{exercise.module}.py"
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "attention"
         shutil.copytree(REFERENCE, package)

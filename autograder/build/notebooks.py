@@ -19,7 +19,7 @@ from nbformat import NotebookNode, from_dict, v4
 from selfcheck.catalogue import Exercise, modules_of, part_of, parts_of
 
 from ..course.paths import BOOK, REFERENCE
-from ..course.policy import USUAL, Terms
+from ..course.policy import DEFAULT_POLICY, GradingPolicy
 from ..course.settings import COURSE
 from .book_index import BookIndex
 from .exercise_text import points_text, slug
@@ -68,10 +68,12 @@ def generate(out_dir: Path | str = NOTEBOOKS) -> list[Path]:
     return written
 
 
-def source_notebook(problem_set: str, terms: Terms = USUAL, deadline: datetime | None = None) -> NotebookNode:
+def source_notebook(
+    problem_set: str, policy: GradingPolicy = DEFAULT_POLICY, deadline: datetime | None = None
+) -> NotebookNode:
     """nbgrader's source notebook of a problem set ("ps3"): prompts locked, one grade cell per exercise part.
 
-    terms: what each exercise counts; one that is left out has no cells. deadline: told at the beginning
+    policy: what each exercise counts; one that is left out has no cells. deadline: told at the beginning
     Raises LookupError where book/problem-sets has no such page.
     """
     page = f"problem-sets/{problem_set}"
@@ -85,7 +87,7 @@ def source_notebook(problem_set: str, terms: Terms = USUAL, deadline: datetime |
     for block in _page_blocks(page, index):
         if isinstance(block, Directive) and block.name == "exercise":
             exercise = _exercise(block)
-            cells += _graded_exercise(exercise, page, index, terms) if terms.weight(exercise) else []
+            cells += _graded_exercise(exercise, page, index, policy) if policy.weight(exercise) else []
         elif isinstance(block, Directive):
             cells += _graded_question(block, page, index)
         elif not (block.cell_type == "code" and block.source.strip() == IMPORTS):
@@ -154,15 +156,15 @@ def _exercise(block: Directive) -> Exercise:
     return part_of(block.argument, block.options.get("problem-set"))
 
 
-def _prompt(exercise: Exercise, page: str, index: BookIndex, terms: Terms = USUAL) -> str:
+def _prompt(exercise: Exercise, page: str, index: BookIndex, policy: GradingPolicy = DEFAULT_POLICY) -> str:
     facts = [
-        points_text(terms.priced(exercise).max_points),
+        points_text(policy.with_points(exercise).max_points),
         f"about {exercise.minutes} minutes",
         f"difficulty {exercise.difficulty} of 5",
     ]
     if exercise.depends_on:
         needed = [parts_of(name)[0] for name in exercise.depends_on]
-        numbers = [one.number + ("" if terms.weight(one) else " (left out: no points)") for one in needed]
+        numbers = [one.number + ("" if policy.weight(one) else " (left out: no points)") for one in needed]
         facts.append(f"builds on {', '.join(numbers)}")
     title = f"### Exercise {exercise.number}: {exercise.title}"
     return f"{title}\n\n*{' · '.join(facts)}*\n\n{convert(exercise.prompt.strip(), page, index)}"
@@ -192,9 +194,9 @@ def _question(block: Directive, page: str, index: BookIndex) -> str:
     return f"### Question\n\n*{points_text(int(block.options['points']))}, read by a person*\n\n{text}"
 
 
-def _graded_exercise(exercise: Exercise, page: str, index: BookIndex, terms: Terms) -> list[NotebookNode]:
-    prompt, grade = _markdown(_prompt(exercise, page, index, terms)), _code(_check(exercise))
-    points = terms.priced(exercise).max_points
+def _graded_exercise(exercise: Exercise, page: str, index: BookIndex, policy: GradingPolicy) -> list[NotebookNode]:
+    prompt, grade = _markdown(_prompt(exercise, page, index, policy)), _code(_check(exercise))
+    points = policy.with_points(exercise).max_points
     prompt.metadata["nbgrader"] = _nbgrader(f"{slug(exercise)}-prompt", locked=True)
     grade.metadata["nbgrader"] = _nbgrader(slug(exercise), locked=True, grade=True, points=points)
     return [prompt, _code(_edit(exercise)), grade]

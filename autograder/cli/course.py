@@ -47,7 +47,7 @@ def release(course: Course, problem_set: str, with_answers: str) -> None:
 
     folder = release(course, problem_set, [name for name in with_answers.split(",") if name])
     console.print(plain(f"released {problem_set}: {folder}"))
-    for line in unmarked(course.terms, problem_set):
+    for line in unmarked(course.policy, problem_set):
         show(f"  {line}")
 
 
@@ -56,7 +56,7 @@ def release(course: Course, problem_set: str, with_answers: str) -> None:
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
     """Take in a submission to PS: a folder, or the zip that pack() makes."""
-    from ..intake import archive, submission
+    from ..intake import archive, store
 
     check_student_id(student)
     for other in twins_of(course, student):
@@ -66,7 +66,7 @@ def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
     read = archive.read_folder if path.is_dir() else archive.read_zip
     received = read(path, problem_set)
     archive.keep(course, student, problem_set, path)
-    remarks = submission.store(course, student, problem_set, received)
+    remarks = store.store(course, student, problem_set, received).remarks
     modules = sum(not name.startswith("_") for name in received.files)
     console.print(plain(f"{student}: {problem_set} taken in, {counted(modules, 'module')}"))
     for remark in remarks:

@@ -15,7 +15,7 @@ from ..authoring.samples import table, write_submission
 from ..console import console, plain, remarks_line, show
 from ..course.folder import Course
 from ..course.paths import ROOT
-from ..intake import archive, submission
+from ..intake import archive, store
 from ..pipeline import Line, grade
 from ..report.page import write_html
 from ..report.summary import class_report
@@ -62,7 +62,7 @@ def _prepare(course: Course, problem_set: str) -> None:
         if one.problem_set == problem_set:
             with tempfile.TemporaryDirectory() as place:
                 write_submission(one, course, Path(place))
-                submission.store(course, one.student, problem_set, archive.read_folder(Path(place), problem_set))
+                store.store(course, one.student, problem_set, archive.read_folder(Path(place), problem_set))
     console.print(plain(f"  released {course.release(problem_set)}"))
 
 
@@ -90,7 +90,7 @@ def _table_version() -> str:
 
 
 def _settings_version(course: Course) -> str:
-    return hashlib.sha256(repr((course.settings, course.terms.digest)).encode()).hexdigest()[:12]
+    return hashlib.sha256(repr((course.settings, course.policy.digest)).encode()).hexdigest()[:12]
 
 
 def _report_file(course: Course, problem_set: str) -> Path:

@@ -3,53 +3,135 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.table import Table
+from rich.text import Text
 
-from selfcheck.verdict import ExerciseResult
+from selfcheck.catalogue import Exercise, exercises, in_problem_set, parts_of
+from selfcheck.verdict import MOST_MESSAGE, PASSED
 
-from ..answer_key.keys import PUBLIC_TERMS, keys_of
+from ..answer_key.keys import PUBLIC_POLICY, AnswerKey, live_answer_key
+from ..console import console, plain, show
+from ..course.printable import printable_line
 from ..intake.archive import read_package
-from ..intake.submission import Submission
-from ..judge.cores import count
-from ..judge.judge import as_json, judge_everything
-from ..sandbox.bubblewrap import Sandbox, open_sandbox
+from ..judge import cluster
+from ..judge.judge import with_dependencies
+from ..judge.result import ExerciseOutcome
+from ..judge.task import Task
+from ..sandbox.bubblewrap import open_sandbox
+
+Chosen = Mapping[str, Sequence[Exercise]]  # by problem set, the exercises to judge
 
 
-def judge_folders(submissions: dict[str, Submission], sandbox: Sandbox) -> dict[str, list[ExerciseResult]]:
-    """The verdicts of every exercise for each submission, by the same names."""
-    from selfcheck.catalogue import exercises
+def judge_folders(
+    packages: Mapping[str, Mapping[str, bytes]], chosen: Chosen, isolation: str
+) -> dict[str, list[ExerciseOutcome]]:
+    """The outcome of every chosen exercise for each package, by the same names; a package: its modules, by file name.
 
+    Raises SandboxUnavailable where the isolation is not to be had.
+    """
+
+    def tasks() -> Iterator[tuple[tuple[str, str], Task]]:
+        for problem_set, wanted in chosen.items():
+            policy = PUBLIC_POLICY.of(problem_set).digest
+            ids = tuple(exercise.id for exercise in wanted)
+            for name, files in packages.items():
+                yield (name, problem_set), Task(files, problem_set, policy, isolation, exercises=ids)
+
+    def answer_key(problem_set: str) -> AnswerKey:
+        ids = [exercise.id for exercise in chosen[problem_set]]
+        return live_answer_key(problem_set, PUBLIC_POLICY, with_dependencies(in_problem_set(problem_set), ids))
+
+    outcomes = {}
+    for place, outcome in cluster.judged(tasks(), answer_key):
+        if isinstance(outcome, Exception):
+            raise outcome
+        outcomes[place] = outcome.exercises
+    return {name: [exercise for problem_set in chosen for exercise in outcomes[name, problem_set]] for name in packages}
+
+
+def chosen_exercises(ids: Sequence[str], sets: Sequence[str]) -> Chosen:
+    """The exercises of these ids and problem sets, all where none are named; KeyError for one that is not there."""
+    named = {exercise for name in ids for exercise in parts_of(name)}
+    named |= {exercise for name in sets for exercise in in_problem_set(name)}
+    chosen: dict[str, list[Exercise]] = {}
     for exercise in exercises():
-        keys_of(exercise, PUBLIC_TERMS)  # computed once, before the workers start
-    with ThreadPoolExecutor(count()) as pool:
-        waiting = {
-            name: pool.submit(judge_everything, submission, PUBLIC_TERMS, sandbox)
-            for name, submission in submissions.items()
-        }
-        return {name: future.result() for name, future in waiting.items()}
+        if exercise in named or not (ids or sets):
+            chosen.setdefault(exercise.problem_set, []).append(exercise)
+    return chosen
+
+
+def as_json(judged: Sequence[ExerciseOutcome]) -> dict[str, Any]:
+    """The outcomes in the form of `judge --json`; the parts of one id are put together."""
+    entries: dict[str, Any] = {}
+    for exercise in judged:
+        entry = entries.setdefault(exercise.id, {"points": 0, "max_points": 0, "checks": []})
+        entry["points"] += exercise.points
+        entry["max_points"] += exercise.max_points
+        entry["checks"] += [
+            {
+                "check": check.check,
+                "verdict": check.verdict,
+                "message": check.message,
+                "misconception": check.misconception,
+            }
+            for check in exercise.checks
+        ]
+    return {"exercises": entries}
+
+
+def verdict_table(name: str, judged: Sequence[ExerciseOutcome]) -> Table:
+    """One row per exercise: points, and what failed with the misconception that explains it."""
+    points, most = sum(exercise.points for exercise in judged), sum(exercise.max_points for exercise in judged)
+    table = Table(title=plain(f"{name}: {points} of {most} points"))
+    table.add_column("exercise", no_wrap=True)
+    table.add_column("points", justify="right")
+    table.add_column("what did not pass")
+    for exercise in judged:
+        broken = [check for check in exercise.checks if check.verdict != PASSED]
+        reasons = [
+            f"{check.misconception}: {check.message}" if check.misconception else check.message for check in broken
+        ]
+        table.add_row(
+            plain(f"{exercise.number} {exercise.id}"),
+            f"{exercise.points}/{exercise.max_points}",
+            Text("\n".join(printable_line(reason, MOST_MESSAGE) for reason in dict.fromkeys(reasons))),
+        )
+    return table
 
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
+@click.option("--exercise", "ids", multiple=True, metavar="ID", help="Judge this exercise alone: masks.causal_mask.")
+@click.option("--problem-set", "sets", multiple=True, metavar="PS", help="Judge this problem set alone: ps3.")
 @click.option("--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write the verdicts here.")
 @click.option("--isolation", default="bubblewrap", type=click.Choice(["bubblewrap", "auto", "none"]), show_default=True)
-def judge(folders: tuple[str, ...], target: Path | None, isolation: str) -> None:
-    """Grade FOLDERS that hold an `attention` package, in the sandbox, as `grade` would but without a course."""
-    from ..console import console, show, verdict_table
+def judge(
+    folders: tuple[str, ...], ids: tuple[str, ...], sets: tuple[str, ...], target: Path | None, isolation: str
+) -> None:
+    """Grade FOLDERS that hold an `attention` package, in the sandbox, as `grade` would but without a course.
 
-    sandbox = open_sandbox(isolation)
-    if sandbox.level == "none":
+    Every exercise is judged, unless some are named by --exercise or --problem-set, which can be given several times.
+    """
+    try:
+        chosen = chosen_exercises(ids, sets)
+    except KeyError as error:
+        show(f"judge: {error.args[0]}", style="red")
+        sys.exit(1)
+    isolation = open_sandbox(isolation).level
+    if isolation == "none":
         console.print("[bold red]No isolation: this code runs with your rights.[/]")
     received = {folder: read_package(Path(folder)) for folder in folders}
-    submissions = {folder: Submission(found.files) for folder, found in received.items()}
-    results = judge_folders(submissions, sandbox)
+    judged = judge_folders({folder: package.files for folder, package in received.items()}, chosen, isolation)
     if target:
-        table = {name: as_json(found) for name, found in results.items()}
+        table = {name: as_json(outcomes) for name, outcomes in judged.items()}
         target.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    for name, found in results.items():
-        console.print(verdict_table(name, found))
+    for name, outcomes in judged.items():
+        console.print(verdict_table(name, outcomes))
         for remark in received[name].remarks:
             show(f"  {remark}")

@@ -19,11 +19,11 @@ from rich.progress import Progress
 
 from selfcheck.catalogue import exercises
 
-from ..answer_key.keys import TRAINED
+from ..answer_key.keys import trains_a_model
 from ..authoring import mutation, proofs
 from ..authoring.mutants import Mutant
 from ..console import console, plain
-from ..judge import cores
+from ..judge import cluster
 
 LEAST = 0.97  # of a module's mutants that are not equivalent
 
@@ -56,7 +56,7 @@ def checks_proven(extent: Extent, seed: int) -> Iterator[Proof]:
     """The proofs about misconceptions, alternatives, secrets and pairs, each as it is done."""
     chosen = exercises()
     if extent.exercises is not None:
-        quick = [one for one in chosen if one.id not in TRAINED]
+        quick = [exercise for exercise in chosen if not trains_a_model(exercise)]
         chosen = random.Random(seed).sample(quick, extent.exercises)
     wrong = sum(len(one.misconceptions) for one in chosen)
     yield _proven(
@@ -86,7 +86,7 @@ def checks_proven(extent: Extent, seed: int) -> Iterator[Proof]:
 def _proven(what: str, cases: int, tasks: list[tuple]) -> Proof:
     proof = Proof(what, cases)
     spawn = multiprocessing.get_context("spawn")  # a process that has used torch must not fork
-    with ProcessPoolExecutor(cores.count(), mp_context=spawn) as pool, _progress() as progress:
+    with ProcessPoolExecutor(cluster.cores(), mp_context=spawn) as pool, _progress() as progress:
         bar = progress.add_task(what, total=len(tasks))
         for done in as_completed([pool.submit(*one) for one in tasks]):
             progress.advance(bar)
@@ -122,7 +122,7 @@ def _progress() -> Progress:
 def as_markdown(found: list[Proof], command: str, seconds: float) -> str:
     """The figures, as they stand in the instructor's guide."""
     rows = [f"| {one.what} | {one.cases:,} | {one.note or 'all'} |" for one in found]
-    where = f"Python {platform.python_version()}, torch {version('torch')}, {cores.count()} cores"
+    where = f"Python {platform.python_version()}, torch {version('torch')}, {cluster.cores()} cores"
     when = datetime.now(UTC).strftime("%Y-%m-%d")
     return "\n".join(
         [

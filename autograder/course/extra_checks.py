@@ -23,7 +23,7 @@ class BadCheck(ValueError):
 def extra_checks(extra: tuple[tuple[str, str], ...], exercise: Exercise) -> list[Check]:
     """The further hidden checks of an exercise; BadCheck where a text cannot be read, or a check is not in order.
 
-    extra: module and source text, as in `Terms`
+    extra: module and source text, as in `GradingPolicy`
     """
     return [
         check

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .settings import FILE, TEMPLATE, Settings, read_checks, read_settings
-from .policy import Terms
+from .policy import GradingPolicy
 
 # Letters and digits of any script; "+" separates fields in nbgrader's exchange, and Windows drops a dot at the end.
 STUDENT_ID = re.compile(r"\w(?:[\w.@-]*[\w@-])?")
@@ -85,10 +85,10 @@ class Course:
         return secret
 
     @property
-    def terms(self) -> Terms:
+    def policy(self) -> GradingPolicy:
         """What verdicts in this course depend on, as its files have it now; SettingsError where one is not in order."""
         settings = self.settings
-        return Terms(self.secret, settings.weights, read_checks(settings))
+        return GradingPolicy(self.secret, settings.weights, read_checks(settings))
 
     @property
     def fingerprint(self) -> str:

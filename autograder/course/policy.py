@@ -1,8 +1,7 @@
-"""The terms of a course: everything a verdict depends on beside the submission and the grader itself."""
+"""The grading policy of a course: everything a verdict depends on beside the submission and the grader itself."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,12 +9,13 @@ from functools import cached_property
 from selfcheck.catalogue import Exercise, in_problem_set, modules_of
 from selfcheck.verdict import ExerciseResult
 
+from .digest import digest_of_parts
 from .extra_checks import extra_checks
 
 
 @dataclass(frozen=True)
-class Terms:
-    """What a grader needs of a course, on whatever machine it runs: it never sees the course folder.
+class GradingPolicy:
+    """What a grader needs to know of a course, on whatever machine it runs: it never sees the course folder.
 
     secret: decides the inputs of the hidden draws
     weights: exercise id and whole number, by which its points are multiplied: 1 where none is named, 0 leaves it out
@@ -29,10 +29,7 @@ class Terms:
     @cached_property
     def digest(self) -> str:
         """Covers all of it, in hex; the order of weights and of modules makes no difference."""
-        found = hashlib.sha256()
-        for part in self._parts():
-            found.update(len(part).to_bytes(8, "big") + part)
-        return found.hexdigest()
+        return digest_of_parts(self._parts())
 
     def _parts(self) -> Iterator[bytes]:
         yield self.secret
@@ -50,14 +47,14 @@ class Terms:
         """The exercises of a problem set that count, in order; KeyError where there is no such problem set."""
         return [exercise for exercise in in_problem_set(problem_set) if self.weight(exercise)]
 
-    def of(self, problem_set: str) -> Terms:
-        """Those of one problem set: a change that concerns another one leaves them as they are."""
+    def of(self, problem_set: str) -> GradingPolicy:
+        """The policy of one problem set: a change that concerns another one leaves it as it is."""
         ids, modules = {exercise.id for exercise in in_problem_set(problem_set)}, modules_of(problem_set)
         weights = tuple((name, weight) for name, weight in self.weights if name in ids)
-        return replace(self, weights=weights, extra=tuple(one for one in self.extra if one[0] in modules))
+        return replace(self, weights=weights, extra=tuple((module, source) for module, source in self.extra if module in modules))
 
-    def priced(self, exercise: Exercise) -> Exercise:
-        """An exercise of the catalogue with its points by these terms."""
+    def with_points(self, exercise: Exercise) -> Exercise:
+        """An exercise of the catalogue with its points under this policy."""
         weight = self.weight(exercise)
         if weight == 1 and not self.extra:
             return exercise
@@ -66,10 +63,11 @@ class Terms:
         return replace(exercise, points=points, hidden_points=weight * hidden)
 
     def weigh(self, result: ExerciseResult) -> ExerciseResult:
-        """The verdicts of an exercise with its points by these terms."""
+        """The verdicts of an exercise with its points under this policy."""
         weight = self.weight(result.exercise)
-        checks = (replace(one, points=one.points * weight, max_points=one.max_points * weight) for one in result.checks)
-        return replace(result, checks=tuple(checks))
+        checks = result.checks
+        weighed = (replace(one, points=one.points * weight, max_points=one.max_points * weight) for one in checks)
+        return replace(result, checks=tuple(weighed))
 
 
-USUAL = Terms(b"")  # of what is made outside any course: every exercise counts once
+DEFAULT_POLICY = GradingPolicy(b"")  # of what is made outside any course: every exercise counts once

@@ -31,8 +31,8 @@ from selfcheck.catalogue import modules_of, problem_sets
 
 from ..course.folder import Course
 from ..course.settings import SettingsError
-from ..intake import submission
-from ..judge.cache import Record, record_of
+from ..intake import store
+from ..judge.cache import result_of
 from ..release.staleness import check_release
 from .safe_html import source_text
 
@@ -51,14 +51,15 @@ class TrustedResults(NbGraderPreprocessor):
         if refused:
             raise RuntimeError("the submission could not be taken in: nothing is entered") from refused
         check_release(course, names["assignment"])
-        record = record_of(course, names["student"], names["assignment"])
-        if record["grader_error"]:
+        submission = store.take_in(course, names["student"], names["assignment"])
+        result = result_of(course, submission)
+        if result.grader_error:
             raise RuntimeError("the grader failed, not the submission: nothing is entered; run it again")
-        put_results(nb, record, submission.submission_of(course, names["student"], names["assignment"]).files)
+        put_results(nb, result.as_json(), submission.files)
         return nb, resources
 
 
-def put_results(nb: NotebookNode, record: Record, files: dict[str, bytes]) -> None:
+def put_results(nb: NotebookNode, record: dict[str, Any], files: dict[str, bytes]) -> None:
     """Put the verdicts of a record, and the submitted text of the modules they are about, into a notebook's cells."""
     verdicts = {exercise["id"]: exercise for exercise in record["exercises"]}
     nb.cells = list(_with_sources(nb.cells, files))
@@ -171,7 +172,7 @@ def _take_in(root: Path, assignment: str, student: str, notebooks: list[str]) ->
     for one in [student] if student in students else students:  # "*" stands for everybody
         _refused.pop((assignment, one), None)
         try:
-            submission.normalise(course, one, assignment)
+            store.take_in(course, one, assignment)
         except Exception as error:
             _refused[assignment, one] = error
 

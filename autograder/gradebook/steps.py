@@ -25,7 +25,6 @@ from nbgrader.preprocessors import (
 )
 from traitlets.config import Config
 
-from ..judge.cache import Record
 from .preprocessor import STEPS, TrustedResults, put_results
 from .rows import ReleasedNotebook, Sheet
 
@@ -58,7 +57,7 @@ class Steps:
         self._sound: set[str] = set()  # settings of cells that nbgrader has found in order
 
     def autograded(
-        self, text: str, notebook: ReleasedNotebook, sheet: Sheet, record: Record, files: dict[str, bytes]
+        self, text: str, notebook: ReleasedNotebook, sheet: Sheet, record: dict[str, Any], files: dict[str, bytes]
     ) -> str:
         """The text of the autograded notebook; the grades and comments of `sheet` become what nbgrader makes them."""
         nb = nbjson.reads(text)

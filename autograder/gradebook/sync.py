@@ -16,17 +16,20 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..answer_key.reference import ONE_AT_A_TIME
 from ..course.folder import Course
 from ..course.locks import turn
 from ..course.releases import release_file
-from ..intake import archive, submission
-from ..judge.cache import Record, record_or_task
-from ..judge.result import Task
+from ..intake import archive
+from ..intake.store import is_current
+from ..intake.submission import Submission
+from ..judge.cache import latest
+from ..judge.result import Result
 from . import late_penalty, manual_marks
+from .entry import GradebookEntry
 from .errors import IMPATIENCE, NotEntered, check_gradebook, is_away, is_busy, is_overtaken, told
 
 if TYPE_CHECKING:
@@ -38,7 +41,7 @@ WRITABLE = 0o222
 LEFT_OVER = 60  # seconds, after which an unfinished folder is nobody's
 
 
-class Entering:
+class GradebookSync:
     """Enters the verdicts on a problem set, with one session of the gradebook; to be used in a with statement.
 
     Raises GradebookDamaged at the beginning, before anything is judged, and wherever it comes to light later.
@@ -55,7 +58,7 @@ class Entering:
         # nbgrader takes a second to import, in which submissions are judged already.
         self._loading = threading.Thread(target=_load, daemon=True)
 
-    def __enter__(self) -> Entering:
+    def __enter__(self) -> GradebookSync:
         check_gradebook(self.course)
         for path in (self.course.root / "autograded").glob("*/.entering-*"):
             with suppress(OSError):
@@ -69,17 +72,18 @@ class Entering:
             self._book.close()
         self._loading.join()
 
-    def is_entered(self, student: str, record: Record) -> bool:
-        """Whether gradebook and autograded folder hold this verdict on what was handed in last.
+    def holds(self, submission: Submission, result: Result) -> bool:
+        """Whether gradebook and autograded folder hold this result of what was handed in last.
 
         A later hand-in may differ in its written answers alone; a gradebook may be an older copy that was put back.
         """
         with self._told():
-            return self._folder_holds(student) and self._gradebook_holds(student, record)
+            return self._folder_holds(submission) and self._gradebook_holds(submission, result)
 
-    def _folder_holds(self, student: str) -> bool:
+    def _folder_holds(self, submission: Submission) -> bool:
+        student = submission.student
         entered, submitted = self._target(student), self.course.submitted(student, self.problem_set)
-        if _text(entered / archive.STAMP) != _text(submitted / archive.STAMP):
+        if _text(entered / archive.STAMP) != submission.stamp:
             return False
         notebook = f"{self.problem_set}.ipynb"
         try:
@@ -91,66 +95,65 @@ class Entering:
         except FileNotFoundError:
             return False
 
-    def _gradebook_holds(self, student: str, record: Record) -> bool:
+    def _gradebook_holds(self, submission: Submission, result: Result) -> bool:
         self._open()
-        when, points = self._entered.get(student, (None, {}))
-        verdicts = {one["id"]: float(one["points"]) for one in record["exercises"]}
-        same = all(points.get(cell) == verdicts.get(exercise) for cell, exercise in self._cells)
-        return same and when == self._time(student)
+        when, points = self._entered.get(submission.student, (None, {}))
+        judged = {exercise.id: float(exercise.points) for exercise in result.exercises}
+        same = all(points.get(cell) == judged.get(exercise) for cell, exercise in self._cells)
+        return same and when == _time(submission)
 
-    def by_hand(self, student: str) -> dict[str, float]:
-        """Marks given by hand, by the name of their cell, as the gradebook had them when it was opened."""
-        self._look()
-        return self._by_hand.get(student, {})
+    def entry(self, result: Result) -> GradebookEntry:
+        """What the gradebook holds of the submission that was judged.
 
-    def late(self, student: str) -> late_penalty.Facts:
-        """What explains the late penalty that the gradebook has: as it was when opened, or as entered since."""
+        Marks by hand are those of when it was opened; late penalties too, or as entered since.
+        """
         self._look()
-        return self._late.get(student, {})
+        student = result.student
+        by_hand, late = self._by_hand.get(student, {}), self._late.get(student, {})
+        return GradebookEntry(student, self.problem_set, result.points, result.max_points, by_hand, late)
 
     def _look(self) -> None:
         if self._book is None:
             with self._told():
                 self._open()
 
-    def enter(self, student: str, record: Record) -> None:
-        """Enter a verdict; NotEntered where that fails, and everything is as it was."""
+    def enter(self, submission: Submission, result: Result) -> GradebookEntry:
+        """Enter a result; NotEntered where that fails, and everything is as it was."""
         with self._told():
             self._open()
             enter = self._enter if self._steps.complete else self._enter_by_nbgrader
             try:
-                enter(student, record)
+                enter(submission, result)
             except Exception as error:
                 # Two graders met the same student; or the connection was lost while others were judged.
                 if not is_overtaken(error) and (self._patience < PATIENCE or not is_away(error)):
                     raise
                 self._undo()
-                enter(student, record)
+                enter(submission, result)
             self._patience = PATIENCE
+        return self.entry(result)
 
-    def _enter(self, student: str, record: Record) -> None:
-        found = record_or_task(self.course, student, self.problem_set, record["isolation"])
-        off_file = isinstance(found, Task)  # another grader judges all again, and has taken it away
-        if (found.key if off_file else found["key"]) != record["key"]:
-            raise NotEntered("something else was handed in meanwhile: run grade again")
-        current = record if off_file else found
+    def _enter(self, submission: Submission, result: Result) -> None:
+        student, current = submission.student, latest(self.course, result)
         self._rows.wait_at_most(self._db, self._patience)
         rows = self._rows.read(self._db, self._released, student)
-        rows.timestamp = self._time(student) or rows.timestamp
+        rows.timestamp = _time(submission) or rows.timestamp
         with self._draft(student) as draft:
-            found = self._write_folder(student, current, rows, draft)
+            found = self._write_folder(submission, current.as_json(), rows, draft)
             self._rows.write(self._db, self._released, rows)
             late = self._write_penalties(rows, found)
             with turn(self.course):
+                if not is_current(self.course, submission):
+                    raise NotEntered("something else was handed in meanwhile: run grade again")
                 self._db.commit()
                 self._late[student] = late
                 self._take_place(student, draft)
             self._placed = {name: self._target(student) / name for name in self._beside()}
 
-    def _write_folder(self, student: str, record: Record, rows: Any, draft: Path) -> list[str]:
+    def _write_folder(self, submission: Submission, record: dict[str, Any], rows: Any, draft: Path) -> list[str]:
         """Write the autograded folder; returns the names of the notebooks that were handed in."""
+        student, modules = submission.student, submission.files
         submitted = self.course.submitted(student, self.problem_set)
-        modules = submission.submission_of(self.course, student, self.problem_set).files
         files = {name: path.read_bytes() for name, path in _files(submitted, self._coursedir.ignore)}
         files |= self._beside()
         found = []
@@ -159,7 +162,7 @@ class Entering:
                 raise NotEntered(f"the gradebook has no {notebook.name} of this student's: release it again")
             sheet, path = rows.sheets[notebook.name], submitted / f"{notebook.name}.ipynb"
             if path.exists():
-                text, marked = path.read_text(encoding="utf-8"), manual_marks.settled(sheet)
+                text, marked = submission.notebook, manual_marks.settled(sheet)
                 after = self._steps.autograded(text, notebook, sheet, record, modules)
                 manual_marks.let_stand(sheet, marked, self._target(student) / path.name, after)
                 files[path.name] = after.encode()
@@ -202,10 +205,11 @@ class Entering:
         worked_out = {"policy": self._steps.policy, "score": score} if seconds > 0 else {}
         return late_penalty.facts(*times, total, **worked_out)
 
-    def _enter_by_nbgrader(self, student: str, _: Record) -> None:
+    def _enter_by_nbgrader(self, submission: Submission, _: Result) -> None:
         """The long way, for a course whose settings ask for further steps."""
         from .preprocessor import api
 
+        student = submission.student
         done = api(self.course).autograde(self.problem_set, student, force=True, create=True)
         if not done["success"]:
             shutil.rmtree(self._target(student), ignore_errors=True)
@@ -244,9 +248,6 @@ class Entering:
         draft.rename(target)
         if self._coursedir.groupshared:
             self._steps.converter.set_permissions(self.problem_set, student)
-
-    def _time(self, student: str) -> Any:
-        return self._coursedir.get_existing_timestamp(str(self.course.submitted(student, self.problem_set)))
 
     def _open(self) -> None:
         if self._book:
@@ -303,8 +304,7 @@ class Entering:
         """Whatever goes wrong becomes NotEntered or GradebookDamaged, with a text that helps."""
         self._loading.join()
         try:
-            with ONE_AT_A_TIME:  # what judges beside this sets which warnings are shown, and sets them back
-                yield
+            yield
         except Exception as error:
             self._undo()
             if is_busy(error) or is_away(error):
@@ -350,6 +350,11 @@ def _linked(path: Path | None, target: Path) -> bool:
 
 def _aside(draft: Path) -> Path:
     return draft.with_name(f"{draft.name}-former")
+
+
+def _time(submission: Submission) -> datetime | None:
+    """When a submission arrived, as nbgrader has it: in UTC, without a zone."""
+    return submission.arrived and submission.arrived.replace(tzinfo=None)
 
 
 def _text(path: Path) -> str:

@@ -1,72 +1,84 @@
-"""The verdicts of a submission, on file under the digest of everything they depend on."""
+"""The result of a submission, on file under the digest of everything that it depends on."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from selfcheck.atomic_files import write_atomically
 
+from ..answer_key import precomputed
 from ..course.folder import Course
-from ..intake import submission
-from ..version import grader_version
-from .result import Task, Verdicts, verdicts
-
-Record = dict[str, Any]
+from ..intake.submission import Submission
+from .result import Result
+from .task import Task, judge_task
 
 
-def record_on_file(course: Course, student: str, problem_set: str) -> Record | None:
-    """The verdicts of one submission if it was judged and nothing has changed since."""
-    return _on_file(course, student, task_of(course, student, problem_set))
+def task_of(course: Course, submission: Submission, isolation: str = "bubblewrap") -> Task:
+    """What there is to judge of a submission."""
+    problem_set = submission.problem_set
+    return Task(submission.files, problem_set, course.policy.of(problem_set).digest, isolation)
 
 
-def record_or_task(course: Course, student: str, problem_set: str, isolation: str) -> Record | Task:
-    """The verdicts of one submission if it was judged and nothing has changed since; else what is to be judged."""
-    task = task_of(course, student, problem_set, isolation)
-    return _on_file(course, student, task) or task
+def result_on_file(course: Course, submission: Submission, task: Task | None = None) -> Result | None:
+    """The result of a submission if it was judged and nothing has changed since.
 
-
-def record_of(course: Course, student: str, problem_set: str, isolation: str = "bubblewrap") -> Record:
-    """The verdicts of one submission: those on file if nothing has changed, else judged now and filed."""
-    found = record_or_task(course, student, problem_set, isolation)
-    return filed(course, student, verdicts(found)) if isinstance(found, Task) else found
-
-
-def task_of(course: Course, student: str, problem_set: str, isolation: str = "bubblewrap") -> Task:
-    """What there is to judge of a submission, which is cleaned before if it has not been."""
-    submission.normalise(course, student, problem_set)
-    files = submission.submission_of(course, student, problem_set).files
-    return Task(files, problem_set, course.terms.of(problem_set), isolation, grader_version())
-
-
-def filed(course: Course, student: str, found: Verdicts) -> Record:
-    """Put verdicts on file under a student's name."""
-    remarks = submission.normalise(course, student, found["problem_set"])
-    record = {"student": student, "secret": course.fingerprint} | found
-    record["remarks"] = [*remarks, *found["troubles"]]
-    _file(course, record)
-    return record | {"again": True}
-
-
-def _on_file(course: Course, student: str, task: Task) -> Record | None:
-    known = read_record(course.result_file(student, task.problem_set))
-    if not known or known["grader_error"] or known["student"] != student or known["key"] != task.key:
+    task: what there would be to judge; None to find out
+    """
+    result = read_result(course.result_file(submission.student, submission.problem_set))
+    if result is None or result.grader_error or result.student != submission.student:
         return None
-    remarks = [*submission.normalise(course, student, task.problem_set), *known["troubles"]]
-    if remarks != known["remarks"]:
-        _file(course, known | {"remarks": remarks})
-    return known | {"remarks": remarks, "again": False}
+    if result.key != (task or task_of(course, submission)).key:
+        return None
+    current = replace(result, remarks=(*submission.remarks, *result.troubles))
+    if current.remarks != result.remarks:
+        _write(course, current)
+    return current
 
 
-def _file(course: Course, record: Record) -> None:
-    path = course.result_file(record["student"], record["problem_set"])
+def result_of(course: Course, submission: Submission, isolation: str = "bubblewrap") -> Result:
+    """The result of a submission: the one on file if nothing has changed, else judged now and put on file."""
+    task = task_of(course, submission, isolation)
+    known = result_on_file(course, submission, task)
+    if known:
+        return known
+    answer_key = precomputed.answer_key(course, submission.problem_set)
+    return put_on_file(course, submission, judge_task(task, answer_key))
+
+
+def put_on_file(course: Course, submission: Submission, judged: Result) -> Result:
+    """Put what a worker has judged on file, under the name of whoever handed it in."""
+    remarks = (*submission.remarks, *judged.troubles)
+    result = replace(judged, student=submission.student, secret=course.fingerprint, remarks=remarks)
+    _write(course, result)
+    return result
+
+
+def latest(course: Course, result: Result) -> Result:
+    """The result on file where it is about the same work by the same rules: another grader may have judged it since."""
+    on_file = read_result(course.result_file(result.student, result.problem_set))
+    return on_file if on_file and on_file.key == result.key and not on_file.grader_error else result
+
+
+def _write(course: Course, result: Result) -> None:
+    path = course.result_file(result.student, result.problem_set)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(record, indent=1, ensure_ascii=False), sync=False)
+    write_atomically(path, json.dumps(result.as_json(), indent=1, ensure_ascii=False), sync=False)
 
 
-def read_record(path: Path) -> Record | None:
-    """A record; None where there is none, or the file is damaged."""
+def read_result(path: Path) -> Result | None:
+    """A result on file; None where there is none, or the file is damaged."""
+    record = read_record(path)
+    try:
+        return Result.from_json(record) if record else None
+    except (KeyError, TypeError, AttributeError, ValueError):
+        return None
+
+
+def read_record(path: Path) -> dict[str, Any] | None:
+    """The JSON of a result on file; None where there is none, or the file is damaged."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         texts = [*(record[name] for name in ("key", "student", "problem_set", "isolation"))]
@@ -75,8 +87,8 @@ def read_record(path: Path) -> Record | None:
         for exercise in record["exercises"]:
             texts += [exercise["id"], exercise["text"]]
             numbers += [exercise["points"], exercise["max_points"]]
-            for one in exercise["checks"]:
-                texts += [one["sees"], one["verdict"], one["misconception"] or ""]
+            for check in exercise["checks"]:
+                texts += [check["sees"], check["verdict"], check["misconception"] or ""]
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
     kinds = {type(text) for text in texts}, {type(number) for number in numbers}, type(record.get("grader_error"))

@@ -1,29 +1,24 @@
-"""Shares judging out among Dask workers: the threads of this process, or a cluster that is there already."""
+"""Shares judging out among workers: the threads of this process, or a Dask cluster that is there already."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from ..answer_key.keys import AnswerKey
 from ..sandbox.worker_pool import build_ahead
-from .cores import count
-from .result import Task, Verdicts, verdicts
+from .result import Result
+from .task import Task, judge_task
 
 if TYPE_CHECKING:
     from distributed import Client
 
-PATIENCE = 30  # seconds for a scheduler to answer, and for its first worker
+CONNECT_SECONDS = 30  # for a scheduler to answer, and for its first worker
 AHEAD = 3  # submissions that are with the workers, for each of their threads: none waits, and memory stays flat
-#: Nobody looks at what Dask would find out about the threads of this process, at their cost, and show on pages.
-QUIET = {
-    "distributed.worker.profile.enabled": False,
-    "distributed.admin.system-monitor.gil.enabled": False,
-    "distributed.scheduler.http.routes": [],
-    "distributed.worker.http.routes": [],
-}
-LOCAL = "127.0.0.1:0"  # Dask listens for who wants to see a page even where there is none
 Name, Outcome = TypeVar("Name"), TypeVar("Outcome")
 
 
@@ -31,33 +26,99 @@ class NoCluster(RuntimeError):
     """There are no workers to be had; the text says what to do."""
 
 
-@contextmanager
-def opened(scheduler: str | None = None) -> Iterator[Client]:
-    """A client of the scheduler at an address, tcp://… or tls://…; None: of one in this process, for all its cores.
+def cores() -> int:
+    """How many submissions are judged at a time on this machine: one per core that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
-    Certificates for tls:// stand in Dask's own settings (distributed.comm.tls).
-    Raises NoCluster where no scheduler answers, or it has no workers.
+
+def judged(
+    items: Iterable[tuple[Name, Task | Outcome]],
+    answer_key: Callable[[str], AnswerKey],
+    scheduler: str | None = None,
+) -> Iterator[tuple[Name, Result | Outcome | Exception]]:
+    """What becomes of each task, as they are done: its result, or why there is none; what is no task, as it is.
+
+    answer_key: gives that of a problem set; it is called once for each that there is something to judge of
+    scheduler: address of a Dask cluster, tcp://… or tls://…; None for the threads of this process
+    Tasks of the same content are judged once. A worker that dies costs nothing: others take what it had.
+    Raises NoCluster where there are no workers.
     """
-    import dask
-    from distributed import Client, LocalCluster
+    names: dict[str, list[Name]] = {}
+    with ExitStack() as stack:
+        workers: Workers | None = None
+        for name, task in items:
+            if not isinstance(task, Task):
+                yield name, task
+                continue
+            if scheduler is None and task.isolation != "none":
+                build_ahead(min(cores(), len(names) + 1))
+            workers = workers or stack.enter_context(opened(scheduler))
+            if task.problem_set not in workers.answer_keys:
+                workers.share(answer_key(task.problem_set))
+            key = f"attention-{task.isolation}-{task.key}"
+            if key not in names:
+                names[key] = []
+                workers.submit(key, task)
+            names[key].append(name)
+            while len(names) >= AHEAD * workers.threads:
+                yield from _next(workers, names)
+        while workers and names:
+            yield from _next(workers, names)
+
+
+def _next(workers: Workers, names: dict[str, list[Name]]) -> Iterator[tuple[Name, Result | Exception]]:
+    key, outcome = workers.next_done()
+    for name in names.pop(key):
+        yield name, outcome
+
+
+class Workers(Protocol):
+    """Those who judge, seen from the one who asks."""
+
+    #: By problem set, what was shared.
+    answer_keys: dict[str, Any]
+
+    @property
+    def threads(self) -> int:
+        """How many submissions they judge at a time; others may have joined them, or left."""
+
+    def share(self, answer_key: AnswerKey) -> None:
+        """Give all of them an answer key, before the first task that needs it."""
+
+    def submit(self, key: str, task: Task) -> None:
+        """Have a task judged; key: by which `next_done` names it."""
+
+    def next_done(self) -> tuple[str, Result | Exception]:
+        """What is done next, and what became of it."""
+
+
+@contextmanager
+def opened(scheduler: str | None = None) -> Iterator[Workers]:
+    """The workers of a cluster, or of this process."""
+    if scheduler is None:
+        pool = ThreadPoolExecutor(cores(), thread_name_prefix="judge")
+        try:
+            yield _Threads(pool)
+        finally:
+            pool.shutdown(cancel_futures=True)
+        return
+    with _connected(scheduler) as client:
+        yield _Cluster(client)
+
+
+@contextmanager
+def _connected(scheduler: str) -> Iterator[Client]:
+    """A client of a scheduler; certificates for tls:// stand in Dask's own settings (distributed.comm.tls)."""
+    from distributed import Client
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # whatever matters comes back as an outcome
-    if scheduler is None:
-        own = {"n_workers": 1, "threads_per_worker": count(), "processes": False}
-        with (
-            dask.config.set(QUIET),
-            LocalCluster(**own, dashboard_address=LOCAL, worker_dashboard_address=LOCAL, memory_limit=0) as cluster,
-            Client(cluster) as client,
-        ):
-            yield client
-        return
     try:
-        client = Client(scheduler, timeout=PATIENCE)
+        client = Client(scheduler, timeout=CONNECT_SECONDS)
     except (OSError, ValueError, TypeError) as error:
         raise NoCluster(f"no scheduler answers at {scheduler} ({error}): start one with `dask scheduler`") from error
     with client:
         try:
-            client.wait_for_workers(1, timeout=PATIENCE)
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
         except TimeoutError:
             raise NoCluster(
                 f"the scheduler at {scheduler} has no workers: start some with `dask worker {scheduler}`"
@@ -65,59 +126,61 @@ def opened(scheduler: str | None = None) -> Iterator[Client]:
         yield client
 
 
-def judged(
-    items: Iterable[tuple[Name, Task | Outcome]], scheduler: str | None = None
-) -> Iterator[tuple[Name, Verdicts | Outcome | Exception]]:
-    """What becomes of each task, as they are done: its verdicts, or why there are none; what is no task, as it is.
+class _Threads:
+    """The threads of this process."""
 
-    Tasks of the same content are judged once. A worker that dies costs nothing: others take what it had.
-    """
-    waiting: dict[str, list[Name]] = {}
-    with ExitStack() as stack:
-        workers: _Workers | None = None
-        for name, task in items:
-            if not isinstance(task, Task):
-                yield name, task
-                continue
-            if scheduler is None and task.isolation != "none":
-                build_ahead(min(count(), len(waiting) + 1))
-            workers = workers or _Workers(stack.enter_context(opened(scheduler)))
-            key = f"attention-{task.isolation}-{task.key}"
-            if key not in waiting:
-                workers.take(key, task)
-            waiting.setdefault(key, []).append(name)
-            while len(waiting) >= workers.most:
-                yield from _next(workers, waiting)
-        while workers and waiting:
-            yield from _next(workers, waiting)
+    def __init__(self, pool: ThreadPoolExecutor) -> None:
+        self.answer_keys: dict[str, AnswerKey] = {}
+        self._pool = pool
+        self._waiting: dict[Future, str] = {}
+
+    @property
+    def threads(self) -> int:
+        return cores()
+
+    def share(self, answer_key: AnswerKey) -> None:
+        self.answer_keys[answer_key.problem_set] = answer_key
+
+    def submit(self, key: str, task: Task) -> None:
+        self._waiting[self._pool.submit(judge_task, task, self.answer_keys[task.problem_set])] = key
+
+    def next_done(self) -> tuple[str, Result | Exception]:
+        future = next(iter(wait(self._waiting, return_when=FIRST_COMPLETED).done))
+        return self._waiting.pop(future), _outcome(future)
 
 
-def _next(workers: _Workers, waiting: dict[str, list[Name]]) -> Iterator[tuple[Name, Verdicts | Exception]]:
-    key, outcome = workers.give()
-    for name in waiting.pop(key):
-        yield name, outcome
-
-
-class _Workers:
-    """Those who judge, seen from the one who asks."""
+class _Cluster:
+    """The workers of a Dask cluster."""
 
     def __init__(self, client: Client) -> None:
         from distributed import as_completed
 
+        self.answer_keys: dict[str, Any] = {}
         self._client, self._done = client, as_completed()
 
     @property
-    def most(self) -> int:
-        """How many submissions are with them at a time; others may have joined them, or left."""
-        return AHEAD * max(1, sum(self._client.nthreads().values()))
+    def threads(self) -> int:
+        return max(1, sum(self._client.nthreads().values()))
 
-    def take(self, key: str, task: Task) -> None:
-        self._done.add(self._client.submit(verdicts, task, key=key))
+    def share(self, answer_key: AnswerKey) -> None:
+        # A task of its own, and not scattered data: where the workers that hold it die, the scheduler still has it.
+        key = f"attention-answers-{answer_key.digest}"
+        self.answer_keys[answer_key.problem_set] = self._client.submit(_received, answer_key, key=key)
 
-    def give(self) -> tuple[str, Verdicts | Exception]:
-        """What is done next, and what became of it."""
+    def submit(self, key: str, task: Task) -> None:
+        self._done.add(self._client.submit(judge_task, task, self.answer_keys[task.problem_set], key=key))
+
+    def next_done(self) -> tuple[str, Result | Exception]:
         future = next(self._done)
-        try:
-            return future.key, future.result()
-        except Exception as error:  # one submission never stops the class
-            return future.key, error
+        return future.key, _outcome(future)
+
+
+def _received(answer_key: AnswerKey) -> AnswerKey:
+    return answer_key
+
+
+def _outcome(future: Any) -> Result | Exception:
+    try:
+        return future.result()
+    except Exception as error:  # one submission never stops the class
+        return error

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
-from selfcheck.catalogue import Exercise, exercises, modules_of, problem_sets
+from selfcheck.catalogue import Exercise, modules_of, problem_sets
 from selfcheck.reach import forbidden_call
 from selfcheck.source import text_of
 from selfcheck.verdict import (
@@ -16,16 +16,15 @@ from selfcheck.verdict import (
     skip_where_dependencies_fail,
 )
 
-from ..answer_key.keys import keys_of
+from ..answer_key.keys import AnswerKey
 from ..answer_key.reference import hidden_checks
 from ..build.stubs import given_files
 from ..course.paths import REFERENCE
-from ..course.policy import Terms
-from ..intake.submission import Submission
+from ..course.policy import GradingPolicy
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from .protocol import GraderFault
-from .schedule import Asking
+from .schedule import Schedule
 
 #: Added to a reference module that stands in for a learner's: what it lacks is looked for in the learner's own text.
 FALLBACK = """
@@ -40,29 +39,45 @@ def __getattr__(name):
 
 
 def judge_problem_set(
-    submission: Submission, problem_set: str, terms: Terms, sandbox: Sandbox, tally: Tally | None = None
+    files: Mapping[str, bytes],
+    answer_key: AnswerKey,
+    sandbox: Sandbox,
+    tally: Tally | None = None,
+    only: Collection[str] = (),
 ) -> list[ExerciseResult]:
-    """The verdicts of every exercise of a problem set that counts by the terms, with its points by them.
+    """The verdicts of every exercise that an answer key has, with the points of its grading policy.
 
     The modules of earlier problem sets are the reference's, so that an early mistake costs once; those of this one and
     of later ones are never in the sandbox except as the learner wrote them. An exercise that is left out is as the
     learner wrote it, and nothing is skipped for its sake.
-    tally: what the submission used is added there
+    files: the text of every module that was handed in, by name; tally: what the submission used is added there
+    only: ids of the exercises whose verdicts are wanted; what they build on is judged too. Empty for all.
     """
-    results = _judged(submission, problem_set, terms, sandbox, tally or Tally())
-    return [terms.weigh(result) for result in results]
+    chosen = with_dependencies(answer_key.exercises, only) if only else answer_key.exercises
+    judged = _judged(files, answer_key, chosen, sandbox, tally or Tally())
+    return [answer_key.policy.weigh(result) for result in judged if not only or result.exercise.id in only]
+
+
+def with_dependencies(exercises: Sequence[Exercise], ids: Collection[str]) -> list[Exercise]:
+    """Those of the exercises that have one of these ids, and those that they build on: where these fail, they count."""
+    needed = set(ids).union(*(exercise.depends_on for exercise in exercises if exercise.id in ids))
+    return [exercise for exercise in exercises if exercise.id in needed]
 
 
 def _judged(
-    submission: Submission, problem_set: str, terms: Terms, sandbox: Sandbox, tally: Tally
+    submitted: Mapping[str, bytes],
+    answer_key: AnswerKey,
+    exercises: list[Exercise],
+    sandbox: Sandbox,
+    tally: Tally,
 ) -> list[ExerciseResult]:
-    chosen = terms.exercises(problem_set)
-    files = stage_files(submission, problem_set)
-    keys = {exercise: keys_of(exercise, terms) for exercise in chosen}
+    policy = answer_key.policy
+    files = stage_files(submitted, answer_key.problem_set)
+    keys = {exercise: answer_key.keys_of(exercise) for exercise in exercises}
     try:
-        answers = Asking(files, keys, sandbox, tally).everything()
+        answers = Schedule(files, keys, sandbox, tally).run()
     except GraderFault as fault:
-        return [_no_grade(exercise, terms, str(fault)) for exercise in chosen]
+        return [_no_grade(exercise, policy, str(fault)) for exercise in exercises]
 
     def source_of(module: str) -> str:
         return text_of(files.get(f"{module}.py", b""))
@@ -72,48 +87,50 @@ def _judged(
         return f"{text_of(before)}\n{source_of(module)}" if before else source_of(module)
 
     results = []
-    for exercise in chosen:
+    for exercise in exercises:
         forbidden = forbidden_call(source_of(exercise.module), exercise.symbol, exercise.forbidden, written)
         given, differences = answers[exercise]
         results.append(judge(exercise, keys[exercise], given, forbidden, differences))
     failed = {result.exercise.id for result in results if not result.passed}
-    results = [_name_missing_module(result, terms, submission) for result in results]
+    results = [_name_missing_module(result, policy, submitted) for result in results]
     return skip_where_dependencies_fail(results, lambda name: name not in failed, source_of)
 
 
-def stage_files(submission: Submission, problem_set: str) -> dict[str, bytes]:
-    """What the package in the sandbox consists of.
+def stage_files(submitted: Mapping[str, bytes], problem_set: str) -> dict[str, bytes]:
+    """The files of the package in the sandbox, by name.
 
     A helper that a learner wrote into a module of an earlier problem set is still found there.
     """
     sets = problem_sets()
     graded = modules_of(problem_set)
     earlier = {module for name in sets[: sets.index(problem_set)] for module in modules_of(name)} - set(graded)
-    files = submission.files | {name: (REFERENCE / name).read_bytes() for name in given_files()}
+    files = {**submitted, **{name: (REFERENCE / name).read_bytes() for name in given_files()}}
     for module in sorted(earlier):
         name = f"{module}.py"
         files[name] = (REFERENCE / name).read_bytes()
-        if name in submission.files:
+        if name in submitted:
             files[name] += FALLBACK.format(module=module).encode()
-            files[f"_submitted_{name}"] = submission.files[name]
+            files[f"_submitted_{name}"] = submitted[name]
     return files
 
 
-def _name_missing_module(result: ExerciseResult, terms: Terms, submission: Submission) -> ExerciseResult:
+def _name_missing_module(
+    result: ExerciseResult, policy: GradingPolicy, submitted: Mapping[str, bytes]
+) -> ExerciseResult:
     name = f"{result.exercise.module}.py"
-    if name in submission.files:
+    if name in submitted:
         return result
     message = f"{name} is missing from the submission"
-    return _all_checks(result.exercise, terms, FAILED, message, "missing")
+    return _all_checks(result.exercise, policy, FAILED, message, "missing")
 
 
-def _no_grade(exercise: Exercise, terms: Terms, message: str) -> ExerciseResult:
+def _no_grade(exercise: Exercise, policy: GradingPolicy, message: str) -> ExerciseResult:
     text = f"The grader failed, not the answer: {message}. It will be graded again."
-    return _all_checks(exercise, terms, GRADER_ERROR, text, "")
+    return _all_checks(exercise, policy, GRADER_ERROR, text, "")
 
 
-def _all_checks(exercise: Exercise, terms: Terms, verdict: str, message: str, kind: str) -> ExerciseResult:
-    hidden = {check.name: check.points for check in hidden_checks(exercise, terms.extra)}
+def _all_checks(exercise: Exercise, policy: GradingPolicy, verdict: str, message: str, kind: str) -> ExerciseResult:
+    hidden = {check.name: check.points for check in hidden_checks(exercise, policy.extra)}
     return ExerciseResult(
         exercise,
         tuple(
@@ -121,26 +138,3 @@ def _all_checks(exercise: Exercise, terms: Terms, verdict: str, message: str, ki
             for name, points in (exercise.points | hidden).items()
         ),
     )
-
-
-def judge_everything(submission: Submission, terms: Terms, sandbox: Sandbox) -> list[ExerciseResult]:
-    """The verdicts of every exercise of every problem set, each set judged as `grade` would."""
-    return [
-        result
-        for problem_set in problem_sets()
-        for result in judge_problem_set(submission, problem_set, terms, sandbox)
-    ]
-
-
-def as_json(results: list[ExerciseResult]) -> dict[str, Any]:
-    """The verdicts in the form of `judge --json`; the parts of one id are put together."""
-    found: dict[str, Any] = {exercise.id: {"points": 0, "max_points": 0, "checks": []} for exercise in exercises()}
-    for result in results:
-        entry = found[result.exercise.id]
-        entry["points"] += result.points
-        entry["max_points"] += result.max_points
-        entry["checks"] += [
-            {"check": one.check, "verdict": one.verdict, "message": one.message, "misconception": one.misconception}
-            for one in result.checks
-        ]
-    return {"exercises": {name: entry for name, entry in found.items() if entry["checks"]}}

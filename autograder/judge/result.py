@@ -1,120 +1,137 @@
-"""What becomes of a submission wherever it is judged: the part of its record that depends on nobody's name."""
+"""What was judged of a submission: the verdicts, what they depend on, what it used."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from selfcheck.show import exercise_text
-from selfcheck.verdict import GRADER_ERROR, ExerciseResult
-
-from ..course.policy import Terms
-from ..intake import static_scan
-from ..intake.submission import Submission
-from ..sandbox.bubblewrap import open_sandbox
-from ..sandbox.usage import Tally
-from ..version import grader_version
-from .judge import judge_problem_set
-
-Verdicts = dict[str, Any]
-TROUBLE = ("missing", "import", "stopped", "forbidden")  # kinds of failure that an instructor wants to see in a line
-
-
-class OtherGrader(RuntimeError):
-    """A worker would judge by other rules than the one who asked it."""
+#: What not every version has written of a result, and its type.
+OPTIONAL: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("grader", "policy", "graded", "secret"), str),
+    **dict.fromkeys(("files", "used"), dict),
+    "seconds": (int, float),
+}
 
 
 @dataclass(frozen=True)
-class Task:
-    """All that a verdict depends on: enough for a worker on another machine, which has this grader and no course.
+class CheckOutcome:
+    """The verdict of one check, as an instructor and the learner see it.
 
-    files: the text of every module that was handed in, by name; isolation: "bubblewrap", "none" or "auto"
-    grader: the version of whoever asks
+    verdict: "passed", "failed", "skipped" or "grader_error"; section: label of the book section to reread
     """
 
-    files: dict[str, bytes]
+    check: str
+    sees: str
+    verdict: str
+    points: int
+    max_points: int
+    message: str = ""
+    misconception: str | None = None
+    section: str = ""
+
+
+@dataclass(frozen=True)
+class ExerciseOutcome:
+    """The verdicts of one exercise, and what the learner reads of it.
+
+    seconds: of the processor; None where the exercise had no process of its own
+    """
+
+    id: str
+    number: str
+    points: int
+    max_points: int
+    text: str
+    checks: tuple[CheckOutcome, ...]
+    seconds: float | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        tree = asdict(self) | {"checks": [asdict(check) for check in self.checks]}
+        if self.seconds is None:
+            del tree["seconds"]
+        return tree
+
+    @classmethod
+    def from_json(cls, tree: Mapping[str, Any]) -> ExerciseOutcome:
+        known = _known(cls, tree)
+        return cls(**known | {"checks": tuple(CheckOutcome(**_known(CheckOutcome, check)) for check in tree["checks"])})
+
+
+@dataclass(frozen=True)
+class Result:
+    """What was judged of one submission to one problem set.
+
+    A worker, which knows nobody's name, leaves `student`, `secret` and `remarks` empty; the grader adds them when it
+    puts the result on file.
+    key: digest of everything that the verdicts depend on; policy: digest of the grading policy, its first 8 digits
+    isolation: what stood between the learner's code and the machine; grader: the version that judged
+    files: digest of each module, by its name; graded: when, ISO 8601; seconds: by the clock
+    used: of the machine, see sandbox.usage.Used; troubles: what an instructor should look at
+    secret: fingerprint of the course's secret; remarks: those of intake, then the troubles
+    fresh: whether it was judged in this run; not on file
+    """
+
+    key: str
     problem_set: str
-    terms: Terms
     isolation: str
-    grader: str
+    exercises: tuple[ExerciseOutcome, ...]
+    grader_error: bool = False
+    troubles: tuple[str, ...] = ()
+    grader: str = ""
+    policy: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    graded: str = ""
+    seconds: float | None = None
+    used: Mapping[str, Any] = field(default_factory=dict)
+    student: str = ""
+    secret: str = ""
+    remarks: tuple[str, ...] = ()
+    fresh: bool = field(default=False, compare=False)
 
-    @functools.cached_property
-    def key(self) -> str:
-        """A digest of what was handed in and what it is judged by: 64 hexadecimal digits."""
-        found = hashlib.sha256()
-        for part in (self.problem_set, self.grader, self.terms.digest):
-            found.update(_counted(part.encode()))
-        for name, data in sorted(self.files.items()):
-            found.update(_counted(name.encode()) + _counted(data))
-        return found.hexdigest()
+    @property
+    def points(self) -> int:
+        return sum(exercise.points for exercise in self.exercises)
 
+    @property
+    def max_points(self) -> int:
+        return sum(exercise.max_points for exercise in self.exercises)
 
-def _counted(part: bytes) -> bytes:
-    return len(part).to_bytes(8, "big") + part
+    def as_json(self) -> dict[str, Any]:
+        """The form on file, which is that of version 0.5.0."""
+        return {
+            "student": self.student,
+            "secret": self.secret,
+            "key": self.key,
+            "problem_set": self.problem_set,
+            "isolation": self.isolation,
+            "grader": self.grader,
+            "terms": self.policy,
+            "files": dict(self.files),
+            "graded": self.graded,
+            "seconds": self.seconds,
+            "used": dict(self.used),
+            "grader_error": self.grader_error,
+            "troubles": list(self.troubles),
+            "exercises": [exercise.as_json() for exercise in self.exercises],
+            "remarks": list(self.remarks),
+        }
 
+    @classmethod
+    def from_json(cls, tree: Mapping[str, Any]) -> Result:
+        """Raises KeyError or TypeError where something is missing that every version has written.
 
-def verdicts(task: Task) -> Verdicts:
-    """Judge a submission here and now.
-
-    Raises OtherGrader where this is not the grader that asks, SandboxUnavailable where the isolation is not to be had.
-    """
-    if task.grader != grader_version():
-        raise OtherGrader(
-            f"asked by grader {task.grader}, and this worker is grader {grader_version()}: update one of them"
-        )
-    sandbox = open_sandbox(task.isolation)
-    started = datetime.now(UTC)
-    tally = Tally()
-    results = judge_problem_set(Submission(task.files), task.problem_set, task.terms, sandbox, tally)
-    return {
-        "key": task.key,
-        "problem_set": task.problem_set,
-        "isolation": sandbox.told,
-        "grader": task.grader,
-        "terms": task.terms.digest[:8],
-        "files": {name: hashlib.sha256(data).hexdigest()[:12] for name, data in sorted(task.files.items())},
-        "graded": started.isoformat(timespec="seconds"),
-        "seconds": round((datetime.now(UTC) - started).total_seconds(), 2),
-        "used": tally.used.as_json(),
-        "grader_error": any(one.verdict == GRADER_ERROR for result in results for one in result.checks),
-        "troubles": _troubles(results) + static_scan.of_package(task.files),
-        "exercises": [_exercise(result) | tally.of(result.exercise.id) for result in results],
-    }
-
-
-def _exercise(result: ExerciseResult) -> dict[str, Any]:
-    return {
-        "id": result.exercise.id,
-        "number": result.exercise.number,
-        "points": result.points,
-        "max_points": result.max_points,
-        "text": exercise_text(result),
-        "checks": [
-            {
-                "check": one.check,
-                "sees": one.sees,
-                "verdict": one.verdict,
-                "points": one.points,
-                "max_points": one.max_points,
-                "message": one.message,
-                "misconception": one.misconception,
-                "section": one.section,
-            }
-            for one in result.checks
-        ],
-    }
+        What only later versions write, or what is of no use as it stands, is left out.
+        """
+        sound = _known(cls, tree) | {"policy": tree.get("terms", "")}
+        for name, kind in OPTIONAL.items():
+            if not isinstance(sound.get(name), kind):
+                sound.pop(name, None)
+        sound["exercises"] = tuple(ExerciseOutcome.from_json(exercise) for exercise in tree["exercises"])
+        sound |= {name: tuple(tree[name]) for name in ("troubles", "remarks")}
+        return cls(**sound)
 
 
-def _troubles(results: list[ExerciseResult]) -> list[str]:
-    """What is not simply wrong: nothing started, a module missing or broken, code stopped, a forbidden call."""
-    found = [] if any(result.started for result in results) else ["nothing was started: the stubs came back"]
-    for result in results:
-        for one in result.checks:
-            if one.kind in TROUBLE:
-                module = f"{result.exercise.module}.py"
-                place = module if one.kind == "import" else result.exercise.id
-                found.append(one.message if one.message.startswith(module) else f"{place}: {one.message}")
-    return list(dict.fromkeys(found))
+def _known(kind: type, tree: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries that a dataclass has fields for: another version may have written more."""
+    return {one.name: tree[one.name] for one in fields(kind) if one.name in tree and one.name != "fresh"}

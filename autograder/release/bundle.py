@@ -14,7 +14,7 @@ from ..answer_key import precomputed
 from ..build import stubs
 from ..course.folder import Course
 from ..course.paths import RECORDED, REFERENCE, SELFCHECK
-from ..course.policy import USUAL, Terms
+from ..course.policy import DEFAULT_POLICY, GradingPolicy
 from ..course.releases import replaced
 from ..course.settings import FILE
 from ..gradebook.migrate import fit_gradebook
@@ -35,11 +35,11 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
     from ..gradebook.preprocessor import api
 
     in_problem_set(problem_set)
-    terms, due, before = course.terms, course.settings.deadline(problem_set), told_deadline(course, problem_set)
+    policy, due, before = course.policy, course.settings.deadline(problem_set), told_deadline(course, problem_set)
     if with_answers and not course.settings.solutions:
         raise ValueError(f"{course.root / FILE} says solutions = false: leave --with-answers away, or change that line")
     check_extra(course)
-    files, notebook = bundle(problem_set, with_answers, terms), source_notebook(problem_set, terms, due)
+    files, notebook = bundle(problem_set, with_answers, policy), source_notebook(problem_set, policy, due)
     source = course.source(problem_set)
     with replaced(course, problem_set):
         for name, text in files.items():
@@ -53,8 +53,8 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
             said = f"{done.get('log', '')}\n{done.get('error', '')}"
             raise RuntimeError(f"nbgrader could not release {problem_set}:\n{said}")
     _set_deadline(course, problem_set, before, due)
-    if not precomputed.read(course, problem_set):
-        precomputed.write(course, problem_set)
+    if precomputed.read(course, problem_set) is None:
+        precomputed.write(course, precomputed.computed(course, problem_set))
     return course.release(problem_set)
 
 
@@ -72,19 +72,21 @@ def _set_deadline(course: Course, problem_set: str, before: datetime | None, due
             book.db.commit()
 
 
-def unmarked(terms: Terms, problem_set: str) -> list[str]:
+def unmarked(policy: GradingPolicy, problem_set: str) -> list[str]:
     """A line for each exercise that builds on one that is left out, which learners then write without points."""
-    left_out = {one.id for one in exercises() if not terms.weight(one)}
+    left_out = {one.id for one in exercises() if not policy.weight(one)}
     return [
         f"{exercise.id} builds on {name}, which is left out: learners write it without points"
-        for exercise in terms.exercises(problem_set)
+        for exercise in policy.exercises(problem_set)
         for name in exercise.depends_on
         if name in left_out
     ]
 
 
-def bundle(problem_set: str, with_answers: Iterable[str] = (), terms: Terms = USUAL) -> dict[str, str]:
-    """The text of every file beside the notebook, by its path in the bundle; points are by the terms."""
+def bundle(
+    problem_set: str, with_answers: Iterable[str] = (), policy: GradingPolicy = DEFAULT_POLICY
+) -> dict[str, str]:
+    """The text of every file beside the notebook, by its path in the bundle; points are by the policy."""
     sets = problem_sets()
     seen = sets[: sets.index(problem_set) + 1]
     solved = _solved_modules(problem_set, with_answers)
@@ -102,7 +104,7 @@ def bundle(problem_set: str, with_answers: Iterable[str] = (), terms: Terms = US
         for name in (f"catalogue/{module}.toml", *(f"checks/{one}.py" for one in (module, *_helpers(module)))):
             files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
         catalogue = f"selfcheck/catalogue/{module}.toml"
-        files[catalogue] = priced_catalogue(files[catalogue], terms)
+        files[catalogue] = priced_catalogue(files[catalogue], policy)
         files[f"selfcheck/recorded/{module}.json"] = _recorded(module, seen)
     return files
 

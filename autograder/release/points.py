@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 from selfcheck.catalogue import Exercise, exercises
 
-from ..course.policy import Terms
+from ..course.policy import GradingPolicy
 
 HEADING = re.compile(r"\[+ *([\w.]+) *\]+")
 POINTS = re.compile(r"(?P<name>\w+)(?P<sign> *= *)\d+(?P<rest>.*\n?)")
 
 
-def priced_catalogue(text: str, terms: Terms) -> str:
-    """The text of a catalogue file with its points by the terms; all else stays as it is.
+def priced_catalogue(text: str, policy: GradingPolicy) -> str:
+    """The text of a catalogue file with its points by the policy; all else stays as it is.
 
     An exercise that is left out stays, with no points: learners may practise it, and others may build on it.
     Raises ValueError for a text whose points stand in no lines of their own.
@@ -23,7 +23,7 @@ def priced_catalogue(text: str, terms: Terms) -> str:
     table = tomllib.loads(text)
     known = {exercise.number: exercise for exercise in exercises()}
     here = [known[entry["number"]] for entry in table["exercise"]]
-    wanted = [terms.priced(exercise) for exercise in here]
+    wanted = [policy.with_points(exercise) for exercise in here]
     if wanted == here:
         return text
     made = "".join(_lines(text, wanted))

@@ -34,8 +34,8 @@ def check_release(course: Course, problem_set: str) -> None:
         return
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ReleaseAgain(f"{path} is damaged ({type(error).__name__}): run release {problem_set} again") from None
-    terms, due = course.terms, course.settings.deadline(problem_set)
-    expected = {slug(one): terms.priced(one).max_points for one in terms.exercises(problem_set)}
+    policy, due = course.policy, course.settings.deadline(problem_set)
+    expected = {slug(one): policy.with_points(one).max_points for one in policy.exercises(problem_set)}
     told = [
         f"{name} has {points.get(name, 'no cell')} and should have {most} points"
         for name, most in expected.items()
@@ -76,6 +76,6 @@ def _grade_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
 def check_extra(course: Course) -> None:
     """Raises SettingsError, with file and line, for a further hidden check of a course that cannot be used."""
     try:
-        try_checks(course.terms)
+        try_checks(course.policy)
     except BadCheck as error:
         raise SettingsError(f"{course.settings.hidden_checks}/{error}") from error

@@ -15,7 +15,7 @@ from selfcheck.verdict import FAILED, PASSED, SKIPPED
 
 from ..course.folder import Course
 from ..intake.safe_files import NotTaken, reader
-from ..judge.cache import Record, read_record
+from ..judge.cache import read_record
 from .reread import Section, section
 from .similar import MOST_READ, Similarities, similarities
 
@@ -166,14 +166,14 @@ def class_report(course: Course, problem_set: str) -> ClassReport:
     return report
 
 
-def _records(course: Course, problem_set: str) -> Iterator[tuple[str, Record | None]]:
+def _records(course: Course, problem_set: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
     """Each record on file, one at a time: those of a large class are not held together."""
     for path in sorted((course.root / "results" / problem_set).glob("*.json")):
         record = read_record(path)
         yield (record["student"] if record else path.stem), record
 
 
-def _count(report: ClassReport, summaries: dict[str, ExerciseSummary], record: Record) -> None:
+def _count(report: ClassReport, summaries: dict[str, ExerciseSummary], record: dict[str, Any]) -> None:
     student, reasons = record["student"], list(record["remarks"])
     report.isolation.add(record["isolation"])
     if record["grader_error"]:
@@ -196,7 +196,7 @@ def _count(report: ClassReport, summaries: dict[str, ExerciseSummary], record: R
         report.looks[student] = reasons
 
 
-def _used(record: Record) -> tuple[float, float] | None:
+def _used(record: dict[str, Any]) -> tuple[float, float] | None:
     """What a submission used; None where the record does not have it."""
     used = record.get("used")
     found = [used.get(name) for name in ("processor_seconds", "peak_mib")] if isinstance(used, dict) else [None]

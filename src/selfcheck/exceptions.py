@@ -171,6 +171,10 @@ def _is_class(exercise: str) -> bool:
     return exercise.rpartition(".")[2][:1].isupper()
 
 
+def _takes_lists(exercise: str) -> bool:
+    return any(part.id == exercise and part.library == "numpy" for part in exercises())
+
+
 def _advice(exercise: str, kind: str, text: str) -> str:
     if kind in ("NameError", "UnboundLocalError"):
         found = re.match(r"name '(\w+)' is not defined", text)
@@ -184,6 +188,6 @@ def _advice(exercise: str, kind: str, text: str) -> str:
             whose = "What an object remembers between calls belongs to self. " if _is_class(exercise) else ""
             return f"{whose}A name that a function assigns is its own: it needs a value before this line"
         return "Is it spelled as where it was made?" if kind == "NameError" and "Did you mean" not in text else ""
-    if exercise.startswith("worked_example.") and kind in ("AttributeError", "TypeError") and "list" in text:
+    if _takes_lists(exercise) and kind in ("AttributeError", "TypeError") and "list" in text:
         return LISTS
     return next((advice for part, advice in ADVICE if part in text), "")

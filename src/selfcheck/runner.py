@@ -10,12 +10,11 @@ import difflib
 import importlib
 import linecache
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
-from .steps import Printed, carry_out
+from .steps import Printed, carry_out, quiet
 from .traces import describe
 
 
@@ -57,8 +56,7 @@ def answer_exercise(exercise: str, plans: dict[str, dict[str, Any]]) -> dict[str
     """The answers to plans, {key: {"calls": [...], "gradient": bool}}; an import that fails answers them all."""
     printed = Printed()
     try:
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet(printed):
             symbol = find(exercise)
     except (Exception, SystemExit) as error:
         failed = {"error": describe(error) | {"importing": True}, "printed": printed.getvalue()}
@@ -66,6 +64,11 @@ def answer_exercise(exercise: str, plans: dict[str, dict[str, Any]]) -> dict[str
     return {key: answer(symbol, plan["calls"], plan.get("gradient", False)) for key, plan in plans.items()}
 
 
-def answer(symbol: Callable, calls: list[dict[str, Any]], gradient: bool = False) -> list[dict[str, Any]]:
-    """What the function or class answers to each step: value, gradients, changed arguments, or the error it raised."""
-    return [carry_out(symbol, one, gradient) for one in calls]
+def answer(
+    symbol: Callable, calls: list[dict[str, Any]], gradient: bool = False, contained: bool = True
+) -> list[dict[str, Any]]:
+    """What the function or class answers to each step: value, gradients, changed arguments, or the error it raised.
+
+    contained: see `steps.carry_out`; False for trusted code in a program that goes on printing meanwhile
+    """
+    return [carry_out(symbol, one, gradient, contained) for one in calls]

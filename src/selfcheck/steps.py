@@ -38,16 +38,19 @@ class NotRefused(Exception):
     """A learner's object took what it should have refused."""
 
 
-def carry_out(symbol: Callable, step: dict[str, Any], gradient: bool) -> dict[str, Any]:
-    """What somebody's function or class answers to one step: value, gradients, what changed, or the error it raised."""
+def carry_out(symbol: Callable, step: dict[str, Any], gradient: bool, contained: bool = True) -> dict[str, Any]:
+    """What somebody's function or class answers to one step: value, gradients, what changed, or the error it raised.
+
+    contained: whether what it prints is collected and its warnings are silenced. Both change the whole process: False
+        is for our own code, which does neither, beside threads that print.
+    """
     if "torch" in sys.modules:
         sys.modules["torch"].default_generator.manual_seed(0)  # torch.manual_seed takes a millisecond more
     printed = Printed()
     found: dict[str, Any] = {}
     given = _Given()
     try:
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with quiet(printed) if contained else contextlib.nullcontext():
             if "construct" in step:
                 returned = _use(symbol, step, given, gradient, found)
             else:
@@ -69,6 +72,14 @@ def carry_out(symbol: Callable, step: dict[str, Any], gradient: bool) -> dict[st
     if printed.getvalue():
         found["printed"] = printed.getvalue()
     return found
+
+
+@contextlib.contextmanager
+def quiet(printed: Printed) -> Iterator[None]:
+    """Within it, what the process prints goes to `printed`, and no warning is shown."""
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 class _Given:

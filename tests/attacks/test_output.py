@@ -18,7 +18,7 @@ from autograder.__main__ import main
 from autograder.answer_key.keys import keys_of
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
-from autograder.course.policy import Terms
+from autograder.course.policy import GradingPolicy
 from autograder.course.printable import printable
 from autograder.course.releases import written_questions
 from autograder.gradebook.preprocessor import gradebook
@@ -36,7 +36,7 @@ from .output import ADDRESS, ANSWERS, FORMULAS, SLOW
 
 ATTACKS = [one for one in code_attacks() if one.name.startswith("output-")]
 TELLING = [one for one in ATTACKS if "inputs" in one.name]
-COURSES = (Terms(b"one"), Terms(b"another"))
+COURSES = (GradingPolicy(b"one"), GradingPolicy(b"another"))
 RIGHT = {f"attention/{path.name}": path.read_bytes() for path in REFERENCE.glob("*.py")}
 WARNS = b"""
 import logging
@@ -143,13 +143,13 @@ def test_an_attack_on_its_reader_earns_what_it_deserves(read, one):
 @pytest.fixture(scope="module")
 def judged():
     """The verdicts on those who tell of hidden inputs, in two courses, by name."""
-    for terms in COURSES:
+    for policy in COURSES:
         for exercise in in_problem_set("ps1"):
-            keys_of(exercise, terms)  # computed once, before the workers start
+            keys_of(exercise, policy)  # computed once, before the workers start
 
     def verdicts(one):
         package = Submission({Path(name).name: data for name, data in one.files.items()})
-        return [judge_problem_set(package, "ps1", terms, open_sandbox()) for terms in COURSES]
+        return [judge_problem_set(package, "ps1", policy, open_sandbox()) for policy in COURSES]
 
     with ThreadPoolExecutor(count()) as pool:
         return dict(zip([one.name for one in TELLING], pool.map(verdicts, TELLING), strict=True))

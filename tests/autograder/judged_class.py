@@ -12,9 +12,8 @@ from autograder.course.paths import REFERENCE
 from autograder.course.releases import written_questions
 from autograder.gradebook import rows
 from autograder.gradebook.preprocessor import api
-from autograder.gradebook.sync import Entering
-from autograder.intake import archive
-from autograder.intake import submission as intake
+from autograder.gradebook.sync import GradebookSync
+from autograder.intake import archive, store
 from autograder.judge import cache
 from autograder.release import bundle
 
@@ -56,7 +55,7 @@ def hand_in(course, student, kind, answer, when):
         for cell in written_questions(notebook):
             cell["source"] = answer
     received = archive.Received(modules(kind), json.dumps(notebook).encode(), (), ticket="7e" * 64)
-    intake.store(course, student, "ps1", received, when.replace(tzinfo=UTC))
+    store.store(course, student, "ps1", received, when.replace(tzinfo=UTC))
 
 
 def judged_course(place):
@@ -72,7 +71,7 @@ def judged_course(place):
     for student, (kind, answer, late) in CLASS.items():
         hand_in(course, student, kind, answer, DUE + timedelta(hours=late))
         if kind not in known:
-            cache.record_of(course, student, "ps1")
+            cache.result_of(course, store.take_in(course, student, "ps1"))
             known[kind] = json.loads(course.result_file(student, "ps1").read_text())
         course.result_file(student, "ps1").write_text(json.dumps(known[kind] | {"student": student}))
     points = {kind: sum(one["points"] for one in record["exercises"]) for kind, record in known.items()}
@@ -86,9 +85,15 @@ def copy_of(course, place):
 
 
 def enter(course, students=CLASS):
-    with Entering(course, "ps1") as book:
+    with GradebookSync(course, "ps1") as book:
         for student in students:
-            book.enter(student, cache.record_on_file(course, student, "ps1"))
+            book.enter(*on_file(course, student))
+
+
+def on_file(course, student):
+    """What a student handed in, and the result of it on file."""
+    submission = store.take_in(course, student, "ps1")
+    return submission, cache.result_on_file(course, submission)
 
 
 def enter_where_another_does(course, monkeypatch, student):

@@ -333,7 +333,7 @@ def test_a_record_says_what_the_submission_used_and_what_it_was_judged_by(judged
     for one in (ada, carla):
         assert 0 < one["used"]["processor_seconds"] < 20 and 20 < one["used"]["peak_mib"] < 4096
         assert one["grader"] == grader_version() and one["secret"] == judged.fingerprint
-        assert one["terms"] == judged.terms.of("ps1").digest[:8] and one["isolation"].startswith("bubblewrap")
+        assert one["terms"] == judged.policy.of("ps1").digest[:8] and one["isolation"].startswith("bubblewrap")
     assert ada["files"]["worked_example.py"] != carla["files"]["worked_example.py"]
     assert not any("seconds" in one for one in ada["exercises"]), "all was right, in one process"
     timed = {one["id"]: one["seconds"] for one in carla["exercises"] if "seconds" in one}

@@ -19,7 +19,7 @@ from autograder.bench.borrowing import NotAlone, taken_out
 from autograder.bench.rounds import OURS, STOCK, TWO
 from autograder.course.folder import Course
 from autograder.course.paths import ROOT
-from autograder.course.policy import Terms
+from autograder.course.policy import GradingPolicy
 from autograder.intake.submission import Submission
 from autograder.judge import cores, judge
 from autograder.judge.judge import judge_problem_set
@@ -76,7 +76,7 @@ def test_an_answer_of_the_bank_deserves_what_it_earns_where_it_is_put():
     # As a misconception it refuses a device as the reference does; behind a stub's own checks it ignores it.
     exercise = next(one for one in in_problem_set("ps3") if one.symbol == "sliding_window_mask")
     function = proofs.misconceptions_here(exercise)["window_too_short"]
-    keys = judge.keys_of(exercise, Terms(SECRET))
+    keys = judge.keys_of(exercise, GradingPolicy(SECRET))
     registered = verdict.judge(exercise, keys, proofs.answers_of(function, keys))
     device = next(one.points for one in registered.checks if one.check == "window_device")
     assert device > 0 and synthetic._points(exercise, function, SECRET) == registered.points - device
@@ -186,7 +186,7 @@ def test_a_class_is_the_same_for_the_same_seed_and_no_two_students_write_the_sam
 def test_a_submission_to_a_later_set_gets_what_the_bank_says():
     for student in synthetic.make_class("ps3", 3, SECRET, seed=1):
         package = Submission({name: text.encode() for name, text in student.files.items()})
-        results = judge_problem_set(package, "ps3", Terms(SECRET), open_sandbox("auto"))
+        results = judge_problem_set(package, "ps3", GradingPolicy(SECRET), open_sandbox("auto"))
         found = {result.exercise.id: result.points for result in results}
         assert student.expected == {name: found[name] for name in student.expected}, student.role
         assert student.expected

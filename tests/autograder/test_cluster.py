@@ -17,7 +17,7 @@ from autograder import pipeline
 from autograder.bench import agreement, synthetic
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE, ROOT
-from autograder.course.policy import Terms
+from autograder.course.policy import GradingPolicy
 from autograder.intake import archive, submission
 from autograder.judge import cluster
 from autograder.judge.cores import count
@@ -32,7 +32,9 @@ FILES = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
 
 
 def task(files=FILES, grader=None):
-    return Task(files, PS, Terms(b"a course's secret of enough bytes").of(PS), "bubblewrap", grader or grader_version())
+    return Task(
+        files, PS, GradingPolicy(b"a course's secret of enough bytes").of(PS), "bubblewrap", grader or grader_version()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +193,9 @@ def test_a_submission_is_the_same_task_whatever_its_files_are_called_in_turn_and
     same = task(dict(reversed(FILES.items())))
     assert same.key == task().key
     others = [task(FILES | {"scores.py": b""}), task({}), task(grader="another")]
-    others.append(Task(FILES, PS, Terms(b"the secret of some other course").of(PS), "bubblewrap", grader_version()))
+    others.append(
+        Task(FILES, PS, GradingPolicy(b"the secret of some other course").of(PS), "bubblewrap", grader_version())
+    )
     assert len({one.key for one in (same, *others)}) == 5
 
 

@@ -15,7 +15,7 @@ from autograder import pipeline
 from autograder.gradebook import sync
 from autograder.gradebook.errors import GradebookDamaged, NotEntered
 from autograder.gradebook.preprocessor import api
-from autograder.gradebook.sync import Entering
+from autograder.gradebook.sync import GradebookSync
 from autograder.judge import cache
 
 from .judged_class import (
@@ -96,7 +96,7 @@ def test_gradebook_and_notebooks_are_those_of_nbgraders_own_autograde(judged, tm
         mark_by_hand(one)
     hand_in(stock, "ben", "right", None, DUE + timedelta(hours=5))
     hand_in(stock, "ada", "right", "Now I know.", DUE - timedelta(minutes=5))
-    cache.record_of(stock, "ben", "ps1")
+    cache.result_of(stock, store.take_in(stock, "ben", "ps1"))
     for folder in ("submitted", "intake", "results"):
         shutil.rmtree(ours.root / folder)
         shutil.copytree(stock.root / folder, ours.root / folder)
@@ -147,13 +147,13 @@ def test_whoever_meets_a_locked_gradebook_is_told_so_and_entered_by_the_next_run
 
 def test_a_lock_in_the_middle_stops_only_those_who_meet_it(course, whole, monkeypatch):
     monkeypatch.setattr(sync, "PATIENCE", 0.3)
-    verdicts = {student: cache.record_on_file(course, student, "ps1") for student in CLASS}
-    with Entering(course, "ps1") as book:
-        book.enter("ada", verdicts["ada"])
+    verdicts = {student: on_file(course, student) for student in CLASS}
+    with GradebookSync(course, "ps1") as book:
+        book.enter(*verdicts["ada"])
         with locked(course), pytest.raises(NotEntered, match="another program"):
-            book.enter("ben", verdicts["ben"])
+            book.enter(*verdicts["ben"])
         assert {path.name for path in (course.root / "autograded").iterdir()} == {"ada"}
-        book.enter("carla", verdicts["carla"])
+        book.enter(*verdicts["carla"])
     assert_complete(course, whole)
 
 
@@ -208,11 +208,11 @@ def test_a_full_disk_leaves_no_half_folder_and_the_next_run_completes_it(course,
         -(-path.stat().st_size // 4096) for path in (whole.root / "autograded" / "ada").rglob("*") if path.is_file()
     ]
     size = 4096 * (sum(pages) + 4)  # the first of them fits, and little else
-    with Entering(course, "ps1") as book, small_disk(course.root / "autograded", size):
+    with GradebookSync(course, "ps1") as book, small_disk(course.root / "autograded", size):
         refused = {}
         for student in CLASS:
             try:
-                book.enter(student, cache.record_on_file(course, student, "ps1"))
+                book.enter(*on_file(course, student))
             except NotEntered as error:
                 refused[student] = str(error)
         assert refused and all("the disk is full" in text for text in refused.values())
@@ -224,16 +224,16 @@ def test_a_full_disk_leaves_no_half_folder_and_the_next_run_completes_it(course,
 
 
 def test_a_gradebook_that_cannot_grow_keeps_no_half_rows(course, whole):
-    refused, verdicts = set(), {student: cache.record_on_file(course, student, "ps1") for student in CLASS}
+    refused, verdicts = set(), {student: on_file(course, student) for student in CLASS}
     with closing(sqlite3.connect(course.root / "gradebook.db", isolation_level=None)) as db:
         db.execute("PRAGMA page_size = 512")  # small pages, each of them soon full
         db.execute("VACUUM")
-    with Entering(course, "ps1") as book:
+    with GradebookSync(course, "ps1") as book:
         book._open()
         book._db.connection().exec_driver_sql("PRAGMA max_page_count = 1")  # no page more than there are
         for student in CLASS:
             try:
-                book.enter(student, verdicts[student])
+                book.enter(*verdicts[student])
             except NotEntered as error:
                 assert "the disk is full" in str(error)
                 refused.add(student)
@@ -269,10 +269,10 @@ def test_a_place_that_cannot_be_written_is_one_students_trouble(course, whole):
 
 
 def test_what_was_handed_in_after_judging_is_not_entered_with_the_earlier_verdict(course):
-    record = cache.record_on_file(course, "ada", "ps1")
+    before = on_file(course, "ada")
     hand_in(course, "ada", "stubs", None, DUE)
-    with Entering(course, "ps1") as book, pytest.raises(NotEntered, match="handed in meanwhile"):
-        book.enter("ada", record)
+    with GradebookSync(course, "ps1") as book, pytest.raises(NotEntered, match="handed in meanwhile"):
+        book.enter(*before)
     assert not tree(course)
 
 
@@ -297,7 +297,7 @@ def test_what_somebody_killed_left_behind_is_removed(course):
     for path in places:
         path.mkdir(parents=True)
     os.utime(places[0], (0, 0))
-    with Entering(course, "ps1"):
+    with GradebookSync(course, "ps1"):
         assert [path.exists() for path in places] == [False, True]
 
 
@@ -327,5 +327,5 @@ def test_settings_by_which_nothing_can_be_entered_are_named(course, settings, to
 
 
 def test_a_problem_set_that_nobody_released_is_told(course):
-    with Entering(course, "ps2") as book, pytest.raises(NotEntered, match="^ps2 is not in the gradebook: release it"):
+    with GradebookSync(course, "ps2") as book, pytest.raises(NotEntered, match="^ps2 is not in the gradebook: release it"):
         book.enter("ada", {})

@@ -52,12 +52,12 @@ def test_a_release_writes_them_for_the_owner_alone(released):
 
 
 def test_they_are_what_reference_and_misconceptions_answer(released, monkeypatch):
-    terms = released.terms.of("ps1")
-    for exercise in terms.exercises("ps1"):
+    policy = released.policy.of("ps1")
+    for exercise in policy.exercises("ps1"):
         assert precomputed.read(released, "ps1")
-        read = reference.hidden_keys(exercise, terms)
+        read = reference.hidden_keys(exercise, policy)
         monkeypatch.setattr(reference, "KNOWN", {})
-        live = [key for key in keys_of(exercise, terms) if not key.reveal]
+        live = [key for key in keys_of(exercise, policy) if not key.reveal]
         as_json = [json.loads(json.dumps([key.calls, key.expected, dict(key.misconceptions)])) for key in live]
         assert [[key.calls, key.expected, dict(key.misconceptions)] for key in read] == as_json
         assert any(key.misconceptions for key in read)

@@ -17,7 +17,7 @@ from autograder.gradebook import sync
 from autograder.gradebook.errors import NotEntered
 from autograder.gradebook.preprocessor import gradebook
 from autograder.gradebook.scores import scores
-from autograder.gradebook.sync import Entering
+from autograder.gradebook.sync import GradebookSync
 from autograder.intake import archive, submission
 from autograder.judge import cache
 from autograder.release import bundle
@@ -231,8 +231,8 @@ def test_two_graders_who_meet_a_new_student_at_once_enter_it_once(course, whole,
 )
 def test_trouble_stops_only_those_who_meet_it(course, whole, server, monkeypatch, trouble, told):
     monkeypatch.setattr(sync, "PATIENCE", 0.3)
-    verdicts = {student: cache.record_on_file(course, student, "ps1") for student in CLASS}
-    with Entering(course, "ps1") as book:
+    verdicts = {student: on_file(course, student) for student in CLASS}
+    with GradebookSync(course, "ps1") as book:
         book.enter("ada", verdicts["ada"])
         with trouble(server, course), pytest.raises(NotEntered, match=told):
             book.enter("ben", verdicts["ben"])
@@ -242,8 +242,8 @@ def test_trouble_stops_only_those_who_meet_it(course, whole, server, monkeypatch
 
 
 def test_nobody_is_told_of_a_connection_that_was_lost_while_others_were_judged(course, whole, server):
-    verdicts = {student: cache.record_on_file(course, student, "ps1") for student in CLASS}
-    with Entering(course, "ps1") as book:
+    verdicts = {student: on_file(course, student) for student in CLASS}
+    with GradebookSync(course, "ps1") as book:
         for student in CLASS:
             book.enter(student, verdicts[student])
             server.sql(

@@ -14,7 +14,7 @@ from autograder.answer_key.validate import try_checks
 from autograder.course.extra_checks import BadCheck
 from autograder.course.folder import Course
 from autograder.course.paths import BOOK, SELFCHECK
-from autograder.course.policy import USUAL, Terms
+from autograder.course.policy import DEFAULT_POLICY, GradingPolicy
 from autograder.course.settings import FILE, SECRET, Settings, SettingsError, read_settings
 from autograder.release.points import priced_catalogue
 from selfcheck.catalogue import exercises, in_problem_set, problem_sets
@@ -48,7 +48,7 @@ def write(course, text):
 def test_a_new_course_has_a_file_of_settings_in_which_nothing_is_active(course):
     assert (course.root / FILE).exists()
     assert course.settings == Settings(course.root / SECRET)
-    assert course.terms == Terms(course.secret)
+    assert course.policy == GradingPolicy(course.secret)
 
 
 def test_every_line_of_that_file_says_what_holds_without_it(course):
@@ -112,7 +112,7 @@ def test_the_secret_may_lie_elsewhere_and_no_other_is_made(tmp_path):
 def test_whatever_is_not_as_expected_is_told_with_file_and_remedy(course, text, told):
     write(course, text)
     with pytest.raises(SettingsError, match=re.escape(told)) as caught:
-        _ = course.terms
+        _ = course.policy
     assert str(course.root / FILE) in str(caught.value)
 
 
@@ -171,7 +171,7 @@ def test_what_is_written_is_what_holds(tmp_path_factory, weights, deadlines, top
     assert dict(found.deadlines) == deadlines
     assert {name: getattr(found, name) for name in top} == top
     left = {one.id for name in SETS for one in in_problem_set(name)}
-    left -= {one.id for name in SETS for one in Terms(b"", found.weights).exercises(name)}
+    left -= {one.id for name in SETS for one in GradingPolicy(b"", found.weights).exercises(name)}
     assert left == ({left_out} if left_out else set())
 
 
@@ -222,20 +222,20 @@ def test_no_text_is_more_than_one_clear_error(tmp_path_factory, data):
         assert isinstance(found, Settings)
 
 
-ONE = Terms(b"a course's secret", (("masks.causal_mask", 2),), (("masks", "x"),))
+ONE = GradingPolicy(b"a course's secret", (("masks.causal_mask", 2),), (("masks", "x"),))
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        Terms(b"another secret", ONE.weights, ONE.extra),
-        Terms(ONE.secret, (("masks.causal_mask", 3),), ONE.extra),
-        Terms(ONE.secret, (("masks.padding_mask", 2),), ONE.extra),
-        Terms(ONE.secret, (), ONE.extra),
-        Terms(ONE.secret, ONE.weights),
-        Terms(ONE.secret, ONE.weights, (("masks", "y"),)),
-        Terms(ONE.secret, ONE.weights, (("scores", "x"),)),
-        Terms(ONE.secret, ONE.weights, (("masks", "x"), ("scores", ""))),
+        GradingPolicy(b"another secret", ONE.weights, ONE.extra),
+        GradingPolicy(ONE.secret, (("masks.causal_mask", 3),), ONE.extra),
+        GradingPolicy(ONE.secret, (("masks.padding_mask", 2),), ONE.extra),
+        GradingPolicy(ONE.secret, (), ONE.extra),
+        GradingPolicy(ONE.secret, ONE.weights),
+        GradingPolicy(ONE.secret, ONE.weights, (("masks", "y"),)),
+        GradingPolicy(ONE.secret, ONE.weights, (("scores", "x"),)),
+        GradingPolicy(ONE.secret, ONE.weights, (("masks", "x"), ("scores", ""))),
     ],
 )
 def test_whatever_differs_between_two_courses_shows_in_the_digest(other):
@@ -245,22 +245,22 @@ def test_whatever_differs_between_two_courses_shows_in_the_digest(other):
 def test_terms_travel_to_another_process_and_tell_nobody_the_secret():
     assert ONE.digest == pickle.loads(pickle.dumps(ONE)).digest
     assert pickle.loads(pickle.dumps(ONE)) == ONE and hash(pickle.loads(pickle.dumps(ONE))) == hash(ONE)
-    assert "secret" not in repr(ONE).replace("Terms", "") and "course's" not in repr(ONE)
+    assert "secret" not in repr(ONE).replace("GradingPolicy", "") and "course's" not in repr(ONE)
 
 
 def test_a_change_that_concerns_another_problem_set_leaves_the_terms_of_this_one():
-    assert ONE.of("ps1") == Terms(ONE.secret)
+    assert ONE.of("ps1") == GradingPolicy(ONE.secret)
     assert ONE.of("ps3").digest == ONE.digest
 
 
 def test_a_further_check_adds_its_draws_and_its_points():
-    terms = Terms(b"s" * 20, (("worked_example.softmax", 3),), extra())
-    assert try_checks(terms) == 1
+    policy = GradingPolicy(b"s" * 20, (("worked_example.softmax", 3),), extra())
+    assert try_checks(policy) == 1
     softmax = next(one for one in in_problem_set("ps1") if one.id == "worked_example.softmax")
-    more = [key.check.name for key in keys_of(softmax, terms)]
-    assert more.count("one_more") == 3 and len(more) == 3 + len(keys_of(softmax, Terms(b"s" * 20)))
-    assert terms.priced(softmax).max_points == 3 * (softmax.max_points + 2)
-    assert USUAL.priced(softmax) == softmax
+    more = [key.check.name for key in keys_of(softmax, policy)]
+    assert more.count("one_more") == 3 and len(more) == 3 + len(keys_of(softmax, GradingPolicy(b"s" * 20)))
+    assert policy.with_points(softmax).max_points == 3 * (softmax.max_points + 2)
+    assert DEFAULT_POLICY.with_points(softmax) == softmax
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_a_further_check_adds_its_draws_and_its_points():
 )
 def test_a_further_check_that_cannot_be_used_is_told_with_its_line(given, told):
     with pytest.raises(BadCheck, match=re.escape(told)) as caught:
-        try_checks(Terms(b"s" * 20, (), given))
+        try_checks(GradingPolicy(b"s" * 20, (), given))
     assert str(caught.value).startswith(f"{given[0][0]}.py")
 
 
@@ -299,18 +299,18 @@ def test_a_file_of_further_checks_is_named_as_a_module(course):
     folder.mkdir()
     (folder / "worked_example.py").write_text(extra()[0][1])
     write(course, 'hidden_checks = "../checks"')
-    assert course.terms.extra == extra()
+    assert course.policy.extra == extra()
     (folder / "maks.py").write_text("")
     with pytest.raises(SettingsError, match=r"maks\.py: a file of hidden checks is named as the module"):
-        _ = course.terms
+        _ = course.policy
 
 
 def test_every_catalogue_file_can_be_written_with_other_points():
-    terms = Terms(b"", tuple((name, place % 4) for place, name in enumerate(IDS)))
+    policy = GradingPolicy(b"", tuple((name, place % 4) for place, name in enumerate(IDS)))
     for path in sorted((SELFCHECK / "catalogue").glob("*.toml")):
         text = path.read_text(encoding="utf-8")
-        assert priced_catalogue(text, USUAL) == text
-        changed = priced_catalogue(text, terms)  # which reads what it has written
+        assert priced_catalogue(text, DEFAULT_POLICY) == text
+        changed = priced_catalogue(text, policy)  # which reads what it has written
         differ = [one for one, other in zip(text.splitlines(), changed.splitlines(), strict=True) if one != other]
         assert all(re.fullmatch(r"\w+ *= *\d+", line) for line in differ) and differ
 
@@ -319,7 +319,7 @@ def test_points_that_stand_in_no_lines_of_their_own_are_told():
     text = (SELFCHECK / "catalogue" / "masks.toml").read_text(encoding="utf-8")
     text = text.replace("hidden_points = 1\n", "'hidden_points' = 1\n", 1)
     with pytest.raises(ValueError, match="write name = number"):
-        priced_catalogue(text, Terms(b"", (("masks.padding_mask", 2),)))
+        priced_catalogue(text, GradingPolicy(b"", (("masks.padding_mask", 2),)))
 
 
 def test_times_of_a_deadline_keep_their_distance_from_utc(course):
@@ -339,7 +339,7 @@ def test_the_settings_and_the_check_that_the_guide_shows_can_be_used(course):
     write(course, toml)
     shown = set(re.findall(r"(?m)^\[?(\w+)", toml)) - {"ps3"}
     assert shown == {field.name for field in fields(Settings)}, "all there is"
-    assert try_checks(course.terms) == 1
+    assert try_checks(course.policy) == 1
 
 
 def test_a_new_course_is_open_to_nobody_else(tmp_path):

@@ -7,7 +7,7 @@ from autograder.answer_key.keys import TRAINED
 from autograder.answer_key.misconceptions import misconceptions_of
 from autograder.authoring import proofs
 from autograder.build import stubs
-from autograder.course.policy import Terms
+from autograder.course.policy import GradingPolicy
 from selfcheck import runner
 from selfcheck.catalogue import exercises, parts_of
 from selfcheck.diagnose import first_difference
@@ -55,7 +55,7 @@ def test_the_reference_gets_full_marks_and_answers_every_call(exercise):
 @parts
 def test_the_stub_gets_nothing_and_a_friendly_text(exercise, tmp_path):
     assert stubs.write_stubs(tmp_path / "attention") == []
-    keys = proofs.keys_of(exercise, Terms(SECRETS[0]))
+    keys = proofs.keys_of(exercise, GradingPolicy(SECRETS[0]))
     plans = plans_of(keys)
     with runner.fresh_package(str(tmp_path)):
         answers = runner.answer_exercise(exercise.id, plans)
@@ -68,7 +68,7 @@ def test_the_stub_gets_nothing_and_a_friendly_text(exercise, tmp_path):
 
 @pytest.mark.parametrize("exercise", [one for one in ALL if one.id not in TRAINED], ids=name_of)
 def test_an_answer_that_does_nothing_gets_nothing(exercise):
-    keys = proofs.keys_of(exercise, Terms(SECRETS[0]))
+    keys = proofs.keys_of(exercise, GradingPolicy(SECRETS[0]))
     is_class = isinstance(reference.reference(exercise.id), type)
     for name, answer in lazy.ANSWERS.items():
         answers = proofs.answers_of(lazy.as_class(answer) if is_class else answer, keys)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 
-_found: dict[str, dict[str, Callable]] = {}
+_registered: dict[str, dict[str, Callable]] = {}
 
 
 def misconception(exercise: str) -> Callable[[Callable], Callable]:
@@ -15,7 +15,7 @@ def misconception(exercise: str) -> Callable[[Callable], Callable]:
     """
 
     def register(function: Callable) -> Callable:
-        known = _found.setdefault(exercise, {})
+        known = _registered.setdefault(exercise, {})
         if function.__name__ in known:
             raise ValueError(f"{exercise} has two misconceptions named {function.__name__}")
         known[function.__name__] = function
@@ -27,4 +27,4 @@ def misconception(exercise: str) -> Callable[[Callable], Callable]:
 def misconceptions_of(exercise: str) -> dict[str, Callable]:
     """The runnable wrong answers to an exercise, by id."""
     importlib.import_module(f"{__name__}.{exercise.partition('.')[0]}")
-    return dict(_found.get(exercise, {}))
+    return dict(_registered.get(exercise, {}))

@@ -1,0 +1,89 @@
+"""Rebuilds the notebook that is graded: the released one with the learner's written answers put in.
+
+Deleted, doubled or edited cells, outputs and metadata of the submitted notebook change nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ..course.printable import printable
+from ..course.releases import by_grade_id
+
+MOST_ANSWER_CHARACTERS = 100_000
+MOST_CELLS = 5000
+#: Signs without a picture that languages are written with: spaces of several widths, joiners of letters and of emoji.
+KEPT_SIGNS = "\n\t\u00a0\u00ad\u2009\u200c\u200d\u202f\u3000"
+
+
+def rebuild(
+    released: dict[str, Any], submitted: bytes | None, earlier: Sequence[dict[str, Any]] = ()
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The released notebook with the submitted written answers in it, and remarks on what was odd.
+
+    earlier: notebooks of earlier releases, from which nothing is odd either
+    """
+    notebook = copy.deepcopy(released)
+    if submitted is None:
+        return notebook, ("there is no notebook: the written questions count as unanswered",)
+    cells, trouble = _cells(submitted)
+    if trouble:
+        return notebook, (f"{trouble}: the written questions count as unanswered, the modules are graded",)
+    by_id: dict[str, list[dict]] = {}
+    for cell in cells:
+        grade_id = _grade_id(cell)
+        if grade_id:
+            by_id.setdefault(grade_id, []).append(cell)
+    remarks = []
+    before = [by_grade_id(release) for release in earlier]
+    for grade_id, cell in by_grade_id(notebook).items():
+        given = by_id.get(grade_id, [])
+        versions = [cell, *(release.get(grade_id) for release in before)]
+        if not given and all(versions):
+            remarks.append(f"the cell {grade_id} was deleted: put back")
+        elif len(given) > 1:
+            remarks.append(f"the cell {grade_id} is there {len(given)} times: the first counts")
+        if given and all(_edited(version, given[0]) for version in versions if version):
+            remarks.append(f"the cell {grade_id} is not as it was released: put back")
+        if given and cell["metadata"]["nbgrader"].get("solution"):
+            answer = _source(given[0])[:MOST_ANSWER_CHARACTERS].replace("\r\n", "\n")
+            cell["source"] = printable(answer, keep=KEPT_SIGNS)
+    return notebook, tuple(remarks)
+
+
+def _cells(data: bytes) -> tuple[list[dict], str]:
+    try:
+        tree = json.loads(data)
+    except (ValueError, RecursionError):
+        return [], "the notebook is no valid JSON"
+    cells = tree.get("cells") if isinstance(tree, dict) else None
+    if not isinstance(cells, list) or len(cells) > MOST_CELLS:
+        return [], "the notebook has no list of cells, or one too long"
+    return [cell for cell in cells if isinstance(cell, dict)], ""
+
+
+def _grade_id(cell: dict) -> str | None:
+    metadata = cell.get("metadata")
+    settings = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    grade_id = settings.get("grade_id") if isinstance(settings, dict) else None
+    return grade_id if isinstance(grade_id, str) else None
+
+
+def _edited(released: dict[str, Any], given: dict) -> bool:
+    """Whether a cell's kind, settings or, where no answer is written into it, text are others than the released."""
+    settings = released["metadata"]["nbgrader"]
+    if given.get("cell_type") != released["cell_type"] or settings != {
+        name: given["metadata"]["nbgrader"].get(name) for name in settings
+    }:
+        return True
+    return not settings.get("solution") and _source(given).strip() != _source(released).strip()
+
+
+def _source(cell: dict) -> str:
+    source = cell.get("source", "")
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""

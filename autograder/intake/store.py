@@ -1,0 +1,197 @@
+"""Keeps cleaned submissions in nbgrader's `submitted` folder, and gives them as values.
+
+What came another way than by `submit` (nbgrader's exchange, a copied folder) is cleaned when it is taken in. A mark
+outside what a student can write holds the digest of the cleaned folder: what still has it is clean.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ..course.digest import digest_of_parts
+from ..course.folder import Course, check_student_id, twins_of
+from ..course.locks import turn
+from ..course.releases import earlier, graded_cells, release_file
+from .archive import (
+    MOST_FILES,
+    MOST_NOTEBOOK_BYTES,
+    MOST_PACKAGE_BYTES,
+    STAMP,
+    TICKET,
+    TICKET_BYTES,
+    Received,
+    keep,
+    read_folder,
+)
+from .notebook import rebuild
+from .safe_files import NotTaken, reader, remove, walk
+from .submission import Submission
+from .time_stamps import MOST_STAMP_BYTES, stamp_text, stamp_time
+
+MOST_STORED = 2 * MOST_FILES  # files; a cleaned submission has fewer
+MOST_STORED_BYTES = MOST_NOTEBOOK_BYTES + MOST_PACKAGE_BYTES  # of all of them, likewise
+PACKAGE = "attention/"
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """What is known of a cleaned submission: its digest, the remarks on it, the graded cells of its release."""
+
+    digest: str
+    remarks: tuple[str, ...]
+    cells: list[str] | None
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    """A folder read once: its digest, its files by their path in it, its time stamp."""
+
+    digest: str
+    files: dict[str, bytes]
+    stamp: str
+
+
+def store(
+    course: Course, student: str, problem_set: str, received: Received, when: datetime | None = None
+) -> Submission:
+    """Write a submission into nbgrader's submitted folder, cleaned; when: it arrived, in UTC; None for now."""
+    with turn(course):
+        return _store(course, student, problem_set, received, when)
+
+
+def take_in(course: Course, student: str, problem_set: str) -> Submission:
+    """A student's submission, which is cleaned before if it is not clean; the original is then kept in `received`.
+
+    Raises ValueError for a student's id that could be taken for something else.
+    """
+    check_student_id(student)
+    with turn(course):  # other graders clean, and so does nbgrader's hook beside them
+        submission = _stored(course, student, problem_set) or _cleaned(course, student, problem_set)
+    twins = (f"the id looks like {twin}'s, who has handed in too" for twin in twins_of(course, student))
+    return replace(submission, remarks=(*submission.remarks, *twins))
+
+
+def is_current(course: Course, submission: Submission) -> bool:
+    """Whether the folder still holds what was taken in: something else may have been handed in meanwhile."""
+    now = _snapshot(course.submitted(submission.student, submission.problem_set))
+    return (now.digest, now.stamp) == (submission.digest, submission.stamp)
+
+
+def _stored(course: Course, student: str, problem_set: str) -> Submission | None:
+    """A submission that is clean; None where it has not been cleaned, or somebody has changed it since."""
+    mark = _read_mark(course.intake_file(student, problem_set))
+    if mark is None:
+        return None
+    stored = _snapshot(course.submitted(student, problem_set))
+    if stored.digest != mark.digest:
+        return None
+    if mark.cells not in (None, graded_cells(course, problem_set)):
+        return _put_onto_new_release(course, student, problem_set, mark.remarks)
+    return _submission(student, problem_set, stored, mark.remarks)
+
+
+def _cleaned(course: Course, student: str, problem_set: str) -> Submission:
+    folder = course.submitted(student, problem_set)
+    received, stamp = read_folder(folder, problem_set), _read_stamp(folder)
+    keep(course, student, problem_set, folder)
+    return _store(course, student, problem_set, received, stamp_time(stamp))
+
+
+def _store(course: Course, student: str, problem_set: str, received: Received, when: datetime | None) -> Submission:
+    notebook, remarks = rebuild(_released(course, problem_set), received.notebook, earlier(course, problem_set))
+    folder = course.submitted(student, problem_set)
+    if folder.exists():
+        remove(folder, course.root)
+    (folder / PACKAGE).mkdir(parents=True)
+    for name, data in received.files.items():
+        (folder / PACKAGE / name).write_bytes(data)
+    (folder / f"{problem_set}.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+    (folder / TICKET).write_text(received.ticket or secrets.token_hex(TICKET_BYTES), encoding="utf-8")
+    (folder / STAMP).write_text(stamp_text(when or datetime.now(UTC)), encoding="utf-8")
+    return _marked(course, student, problem_set, (*received.remarks, *remarks))
+
+
+def _put_onto_new_release(course: Course, student: str, problem_set: str, remarks: tuple[str, ...]) -> Submission:
+    """Write the answers of a cleaned submission into a notebook that has more or fewer cells than when it came."""
+    path = course.submitted(student, problem_set) / f"{problem_set}.ipynb"
+    notebook, _ = rebuild(_released(course, problem_set), path.read_bytes())
+    path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+    return _marked(course, student, problem_set, remarks)
+
+
+def _released(course: Course, problem_set: str) -> dict[str, Any]:
+    return json.loads(release_file(course, problem_set).read_text(encoding="utf-8"))
+
+
+def _marked(course: Course, student: str, problem_set: str, remarks: tuple[str, ...]) -> Submission:
+    """Write down that a folder is clean as it is now; returns the submission in it."""
+    stored = _snapshot(course.submitted(student, problem_set))
+    mark = {"digest": stored.digest, "remarks": remarks, "cells": graded_cells(course, problem_set)}
+    path = course.intake_file(student, problem_set)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(mark), encoding="utf-8")
+    return _submission(student, problem_set, stored, remarks)
+
+
+def _read_mark(path: Path) -> _Mark | None:
+    """The mark of a cleaned submission; None for no mark, or a damaged one."""
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    digest, remarks = (tree.get("digest"), tree.get("remarks")) if isinstance(tree, dict) else (None, None)
+    sound = isinstance(digest, str) and isinstance(remarks, list) and all(isinstance(text, str) for text in remarks)
+    return _Mark(digest, tuple(remarks), tree.get("cells")) if sound else None
+
+
+def _submission(student: str, problem_set: str, stored: _Snapshot, remarks: tuple[str, ...]) -> Submission:
+    modules = {name: data for name, data in stored.files.items() if name.startswith(PACKAGE) and name.endswith(".py")}
+    return Submission(
+        student=student,
+        problem_set=problem_set,
+        files={name.removeprefix(PACKAGE): data for name, data in sorted(modules.items())},
+        notebook=stored.files.get(f"{problem_set}.ipynb", b"").decode(),
+        remarks=remarks,
+        digest=stored.digest,
+        stamp=stored.stamp,
+        ticket=stored.files.get(TICKET, b"").decode(),
+    )
+
+
+def _snapshot(folder: Path) -> _Snapshot:
+    """Read a folder once. The digest covers every file but the time stamp; of what no cleaning leaves behind, only that
+    it is there. Of a folder that is too large to be a cleaned one the files are left out.
+    """
+    files: dict[str, bytes] = {}
+
+    def parts() -> Iterator[bytes]:
+        left = MOST_STORED_BYTES
+        for name, path, plain in islice(walk(folder, folders=True), MOST_STORED):
+            if path == folder / STAMP:
+                continue
+            content = b""
+            with suppress(OSError, NotTaken):  # what cannot be read was not there when it was cleaned
+                content = reader(path)(MOST_NOTEBOOK_BYTES) if plain else b""
+            left -= len(content)
+            if plain and left >= 0:
+                files[name] = content
+            yield from (os.fsencode(name), b"file" if plain else b"other", content)
+
+    return _Snapshot(digest_of_parts(parts()), files, _read_stamp(folder))
+
+
+def _read_stamp(folder: Path) -> str:
+    """The time stamp that nbgrader wrote beside a submission; "" where there is none that can be read."""
+    try:
+        return reader(folder / STAMP)(MOST_STAMP_BYTES).decode("ascii")
+    except (OSError, NotTaken, ValueError):
+        return ""

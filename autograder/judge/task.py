@@ -1,0 +1,121 @@
+"""What a worker is asked to judge, on whatever machine it runs."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from selfcheck.show import exercise_text
+from selfcheck.verdict import GRADER_ERROR, CheckResult, ExerciseResult
+
+from ..answer_key.keys import AnswerKey
+from ..course.digest import digest_of_parts
+from ..intake import static_scan
+from ..sandbox.bubblewrap import open_sandbox
+from ..sandbox.usage import Tally
+from ..version import grader_version
+from .judge import judge_problem_set
+from .result import CheckOutcome, ExerciseOutcome, Result
+
+TROUBLE = ("missing", "import", "stopped", "forbidden")  # kinds of failure that an instructor wants to see in a line
+
+
+class OtherGrader(RuntimeError):
+    """A worker would judge by other rules than the grader that asked it."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission to judge: with the answer key of its problem set, all that the verdicts depend on.
+
+    files: the text of every module that was handed in, by name; isolation: "bubblewrap", "none" or "auto"
+    policy: digest of the grading policy of this problem set; grader: the version of whoever asks
+    exercises: ids of those to judge; empty for all that count
+    """
+
+    files: Mapping[str, bytes] = field(repr=False)
+    problem_set: str
+    policy: str
+    isolation: str
+    grader: str = field(default_factory=grader_version)
+    exercises: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def key(self) -> str:
+        """A digest of what was handed in and what it is judged by: 64 hexadecimal digits."""
+        return digest_of_parts(self._parts())
+
+    def _parts(self) -> Iterator[bytes]:
+        for text in (self.problem_set, self.grader, self.policy, *self.exercises):
+            yield text.encode()
+        for name, data in sorted(self.files.items()):
+            yield from (name.encode(), data)
+
+
+def judge_task(task: Task, answer_key: AnswerKey) -> Result:
+    """Judge a submission here and now; the result bears nobody's name.
+
+    Raises OtherGrader where this is not the grader that asks, SandboxUnavailable where the isolation is not to be had.
+    """
+    if task.grader != grader_version():
+        raise OtherGrader(
+            f"asked by grader {task.grader}, and this worker is grader {grader_version()}: update one of them"
+        )
+    sandbox = open_sandbox(task.isolation)
+    started, tally = datetime.now(UTC), Tally()
+    judged = judge_problem_set(task.files, answer_key, sandbox, tally, task.exercises)
+    return Result(
+        key=task.key,
+        problem_set=task.problem_set,
+        isolation=sandbox.told,
+        grader=task.grader,
+        policy=task.policy[:8],
+        files={name: hashlib.sha256(data).hexdigest()[:12] for name, data in sorted(task.files.items())},
+        graded=started.isoformat(timespec="seconds"),
+        seconds=round((datetime.now(UTC) - started).total_seconds(), 2),
+        used=tally.used.as_json(),
+        grader_error=any(check.verdict == GRADER_ERROR for exercise in judged for check in exercise.checks),
+        troubles=(*_troubles(judged), *static_scan.of_package(task.files)),
+        exercises=tuple(_outcome(exercise, tally) for exercise in judged),
+        fresh=True,
+    )
+
+
+def _outcome(judged: ExerciseResult, tally: Tally) -> ExerciseOutcome:
+    return ExerciseOutcome(
+        judged.exercise.id,
+        judged.exercise.number,
+        judged.points,
+        judged.max_points,
+        exercise_text(judged),
+        tuple(_check_outcome(check) for check in judged.checks),
+        **tally.of(judged.exercise.id),
+    )
+
+
+def _check_outcome(judged: CheckResult) -> CheckOutcome:
+    return CheckOutcome(
+        judged.check,
+        judged.sees,
+        judged.verdict,
+        judged.points,
+        judged.max_points,
+        judged.message,
+        judged.misconception,
+        judged.section,
+    )
+
+
+def _troubles(judged: list[ExerciseResult]) -> list[str]:
+    """What is not simply wrong: nothing started, a module missing or broken, code stopped, a forbidden call."""
+    troubles = [] if any(exercise.started for exercise in judged) else ["nothing was started: the stubs came back"]
+    for exercise in judged:
+        module = f"{exercise.exercise.module}.py"
+        for check in exercise.checks:
+            if check.kind in TROUBLE:
+                where = module if check.kind == "import" else exercise.exercise.id
+                troubles.append(check.message if check.message.startswith(module) else f"{where}: {check.message}")
+    return list(dict.fromkeys(troubles))
