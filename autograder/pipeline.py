@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .answer_key import precomputed
-from .course.folder import Course, OddId
+from .course.folder import Course, InvalidStudentId
 from .gradebook.audit_log import Log, NotLogged
 from .gradebook.sync import GradebookSync, NotEntered
 from .intake.store import take_in
@@ -108,6 +108,6 @@ def _enter(sync: GradebookSync, log: Log, submission: Submission, result: Result
 
 
 def _not_judged(student: str, error: Exception) -> Line:
-    if isinstance(error, OddId):
+    if isinstance(error, InvalidStudentId):
         return Line(student, None, 0, (f"not graded: {error}. Rename the folder in `submitted`",), True)
     return Line(student, None, 0, (f"grader's fault: {type(error).__name__}: {error}",), True)

@@ -20,7 +20,7 @@ from selfcheck.catalogue import Exercise, modules_of, part_of, parts_of
 
 from ..course.paths import BOOK, REFERENCE
 from ..course.policy import DEFAULT_POLICY, GradingPolicy
-from ..course.settings import COURSE
+from ..course.settings import METADATA_KEY
 from .book_index import BookIndex
 from .exercise_text import points_text, slug
 from .markdown import Directive, convert, pieces
@@ -94,7 +94,7 @@ def source_notebook(
             cells.append(block)
     cells = list(_without_empty_sections(cells))
     cells.append(_code(f'pack("{problem_set}")'))
-    return _notebook(problem_set, cells, {COURSE: {"deadline": deadline.isoformat()}} if deadline else {})
+    return _notebook(problem_set, cells, {METADATA_KEY: {"deadline": deadline.isoformat()}} if deadline else {})
 
 
 def _without_empty_sections(cells: list[NotebookNode]) -> Iterator[NotebookNode]:

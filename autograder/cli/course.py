@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ..console import console, plain, remarks_line, show
-from ..course.folder import Course, check_student_id, twins_of
+from ..course.folder import Course, check_student_id, lookalike_ids
 from ..course.printable import counted, printable_line
 
 ISOLATION = click.Choice(["bubblewrap", "auto", "none"])
@@ -59,7 +59,7 @@ def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
     from ..intake import archive, store
 
     check_student_id(student)
-    for other in twins_of(course, student):
+    for other in lookalike_ids(course, student):
         raise ValueError(f"the id {student} looks like {other}, who has handed in already: which of them is meant?")
     if not course.release(problem_set).is_dir():
         raise FileNotFoundError(f"{problem_set} is not released in {course.root}: run release {problem_set} first")

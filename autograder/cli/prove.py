@@ -21,7 +21,6 @@ from selfcheck.catalogue import exercises
 
 from ..answer_key.keys import trains_a_model
 from ..authoring import mutation, proofs
-from ..authoring.mutants import Mutant
 from ..console import console, plain
 from ..judge import cluster
 
@@ -97,7 +96,7 @@ def _proven(what: str, cases: int, tasks: list[tuple]) -> Proof:
 def mutants_seen(extent: Extent, seed: int) -> Iterator[Proof]:
     """For each module, how many of its mutants some check sees."""
     listed = {module: mutation.survivors(module) for module in mutation.modules()}
-    chosen: dict[str, list[Mutant]] = {}
+    chosen: dict[str, list[mutation.Mutant]] = {}
     for module, known in listed.items():
         meant = [one for one in mutation.mutants_of(module) if one.name not in known.equivalent]
         chosen[module] = meant if extent.mutants is None else random.Random(seed).sample(meant, extent.mutants)

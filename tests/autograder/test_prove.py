@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from autograder.__main__ import main
 from autograder.authoring import mutation, proofs
-from autograder.authoring.mutants import mutants
+from autograder.authoring.mutation.mutants import mutants
 from autograder.cli import prove
 from autograder.course.paths import BOOK, ROOT
 from selfcheck.catalogue import exercises
