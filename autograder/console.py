@@ -17,7 +17,9 @@ console = Console(highlight=False)
 def remarks_line(remarks: Sequence[str], most: int = MOST_REMARKS, longest: int = MOST_REMARK) -> str:
     """Remarks on one submission in a row, the first of them where they are many."""
     more = [f"and {len(remarks) - most} more: see the report"] if len(remarks) > most else []
-    return "; ".join([*(printable_line(one, longest) + "…" * (len(one) > longest) for one in remarks[:most]), *more])
+    return "; ".join(
+        [*(printable_line(remark, longest) + "…" * (len(remark) > longest) for remark in remarks[:most]), *more]
+    )
 
 
 def plain(text: str) -> Text:

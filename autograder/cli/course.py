@@ -117,7 +117,11 @@ def feedback(course: Course, problem_set: str) -> None:
     """Write each student's feedback page for PS."""
     from ..gradebook.preprocessor import api
 
-    graded = [one for one in course.students(problem_set) if (course.root / "autograded" / one / problem_set).is_dir()]
+    graded = [
+        student
+        for student in course.students(problem_set)
+        if (course.root / "autograded" / student / problem_set).is_dir()
+    ]
     if not graded:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
     without = []
@@ -140,10 +144,10 @@ def report(course: Course, problem_set: str) -> None:
     from ..report.summary import class_report
     from ..report.terminal import rendered
 
-    found = class_report(course, problem_set)
+    summary = class_report(course, problem_set)
     target = course.root / "reports" / f"{problem_set}.html"
-    write_html(found, target)
-    console.print(rendered(found))
+    write_html(summary, target)
+    console.print(rendered(summary))
     console.print(plain(f"written: {target}"))
 
 
