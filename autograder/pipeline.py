@@ -99,7 +99,7 @@ def _enter(sync: GradebookSync, log: Log, submission: Submission, result: Result
     try:
         entered = not result.fresh and sync.holds(submission, result)
         entry = sync.entry(result) if entered else sync.enter(submission, result)
-        log.entered(result, entry)
+        log.entered(result.as_json(), entry.by_hand, entry.late)
     except NotLogged as error:
         remarks = (*remarks, f"entered, but not logged: {error}")
     except NotEntered as error:

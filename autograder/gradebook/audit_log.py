@@ -22,9 +22,7 @@ from typing import Any
 from ..course.folder import Course
 from ..course.printable import printable_name
 from ..judge.cache import read_record
-from ..judge.result import Result
 from . import late_penalty
-from .entry import GradebookEntry
 
 FILE = "log.jsonl"
 BATCH = 50  # lines, after which they are brought to the disk
@@ -126,14 +124,18 @@ class Log:
         finally:
             os.close(self._descriptor)
 
-    def entered(self, result: Result, entry: GradebookEntry | None = None) -> bool:
-        """Log a result that is in the gradebook; whether that was new.
+    def entered(
+        self,
+        record: Mapping[str, Any],
+        by_hand: Mapping[str, float] | None = None,
+        late: late_penalty.Facts | None = None,
+    ) -> bool:
+        """Log a verdict that is in the gradebook; whether that was new.
 
-        entry: what the gradebook holds of it; None where that cannot be seen
+        by_hand: marks given by hand, by the name of their cell; late: what explains the late penalty
+        Each is None where it cannot be seen.
         Raises NotLogged where it cannot be written.
         """
-        record = result.as_json()
-        by_hand, late = (entry.by_hand, entry.late) if entry else (None, None)
         with _told(self.path), self._locked():
             self._catch_up()
             before = self._chain.standings.get((record["student"], record["problem_set"]))

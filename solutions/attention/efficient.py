@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -151,7 +152,7 @@ class _Blockwise(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, query: Tensor, key: Tensor, value: Tensor, blocks: _Blocks) -> Tensor:
+    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, blocks: _Blocks) -> Tensor:
         wide = torch.float64 if query.dtype == torch.float64 else torch.float32  # what sums are kept in
         count, length, scale = *query.shape[:2], 1.0 / math.sqrt(query.shape[-1])
         output = query.new_zeros(count, length, value.shape[-1], dtype=wide)
@@ -178,7 +179,7 @@ class _Blockwise(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, output, maxima, sums = ctx.saved_tensors
         blocks, wide = ctx.blocks, output.dtype
         of_query, of_key, of_value = (torch.zeros_like(x, dtype=wide) for x in (query, key, value))
@@ -279,8 +280,8 @@ class KeyValueCache:
                 f"key and value must agree but for their last axis, got {tuple(key.shape)} and {tuple(value.shape)}"
             )
         # solution: begin
-        keys, values = (key,), (value,)
-        if self.key is not None:
+        keys, values = [key], [value]
+        if self.key is not None and self.value is not None:
             for name, came, held in (("key", key, self.key), ("value", value, self.value)):
                 if (came.shape[:-2], came.shape[-1]) != (held.shape[:-2], held.shape[-1]):
                     raise ValueError(
@@ -288,7 +289,7 @@ class KeyValueCache:
                         f"got {tuple(came.shape)}"
                     )
             check_floating(the_cache=self.key, key=key)
-            keys, values = (self.key, key), (self.value, value)
+            keys, values = [self.key, key], [self.value, value]
         length = sum(one.shape[-2] for one in keys)
         if length > self.max_length:
             raise ValueError(

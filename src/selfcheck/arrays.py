@@ -9,6 +9,7 @@ import base64
 import math
 import struct
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,12 @@ from typing import Any
 LETTERS = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32": "i", "int16": "h", "int8": "b"}
 LETTERS |= {"uint8": "B", "bool": "?"}
 SIZES = {name: struct.calcsize("<" + letter) for name, letter in LETTERS.items()} | {"bfloat16": 2}
+#: Reads a number from its text, by the name of its type.
+NUMBERS: dict[str, Callable[[str], bool | int | float]] = {
+    "bool": lambda text: text == "True",
+    "int": int,
+    "float": float,
+}
 MOST_ENTRIES = 200_000
 MOST_DEPTH = 8
 MOST_AXES = 64  # as many as torch and NumPy know
@@ -30,7 +37,7 @@ class Array:
     shape: tuple[int, ...]
     data: bytes
 
-    def values(self) -> list:
+    def values(self) -> list[Any]:
         """All entries in row-major order, as Python numbers."""
         count = len(self.data) // SIZES[self.dtype]
         if self.dtype == "bfloat16":
@@ -64,7 +71,7 @@ def array(values: Any, kind: str = "list", dtype: str | None = None) -> Array:
         raise ValueError(f"a number does not fit {dtype}: {error}") from None
 
 
-def nest(flat: list, shape: tuple[int, ...]) -> Any:
+def nest(flat: list[Any], shape: tuple[int, ...]) -> Any:
     """A flat list as nested lists of a shape."""
     if not shape:
         return flat[0]
@@ -72,7 +79,7 @@ def nest(flat: list, shape: tuple[int, ...]) -> Any:
     return [nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
-def _flatten(values: Any, depth: int = 0) -> tuple[tuple[int, ...], list]:
+def _flatten(values: Any, depth: int = 0) -> tuple[tuple[int, ...], list[Any]]:
     if isinstance(values, (bool, int, float)):
         return (), [_plain(values)]
     if not isinstance(values, (list, tuple)) or depth > MOST_DEPTH:
@@ -142,7 +149,7 @@ def unpack(tree: dict[str, Any]) -> Any:
         if kind == "none":
             return None
         if kind == "number":
-            return {"bool": lambda text: text == "True", "int": int, "float": float}[tree["type"]](tree["value"])
+            return NUMBERS[tree["type"]](tree["value"])
         if kind == "tuple":
             return tuple(unpack(item) for item in tree["items"])
         if kind == "items":

@@ -19,7 +19,9 @@ def module(tree: dict[str, Any]) -> Any:
 
     if tree["type"] == "linears":
         widths = tree["widths"]
-        return torch.nn.ModuleDict({name: torch.nn.Linear(*widths, bias=tree["bias"]) for name in tree["names"]})
+        return torch.nn.ModuleDict(
+            {name: torch.nn.Linear(widths[0], widths[1], bias=tree["bias"]) for name in tree["names"]}
+        )
     if tree["type"] == "network":
         return _network(tree["inputs"], tree["hidden"], tree["outputs"], tree["dropout"], tree.get("shows_mode", False))
     return torch.nn.MultiheadAttention(bias=tree["bias"], batch_first=True, **tree["sizes"])
@@ -44,7 +46,7 @@ def _network(inputs: list[int], hidden: int, outputs: int, dropout: float, shows
 
         def train(self, mode: bool = True) -> Any:
             if shows_mode:
-                self.mode.fill_(float(mode))
+                self.get_buffer("mode").fill_(float(mode))
             return super().train(mode)
 
         def forward(self, *given: Any) -> Any:

@@ -69,7 +69,7 @@ def _first_different(want: Array, came: Array) -> int:
     return next((place // size for place, (a, b) in enumerate(pairs) if not _same(a, b)), 0)
 
 
-def _matrix(values: Array, place: int) -> list[list]:
+def _matrix(values: Array, place: int) -> list[list[Any]]:
     """The rows of the matrix at a position; a vector, or a number, is one row."""
     columns = values.shape[-1] if values.shape else 1
     size = math.prod(values.shape[-2:])
@@ -85,7 +85,7 @@ def _caption(title: str, values: Array, place: int) -> str:
     return f"{title} {values.shape}" + (f" at [{', '.join(reversed(at))}]" if at else "")
 
 
-def _grid(caption: str, rows: list[list], others: list[list] | None, scale: tuple[float, float]) -> str:
+def _grid(caption: str, rows: list[list[Any]], others: list[list[Any]] | None, scale: tuple[float, float]) -> str:
     """One matrix as a table; a number that differs from the other matrix, of the same shape, has a border."""
     body = ""
     for i, row in enumerate(rows[:MOST_ROWS]):

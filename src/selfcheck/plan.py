@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from .arguments import (
     dtype,
@@ -63,6 +63,7 @@ __all__ = [
     "torch_attention",
 ]
 
+Make = TypeVar("Make", bound=Callable[..., Any])
 ASPECTS = ("values", "dtype", "gradient", "unchanged", "error", "parameters", "state", "kept", "generator", "memory")
 
 
@@ -74,7 +75,7 @@ class Call:
     refused: of a built object, whether this use should raise ValueError and the object be used further
     """
 
-    args: tuple = ()
+    args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     method: str = ""
     refused: bool = False
@@ -144,7 +145,7 @@ def check(
     points: int = 0,
     problem_set: str | None = None,
     given: bool = False,
-) -> Callable[[Callable], Callable]:
+) -> Callable[[Make], Make]:
     """Register a check of an exercise.
 
     exercise: its id, "module.symbol"; sees: what is right when the check passes, as a short clause
@@ -165,7 +166,7 @@ def check(
     if unknown:
         raise ValueError(f"compares must be among {ASPECTS}, got {sorted(unknown)}")
 
-    def register(make: Callable) -> Callable:
+    def register(make: Make) -> Make:
         new = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, points, problem_set, given)
         others = _registered.setdefault(make.__module__, [])
         if any(other.name == new.name for other in others):

@@ -13,6 +13,7 @@ PACKAGE = "attention"
 MOST_WORDS = 2000  # attributes of a module whose exercises are followed to them; no honest one has as many
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 NAMING = (ast.Name, ast.Attribute, ast.alias, ast.MatchClass)
+Naming = ast.Name | ast.Attribute | ast.alias | ast.MatchClass
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -58,7 +59,8 @@ def named_by_detour(tree: ast.Module, forbidden: Mapping[str, Sequence[str]]) ->
     named = [(node, words) for node, words in named if alike.intersection(words) and _root(node) != "self"]
     if not named:
         return []
-    module, reaching = _Module(tree), {}
+    module = _Module(tree)
+    reaching: dict[int, set[str]] = {}
     for symbol in forbidden if len(known) <= MOST_WORDS else ():
         earlier = (part for part in tree.body if getattr(part, "name", None) == symbol)  # attempts that were left there
         for node in (*module.reached(symbol), *(node for part in earlier for node in ast.walk(part))):
@@ -70,7 +72,11 @@ def named_by_detour(tree: ast.Module, forbidden: Mapping[str, Sequence[str]]) ->
         patterns = [one for symbol in symbols for one in forbidden[symbol]] if symbols else every
         followed = symbols and any(fnmatchcase(name, one) for name in names for one in patterns)
         if not followed and not any(_in_package(name).count(".") == 1 for name in names):
-            found += [(node.lineno, word) for word in words if any(_ends_like(one, word, names) for one in patterns)]
+            found += [
+                (getattr(node, "lineno", 1), word)
+                for word in words
+                if any(_ends_like(one, word, names) for one in patterns)
+            ]
     return found
 
 
@@ -122,7 +128,7 @@ class _Module:
     """The top-level bindings of a module: which statement gives a name its value."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._parts: dict[int, tuple[list[ast.AST], list[str]]] = {}
+        self._parts: dict[int, tuple[list[Naming], list[str]]] = {}
         nodes = list(ast.walk(tree))
         self.aliases = imports_of(nodes)
         self.stars = [name.removesuffix("*") for name in self.aliases.values() if name.endswith(".*")]
@@ -146,7 +152,7 @@ class _Module:
         unknown = [] if name is None or _root(node) in self.own else self.stars
         return [name, *(star + name for star in unknown)] if name else []
 
-    def reached(self, symbol: str) -> Iterator[ast.AST]:
+    def reached(self, symbol: str) -> Iterator[Naming]:
         """Every node that names something, of a top-level definition and of those in the same module that it names."""
         waiting, seen = self._definitions(symbol) + self._definitions("__getattr__"), set()
         if not waiting and self.stars:
@@ -162,7 +168,7 @@ class _Module:
                 # A function looks a name up when it is called, other statements when they are run.
                 waiting += self._definitions(name) + self._definitions(name, place)
 
-    def _part(self, node: ast.AST) -> tuple[list[ast.AST], list[str]]:
+    def _part(self, node: ast.AST) -> tuple[list[Naming], list[str]]:
         """The nodes of a definition that name something, and the names that it takes from the module."""
         if id(node) not in self._parts:
             naming = [one for one in ast.walk(node) if isinstance(one, NAMING)]
@@ -282,12 +288,12 @@ def _free(node: ast.AST) -> Iterator[str]:
             yield from _free(part)
 
 
-def _own_names(function: ast.AST) -> set[str]:
+def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
     """The names that are a function's own: its arguments, and what it binds outside the functions within it."""
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
     own, shared = {one.arg for one in every if one}, set()
-    waiting = [] if isinstance(function, ast.Lambda) else list(function.body)
+    waiting: list[ast.AST] = [] if isinstance(function, ast.Lambda) else [*function.body]
     while waiting:
         node = waiting.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -41,7 +41,7 @@ def fresh_package(folder: str, name: str = "attention") -> Iterator[None]:
         sys.modules.update(before)
 
 
-def find(exercise: str) -> Callable:
+def find(exercise: str) -> Callable[..., Any]:
     """The function or class that an id "module.symbol" names in `attention`; AttributeError where there is none."""
     module_name, _, symbol = exercise.partition(".")
     module: ModuleType = importlib.import_module(f"attention.{module_name}")
@@ -65,7 +65,7 @@ def answer_exercise(exercise: str, plans: dict[str, dict[str, Any]]) -> dict[str
 
 
 def answer(
-    symbol: Callable, calls: list[dict[str, Any]], gradient: bool = False, contained: bool = True
+    symbol: Callable[..., Any], calls: list[dict[str, Any]], gradient: bool = False, contained: bool = True
 ) -> list[dict[str, Any]]:
     """What the function or class answers to each step: value, gradients, changed arguments, or the error it raised.
 

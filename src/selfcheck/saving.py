@@ -71,11 +71,11 @@ def restore(folder: str | Path | None = None, replace: bool = False) -> None:
         if text == here:
             same.append(path.name)
             continue
-        mine = here is not None and not is_untouched(here)
-        if mine and not replace and there.stat().st_mtime >= path.stat().st_mtime:
+        mine = here if here is not None and not is_untouched(here) else None  # edited here
+        if mine is not None and not replace and there.stat().st_mtime >= path.stat().st_mtime:
             newer.append(f"{path.name} (saved {when})")
             continue
-        before = f", yours is kept as {_keep_before(there, here)}" if mine else ""
+        before = f", yours is kept as {_keep_before(there, mine)}" if mine is not None else ""
         write_atomically(there, text)
         done.append(f"{path.name} (saved {when}{before})")
     if done:

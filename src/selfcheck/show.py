@@ -62,7 +62,11 @@ def exercise_text(result: ExerciseResult) -> str:
         return f"{lines[0]}\n  write your answer in attention/{result.exercise.module}.py; {_where_to_begin(result)}"
     shared = _shared(result)
     if shared:
-        called = f"\n      {call_text(result.exercise.symbol, shared.shown[0])}" if _needs_its_call(shared) else ""
+        called = (
+            f"\n      {call_text(result.exercise.symbol, shared.shown[0])}"
+            if shared.shown and _needs_its_call(shared)
+            else ""
+        )
         return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}{called}"
     told: dict[str, str] = {}
     above = ""

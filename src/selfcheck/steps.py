@@ -38,11 +38,13 @@ class NotRefused(Exception):
     """A learner's object took what it should have refused."""
 
 
-def carry_out(symbol: Callable, step: dict[str, Any], gradient: bool, contained: bool = True) -> dict[str, Any]:
+def carry_out(
+    symbol: Callable[..., Any], step: dict[str, Any], gradient: bool, contained: bool = True
+) -> dict[str, Any]:
     """What somebody's function or class answers to one step: value, gradients, what changed, or the error it raised.
 
     contained: whether what it prints is collected and its warnings are silenced. Both change the whole process: False
-        is for our own code, which does neither, beside threads that print.
+        is for our own code, which prints nothing, beside threads that print.
     """
     if "torch" in sys.modules:
         sys.modules["torch"].default_generator.manual_seed(0)  # torch.manual_seed takes a millisecond more
@@ -92,7 +94,7 @@ class _Given:
         self.parameters: dict[str, dict[str, Any]] = {}  # of the modules, as they were
         self.generators: dict[str, tuple[Any, Any]] = {}  # with their state, torch's own among them
 
-    def take(self, call: dict[str, Any], prefix: str = "") -> tuple[list, dict[str, Any]]:
+    def take(self, call: dict[str, Any], prefix: str = "") -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call, fresh; they are named by position or keyword behind the prefix."""
         args = [self._one(f"{prefix}{position}", tree) for position, tree in enumerate(call["args"])]
         kwargs = {name: self._one(prefix + name, tree) for name, tree in call["kwargs"].items()}
@@ -158,7 +160,7 @@ class _Given:
         return found
 
 
-def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, found: dict[str, Any]) -> Any:
+def _use(symbol: Callable[..., Any], step: dict[str, Any], given: _Given, gradient: bool, found: dict[str, Any]) -> Any:
     """Build an object of the class, set its state and use it: its result, a tuple of several, or None."""
     args, kwargs = given.take(step["construct"], "construct.")
     lessons, own = step.get("lessons"), {}
@@ -188,7 +190,7 @@ def _use(symbol: Callable, step: dict[str, Any], given: _Given, gradient: bool, 
     return None if not results else results[0] if len(results) == 1 else tuple(results)
 
 
-def _used(built: Any, number: int, use: dict[str, Any], args: list, kwargs: dict[str, Any]) -> list:
+def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
     """The result of one use, in a list; nothing where it was to be refused and was."""
     function = getattr(built, use["method"]) if use["method"] else built
     if not use.get("refused"):
@@ -200,7 +202,7 @@ def _used(built: Any, number: int, use: dict[str, Any], args: list, kwargs: dict
 
 
 def _teach(
-    built: Any, inputs: list, target: dict[str, Any], loss: str, steps: int, rate: float, tries: int = 1
+    built: Any, inputs: list[Any], target: dict[str, Any], loss: str, steps: int, rate: float, tries: int = 1
 ) -> bool:
     """Train a module on one batch, with Adam; whether it has learnt every row of it, where that matters."""
     import torch
@@ -237,7 +239,7 @@ def _watched(step: dict[str, Any], found: dict[str, Any]) -> Iterator[None]:
             return made
 
     found["largest"] = 0
-    with Largest():
+    with Largest():  # type: ignore[no-untyped-call]
         yield
 
 
@@ -304,7 +306,7 @@ def _gradients(returned: Any, floating: dict[str, Any]) -> dict[str, Any]:
     return {name: pack(gradient) for name, gradient in zip(floating, grads, strict=True)}
 
 
-def _leaves(returned: Any) -> list:
+def _leaves(returned: Any) -> list[Any]:
     return [leaf for one in returned for leaf in _leaves(one)] if isinstance(returned, (tuple, list)) else [returned]
 
 

@@ -83,7 +83,7 @@ def close(a: float, b: float, tolerance: float) -> bool:
     return abs(a - b) <= tolerance * (1.0 + abs(a))
 
 
-def _as_parts(came: Any, count: int) -> list | None:
+def _as_parts(came: Any, count: int) -> list[Any] | None:
     """A tuple, a list or an array along its first axis, as `count` parts; None where it is none of these."""
     if isinstance(came, (tuple, list)) and len(came) == count:
         return list(came)
@@ -93,7 +93,7 @@ def _as_parts(came: Any, count: int) -> list | None:
     return None
 
 
-def leaves(value: Any) -> list:
+def leaves(value: Any) -> list[Any]:
     if isinstance(value, (tuple, list)):
         return [leaf for part in value for leaf in leaves(part)]
     return [value]

@@ -117,17 +117,17 @@ def judge(
     for name, group in places.items():
         check = keys[group[0]].check
         most = check.points or exercise.points.get(name, 0)
-        common = {"check": name, "sees": check.sees, "max_points": most, "hidden": bool(check.points)}
-        broken = [place for place in group if differences[place]]
+        passed = CheckResult(name, check.sees, PASSED, most, most, hidden=bool(check.points))
+        broken = {place: difference for place in group if (difference := differences[place])}
         if not broken and forbidden is None:
-            results.append(CheckResult(**common, verdict=PASSED, points=most))
-        elif not broken:
+            results.append(passed)
+        elif forbidden is not None and not broken:
             call, line = forbidden
             message = f"Line {line} calls {call}: this exercise asks you to write that step yourself."
-            results.append(CheckResult(**common, verdict=FAILED, points=0, message=message, kind="forbidden"))
+            results.append(replace(passed, verdict=FAILED, points=0, message=message, kind="forbidden"))
         else:
-            named = [place for place in broken if causes[place]]
-            results.append(_failed(exercise, keys, answers, differences, causes, (named or broken)[0], common, told))
+            place = next((place for place in broken if causes[place]), min(broken))
+            results.append(_failed(exercise, keys[place], answers[place], broken[place], causes[place], told, most))
     return ExerciseResult(exercise, tuple(_nothing_for_given_checks(results, keys)))
 
 
@@ -147,23 +147,34 @@ def _nothing_for_given_checks(results: list[CheckResult], keys: Sequence[Key]) -
     ]
 
 
-def _failed(exercise, keys, answers, differences, causes, place, common, told) -> CheckResult:
-    position, difference = differences[place]
-    key, cause = keys[place], causes[place]
+def _failed(
+    exercise: Exercise,
+    key: Key,
+    answers: list[Answer],
+    broken: tuple[int, Difference],
+    cause: str | None,
+    told: set[str],
+    most: int,
+) -> CheckResult:
+    """The verdict of a check, out of `most` points, that an input draw fails; told: texts that shown draws gave."""
+    position, difference = broken
     # Of a draw that is not shown, nothing that was not said of a shown one: by then its inputs were in nobody's reach.
     own_words = key.reveal or difference.text in told or difference.kind not in UNTOLD
     message, section = (difference.text if own_words else UNTOLD[difference.kind])[:MOST_MESSAGE], exercise.section
     if cause:
         entry = exercise.message_of(cause)
         message, section = entry.message.strip(), entry.section
-    shown = (key.calls[position], key.expected[position], answers[place][position]) if key.reveal else None
+    shown = (key.calls[position], key.expected[position], answers[position]) if key.reveal else None
     return CheckResult(
-        **common,
-        verdict=FAILED,
+        key.check.name,
+        key.check.sees,
+        FAILED,
         points=0,
+        max_points=most,
         message=message,
         misconception=cause,
         section=section,
+        hidden=bool(key.check.points),
         kind=difference.kind,
         shown=shown,
     )

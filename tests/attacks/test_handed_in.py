@@ -14,7 +14,8 @@ from autograder.__main__ import main
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.gradebook.scores import scores
-from autograder.judge import cache, result
+from autograder.intake import store
+from autograder.judge import cache, task
 from autograder.judge import judge as judging
 from autograder.release import bundle
 
@@ -52,26 +53,22 @@ def outside(base):
 def judged(course, students):
     """The instructor's lines on these, as `grade` makes them before it enters the points into the gradebook."""
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda student: cache.record_of(course, student, PROBLEM_SET), students))
-    return {
-        one["student"]: pipeline.Line(
-            one["student"], sum(part["points"] for part in one["exercises"]), FULL, tuple(one["remarks"]), True
-        )
-        for one in found
-    }
+        submissions = pool.map(lambda student: store.take_in(course, student, PROBLEM_SET), students)
+        found = list(pool.map(lambda submission: cache.result_of(course, submission), submissions))
+    return {one.student: pipeline.Line(one.student, one.points, FULL, one.remarks, True) for one in found}
 
 
 def once_for_each_text(monkeypatch):
     """Have every text judged once, though many hand it in: what differs here is the way it came."""
     known = {}
 
-    def judge(submission, *more):
-        key = tuple(sorted(submission.files.items()))
+    def judge(package, *more):
+        key = tuple(sorted(package.items()))
         if key not in known:
-            known[key] = judging.judge_problem_set(submission, *more)
+            known[key] = judging.judge_problem_set(package, *more)
         return known[key]
 
-    monkeypatch.setattr(result, "judge_problem_set", judge)
+    monkeypatch.setattr(task, "judge_problem_set", judge)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.__main__ import main
-from autograder.answer_key.keys import keys_of
+from autograder.answer_key.keys import live_answer_key
+from autograder.cli.judge import as_json, chosen_exercises, judge_folders
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.course.policy import GradingPolicy
@@ -23,11 +24,9 @@ from autograder.course.printable import printable
 from autograder.course.releases import written_questions
 from autograder.gradebook.preprocessor import gradebook
 from autograder.gradebook.scores import harmless
-from autograder.intake.submission import Submission
-from autograder.judge.cores import count
-from autograder.judge.judge import as_json, judge_problem_set
+from autograder.judge.cluster import cores
+from autograder.judge.judge import judge_problem_set
 from autograder.sandbox.bubblewrap import Sandbox, open_sandbox
-from selfcheck.catalogue import in_problem_set
 from selfcheck.show import exercise_text
 
 from ..formgrader import formgrader_on
@@ -143,15 +142,13 @@ def test_an_attack_on_its_reader_earns_what_it_deserves(read, one):
 @pytest.fixture(scope="module")
 def judged():
     """The verdicts on those who tell of hidden inputs, in two courses, by name."""
-    for policy in COURSES:
-        for exercise in in_problem_set("ps1"):
-            keys_of(exercise, policy)  # computed once, before the workers start
+    answer_keys = [live_answer_key("ps1", policy) for policy in COURSES]
 
     def verdicts(one):
-        package = Submission({Path(name).name: data for name, data in one.files.items()})
-        return [judge_problem_set(package, "ps1", policy, open_sandbox()) for policy in COURSES]
+        package = {Path(name).name: data for name, data in one.files.items()}
+        return [judge_problem_set(package, answer_key, open_sandbox()) for answer_key in answer_keys]
 
-    with ThreadPoolExecutor(count()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         return dict(zip([one.name for one in TELLING], pool.map(verdicts, TELLING), strict=True))
 
 
@@ -165,8 +162,8 @@ def test_what_a_learner_reads_does_not_depend_on_hidden_inputs(judged, one):
 
 def test_answers_that_no_file_can_hold_are_written_by_judge_too(tmp_path):
     one = next(one for one in ATTACKS if one.name == "output-surrogates")
-    package = Submission({Path(name).name: data for name, data in one.files.items()})
-    found = as_json(judge_problem_set(package, "ps1", COURSES[0], open_sandbox()))
+    package = {Path(name).name: data for name, data in one.files.items()}
+    found = as_json(judge_folders({"it": package}, chosen_exercises([], ["ps1"]), "bubblewrap")["it"])
     (tmp_path / "out.json").write_text(json.dumps(found, ensure_ascii=False), encoding="utf-8")
     assert "\\\\udc80" in (tmp_path / "out.json").read_text(encoding="utf-8")
 

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from autograder.answer_key.keys import live_answer_key
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.course.policy import GradingPolicy
@@ -163,7 +164,7 @@ def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(s
 def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, rooms, wrong):
     files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
     files["worked_example.py"] += f"\n\nif {wrong}:\n    softmax = len\n".encode()
-    judge.judge_problem_set(judge.Submission(files), "ps1", GradingPolicy(b"s" * 20), sandbox)
+    judge.judge_problem_set(files, live_answer_key("ps1", GradingPolicy(b"s" * 20)), sandbox)
     count = len(in_problem_set("ps1"))
     answered = [data.count(b'"answers"') for data in rooms]
     # What is shown of all, the wrong ones by themselves to the end, then what is hidden of the others.

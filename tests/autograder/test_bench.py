@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.__main__ import main
+from autograder.answer_key.keys import keys_of, live_answer_key
 from autograder.authoring import proofs
 from autograder.bench import agreement, meter, rounds, stock, synthetic
 from autograder.bench.extraction import NotSelfContained, extract
@@ -21,8 +22,7 @@ from autograder.bench.rounds import OURS, STOCK, TWO_STOCK
 from autograder.course.folder import Course
 from autograder.course.paths import ROOT
 from autograder.course.policy import GradingPolicy
-from autograder.intake.submission import Submission
-from autograder.judge import cores, judge
+from autograder.judge import cluster
 from autograder.judge.judge import judge_problem_set
 from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck import verdict
@@ -79,7 +79,7 @@ def test_an_answer_of_the_bank_deserves_what_it_earns_where_it_is_put():
     # As a misconception it refuses a device as the reference does; behind a stub's own checks it ignores it.
     exercise = next(one for one in in_problem_set("ps3") if one.symbol == "sliding_window_mask")
     function = proofs.misconceptions_here(exercise)["window_too_short"]
-    keys = judge.keys_of(exercise, GradingPolicy(SECRET))
+    keys = keys_of(exercise, GradingPolicy(SECRET))
     registered = verdict.judge(exercise, keys, proofs.answers_of(function, keys))
     device = next(one.points for one in registered.checks if one.check == "window_device")
     assert device > 0 and synthetic._points(exercise, function, SECRET) == registered.points - device
@@ -88,7 +88,7 @@ def test_an_answer_of_the_bank_deserves_what_it_earns_where_it_is_put():
 def test_the_figures_name_what_they_hold_for(done):
     said, figures, _ = done
     assert set(figures) >= KEYS
-    assert (figures["class_size"], figures["problem_set"], figures["cores"]) == (SIZE, "ps1", cores.count())
+    assert (figures["class_size"], figures["problem_set"], figures["cores"]) == (SIZE, "ps1", cluster.cores())
     runs = figures["runs"]
     assert all(run["cpu"] > 0 and run["peak_mib"] > 50 and run["left_over"] == 0 for run in runs.values())
     assert 0 < figures["first_mark_s"] < runs[OURS]["seconds"]
@@ -187,9 +187,10 @@ def test_a_class_is_the_same_for_the_same_seed_and_no_two_students_write_the_sam
 
 
 def test_a_submission_to_a_later_set_gets_what_the_bank_says():
+    answer_key = live_answer_key("ps3", GradingPolicy(SECRET))
     for student in synthetic.make_class("ps3", 3, SECRET, seed=1):
-        package = Submission({name: text.encode() for name, text in student.files.items()})
-        results = judge_problem_set(package, "ps3", GradingPolicy(SECRET), open_sandbox("auto"))
+        package = {name: text.encode() for name, text in student.files.items()}
+        results = judge_problem_set(package, answer_key, open_sandbox("auto"))
         found = {result.exercise.id: result.points for result in results}
         assert student.expected == {name: found[name] for name in student.expected}, student.role
         assert student.expected
@@ -280,7 +281,7 @@ def test_a_command_that_fails_is_no_figure(done, room, monkeypatch, tmp_path):
 
 
 def test_the_formula_shares_more_test_code_out_among_the_workers(monkeypatch):
-    monkeypatch.setattr(cores, "count", lambda: 2)
+    monkeypatch.setattr(cluster, "cores", lambda: 2)
     run = meter.Measured(20.0, 20.0, "cgroup", 5.0, 100.0, "pss", [100.0] * 4, [0], [[1.0]], 0, 0.1)
     runs = {STOCK: run, TWO_STOCK: replace(run, seconds=10.0), OURS: replace(run, seconds=2.0)}
     one = rounds.Round(10, runs, test_seconds=0.5, release_s=4.0)

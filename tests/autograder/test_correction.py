@@ -21,7 +21,7 @@ from autograder.course.paths import REFERENCE
 from autograder.gradebook import migrate
 from autograder.gradebook.preprocessor import api
 from autograder.gradebook.scores import scores
-from autograder.intake import archive, submission
+from autograder.intake import archive, store
 from autograder.release import bundle as releasing
 
 from .repository_copy import build, copied, run
@@ -148,7 +148,7 @@ def before(tmp_path_factory):
     for student, text in CLASS.items():
         folder = written(bundle, place / student, text)
         archive.keep(course, student, "ps1", folder)
-        submission.store(course, student, "ps1", archive.read_folder(folder, "ps1"))
+        store.store(course, student, "ps1", archive.read_folder(folder, "ps1"))
     lines = pipeline.grade(course, "ps1")
     assert [line.points is not None and not line.remarks for line in lines] == [True] * 3, lines
     mark(course, "ada", 3.0, 2.5)

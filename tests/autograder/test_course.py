@@ -1,6 +1,5 @@
 """The sample class, through a real nbgrader course."""
 
-import contextlib
 import html
 import io
 import json
@@ -10,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -20,7 +18,8 @@ from rich.console import Console
 
 from autograder import pipeline
 from autograder.__main__ import main
-from autograder.answer_key.reference import ONE_AT_A_TIME, hidden_checks
+from autograder.answer_key import live
+from autograder.answer_key.reference import hidden_checks, visible_checks
 from autograder.authoring import samples
 from autograder.cli import demo
 from autograder.course.folder import Course
@@ -28,12 +27,12 @@ from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.releases import written_questions
 from autograder.gradebook.preprocessor import api
 from autograder.gradebook.scores import scores
-from autograder.intake import archive, submission
-from autograder.judge import result
+from autograder.intake import archive, store
 from autograder.release import bundle
 from autograder.report import page as report_page
 from autograder.report.summary import class_report
-from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
+from autograder.version import grader_version
+from selfcheck.catalogue import exercises, in_problem_set, modules_of, parts_of, problem_sets
 
 from .class_records import in_a_terminal
 
@@ -52,7 +51,7 @@ def graded(tmp_path_factory):
             if one.problem_set == problem_set:
                 folder = tmp_path_factory.mktemp("submission")
                 samples.write_submission(one, course, folder)
-                submission.store(course, one.student, problem_set, archive.read_folder(folder, problem_set))
+                store.store(course, one.student, problem_set, archive.read_folder(folder, problem_set))
         lines[problem_set] = {line.student: line for line in pipeline.grade(course, problem_set)}
         assert api(course).generate_feedback(problem_set, force=True)["success"]
     return course, lines
@@ -143,7 +142,7 @@ def test_every_grade_records_how_it_was_reached(graded):
     course, _ = graded
     for one in TABLE:
         found = record(course, one)
-        assert found["isolation"] == "bubblewrap" and found["grader"] == result.grader_version()
+        assert found["isolation"] == "bubblewrap" and found["grader"] == grader_version()
         assert found["secret"] == course.fingerprint and found["graded"] and found["seconds"] >= 0
 
 
@@ -308,23 +307,23 @@ def test_export_writes_quoted_csv(graded, tmp_path):
     assert rows[0].startswith('"student"') and len(rows) == len(lines["ps1"]) + 1
 
 
-def test_no_line_is_lost_while_another_submission_is_compared(tmp_path, monkeypatch, capsys):
-    redirected = threading.Event()
+def test_no_line_is_lost_while_an_answer_is_computed_beside_it(capsys, monkeypatch):
+    entered, printed = threading.Event(), threading.Event()
 
-    def compare():
-        with ONE_AT_A_TIME, contextlib.redirect_stdout(io.StringIO()):
-            redirected.set()
-            time.sleep(0.2)
+    def slow(x):
+        entered.set()
+        assert printed.wait(60)
+        return x
 
-    def judged(*_):
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(compare)
-            redirected.wait()
-            yield "ada", RuntimeError("of this test")
-
-    monkeypatch.setattr(pipeline, "judged", judged)
-    pipeline.grade(Course.open(tmp_path / "course"), "ps1", say=print)
-    assert "ada: not graded" in capsys.readouterr().out
+    monkeypatch.setattr(live, "reference", lambda exercise: slow)
+    check = visible_checks(parts_of("worked_example.softmax")[0])[0]
+    with ThreadPoolExecutor(1) as pool:
+        key = pool.submit(live.live_key, check, 1)
+        assert entered.wait(60)
+        print("3/7 ada: 5 of 9")
+        printed.set()
+        assert "value" in key.result().expected[0]
+    assert capsys.readouterr().out == "3/7 ada: 5 of 9\n"
 
 
 def test_the_table_of_the_sample_class_fits_a_terminal_of_80_columns():
@@ -355,8 +354,8 @@ def test_a_submission_comes_in_as_a_zip_or_a_folder(graded, tmp_path):
     assert command("submit", one.problem_set, "--student", "ada", inbox, "--course", other.root).exit_code == 0
     packed = shutil.make_archive(tmp_path / "packed", "zip", inbox)
     assert command("submit", one.problem_set, "--student", "zip", packed, "--course", other.root).exit_code == 0
-    first, second = (submission.submission_of(other, name, one.problem_set) for name in ("ada", "zip"))
-    assert first == second and first.files
+    first, second = (store.take_in(other, name, one.problem_set).files for name in ("ada", "zip"))
+    assert first == second and first
 
 
 def test_judge_grades_as_grade_does(graded, tmp_path):
@@ -380,6 +379,33 @@ def test_judge_grades_as_grade_does(graded, tmp_path):
         assert {name: entries[name]["points"] for name in expected} == expected
         for check in entries["worked_example.softmax"]["checks"]:
             assert set(check) == {"check", "verdict", "message", "misconception"}
+
+
+def test_judge_judges_and_lists_only_what_is_named(tmp_path):
+    (tmp_path / "attention").mkdir()
+    shutil.copy(REFERENCE / "masks.py", tmp_path / "attention")
+    target = tmp_path / "out.json"
+    done = command("judge", tmp_path, "--exercise", "masks.causal_mask", "--json", target)
+    assert done.exit_code == 0 and "masks.causal_mask" in done.output and "padding_mask" not in done.output
+    entries = json.loads(target.read_text())[str(tmp_path)]["exercises"]
+    assert list(entries) == ["masks.causal_mask"]
+    assert entries["masks.causal_mask"]["points"] == entries["masks.causal_mask"]["max_points"] > 0
+    for wrong in (("--exercise", "masks.causal"), ("--problem-set", "ps99")):
+        done = command("judge", tmp_path, *wrong)
+        assert done.exit_code == 1 and "there is no" in done.output and "Traceback" not in done.output
+
+
+def test_an_exercise_that_is_judged_alone_is_skipped_for_what_it_builds_on_as_in_its_set(tmp_path):
+    (tmp_path / "attention").mkdir()
+    text = (REFERENCE / "worked_example.py").read_text() + "\n\ndef softmax(scores):\n    return scores\n"
+    (tmp_path / "attention" / "worked_example.py").write_text(text)
+    found = []
+    for options in (("--exercise", "worked_example.self_attention"), ("--problem-set", "ps1")):
+        assert command("judge", tmp_path, *options, "--json", tmp_path / "out.json").exit_code == 0
+        found.append(json.loads((tmp_path / "out.json").read_text())[str(tmp_path)]["exercises"])
+    assert list(found[0]) == ["worked_example.self_attention"]
+    assert found[0]["worked_example.self_attention"] == found[1]["worked_example.self_attention"]
+    assert "skipped" in {check["verdict"] for check in found[0]["worked_example.self_attention"]["checks"]}
 
 
 def test_every_problem_set_has_a_question_to_grade_by_hand(graded):

@@ -1,7 +1,6 @@
 """Modules of earlier problem sets are the reference's when a later one is graded, and lend the learner's helpers."""
 
 from autograder.course.paths import REFERENCE
-from autograder.intake.submission import Submission
 from autograder.judge.judge import stage_files
 from selfcheck import runner
 
@@ -10,7 +9,7 @@ LATER = "from .masks import causal_mask, helper\n\nanswer = helper() + len(causa
 
 
 def test_an_earlier_module_is_the_references_and_lends_the_learners_helpers(tmp_path):
-    files = stage_files(Submission({"masks.py": MINE.encode(), "encoder.py": LATER.encode()}), "ps6")
+    files = stage_files({"masks.py": MINE.encode(), "encoder.py": LATER.encode()}, "ps6")
     assert files["masks.py"].startswith((REFERENCE / "masks.py").read_bytes())
     assert files["encoder.py"] == LATER.encode()
     for name, text in files.items():
@@ -24,7 +23,7 @@ def test_an_earlier_module_is_the_references_and_lends_the_learners_helpers(tmp_
 
 
 def test_no_module_of_this_problem_set_or_a_later_one_is_the_references():
-    files = stage_files(Submission({}), "ps5")
+    files = stage_files({}, "ps5")
     assert {"multi_head.py", "masks.py"} <= set(files)
     assert not {"positions.py", "encoder.py"} & set(files)
     assert not any(name.startswith("_submitted") for name in files)

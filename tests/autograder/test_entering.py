@@ -16,6 +16,7 @@ from autograder.gradebook import sync
 from autograder.gradebook.errors import GradebookDamaged, NotEntered
 from autograder.gradebook.preprocessor import api
 from autograder.gradebook.sync import GradebookSync
+from autograder.intake import store
 from autograder.judge import cache
 
 from .judged_class import (
@@ -28,6 +29,7 @@ from .judged_class import (
     enter_where_another_does,
     hand_in,
     judged_course,
+    on_file,
     tree,
 )
 
@@ -327,5 +329,8 @@ def test_settings_by_which_nothing_can_be_entered_are_named(course, settings, to
 
 
 def test_a_problem_set_that_nobody_released_is_told(course):
-    with GradebookSync(course, "ps2") as book, pytest.raises(NotEntered, match="^ps2 is not in the gradebook: release it"):
-        book.enter("ada", {})
+    with (
+        GradebookSync(course, "ps2") as book,
+        pytest.raises(NotEntered, match="^ps2 is not in the gradebook: release it"),
+    ):
+        book.enter(*on_file(course, "ada"))

@@ -7,10 +7,9 @@ import pytest
 
 from autograder.course.paths import ROOT
 from autograder.gradebook.scores import scores
-from autograder.judge import cache
 
 from ..formgrader import formgrader_on
-from .judged_class import CLASS, enter, judged_course
+from .judged_class import CLASS, enter, judged_course, on_file
 
 PARTLY = "carla"
 
@@ -82,7 +81,7 @@ def test_a_submission_shows_verdicts_source_and_answer_and_a_mark_given_there_su
 ):
     open_submission(page, formgrader, PARTLY)
     text = words(page.locator("#notebook").first.inner_text())
-    verdicts = [words(one["text"]) for one in cache.record_on_file(course, PARTLY, "ps1")["exercises"]]
+    verdicts = [words(exercise.text) for exercise in on_file(course, PARTLY)[1].exercises]
     assert "# submitted: attention/worked_example.py" in text and "def project(*arguments):" in text
     assert len(verdicts) > 1 and all(one in text for one in verdicts)
     for number, panel in enumerate(written(page), start=1):

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from autograder.course.folder import Course
 from autograder.course.printable import printable
 from autograder.intake import archive as arrivals
-from autograder.intake import submission
+from autograder.intake import notebook as rebuilding
+from autograder.intake import store, time_stamps
 from autograder.judge import cache, protocol
 from selfcheck import hints
 from selfcheck.catalogue import exercises
@@ -133,10 +134,10 @@ RELEASED = {
 @fuzz(400, data=damaged(mutated(st.just(RELEASED), most=4).map(as_bytes)) | damaged(junk.map(as_bytes)))
 def test_whatever_notebook_comes_the_released_one_goes_on(data):
     began = time.monotonic()
-    notebook, remarks = submission.rebuild(RELEASED, data)
+    notebook, remarks = rebuilding.rebuild(RELEASED, data)
     assert time.monotonic() - began < SLOWEST
     answer = notebook["cells"][2]["source"]
-    assert isinstance(answer, str) and len(answer) <= 12 * submission.MOST_ANSWER_CHARACTERS
+    assert isinstance(answer, str) and len(answer) <= 12 * rebuilding.MOST_ANSWER_CHARACTERS
     notebook["cells"][2]["source"] = RELEASED["cells"][2]["source"]
     assert notebook == RELEASED
     assert all(map(one_line, remarks))
@@ -263,7 +264,7 @@ def test_whatever_folder_comes_a_clean_submission_stands_there(course, first, la
             put(folder, parts, kind, content)
         sound(arrivals.read_folder(folder, "ps3"))
         began = time.monotonic()
-        assert all(map(one_line, submission.normalise(course, "ada", "ps3")))
+        assert all(map(one_line, store.take_in(course, "ada", "ps3").remarks))
         assert time.monotonic() - began < SLOWEST
         left = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
         assert left.keys() >= {"ps3.ipynb", "attention", arrivals.STAMP, arrivals.TICKET}
@@ -282,7 +283,7 @@ STAMPS = st.from_regex(r"\A2\d{3}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)? ?([A-Za-z/
 
 @fuzz(300, text=STAMPS)
 def test_a_time_stamp_is_a_time_or_none(text):
-    found = submission.stamp_time(text)
+    found = time_stamps.stamp_time(text)
     assert found is None or (found.tzinfo is UTC and 1999 <= found.year <= 3000)
 
 
@@ -365,8 +366,8 @@ MARK = {"digest": "0" * 64, "remarks": ["torch.py is no part of the problem set:
 def test_a_damaged_mark_of_the_intake_is_a_mark_or_none(tmp_path_factory, data):
     path = Path(tmp_path_factory.getbasetemp()) / "mark.json"
     path.write_bytes(data)
-    found = submission._read_mark(path)
-    assert found is None or (type(found[0]) is str and {type(one) for one in found[1]} <= {str})
+    mark = store._read_mark(path)
+    assert mark is None or (type(mark.digest) is str and {type(one) for one in mark.remarks} <= {str})
 
 
 CHECK = {"check": "c", "sees": "s", "verdict": "passed", "points": 1, "max_points": 1, "message": "", "section": ""}
@@ -386,13 +387,13 @@ RECORD = {
 def test_a_damaged_record_is_a_record_or_none(tmp_path_factory, data):
     path = Path(tmp_path_factory.getbasetemp()) / "record.json"
     path.write_bytes(data)
-    found = cache.read_record(path)
+    found = cache.read_result(path)
     if found is not None:
-        assert {type(one["points"]) for one in found["exercises"]} <= {int}
-        assert {type(one) for one in (*found["remarks"], *found["troubles"], found["student"])} <= {str}
+        assert {type(exercise.points) for exercise in found.exercises} <= {int}
+        assert {type(text) for text in (*found.remarks, *found.troubles, found.student)} <= {str}
 
 
 def test_a_whole_record_is_one(tmp_path):
     path = tmp_path / "record.json"
     path.write_text(json.dumps(RECORD))
-    assert cache.read_record(path) == RECORD
+    assert RECORD.items() <= cache.read_result(path).as_json().items()

@@ -1,16 +1,18 @@
-"""What a course keeps of the answers to its hidden draws, so that grading need not find them out."""
+"""The answer key that a course keeps, so that grading need not compute it."""
 
 import json
+import pickle
 import subprocess
 import sys
 from datetime import UTC, datetime
 
 import pytest
 
-from autograder.answer_key import keys, precomputed, reference
-from autograder.answer_key.keys import keys_of
+from autograder.answer_key import precomputed
+from autograder.answer_key.keys import live_answer_key
 from autograder.course.folder import Course
 from autograder.course.paths import ROOT
+from autograder.course.policy import GradingPolicy
 from autograder.pipeline import grade
 from autograder.release import bundle
 from tests.autograder.judged_class import hand_in
@@ -35,12 +37,6 @@ def released(tmp_path_factory):
     return course
 
 
-@pytest.fixture(autouse=True)
-def nothing_known(monkeypatch):
-    monkeypatch.setattr(reference, "KNOWN", {})
-    keys._keys_of.cache_clear()
-
-
 def content(course):
     return json.loads(course.answers_file("ps1").read_text())
 
@@ -51,16 +47,33 @@ def test_a_release_writes_them_for_the_owner_alone(released):
     assert not [one for folder in ("release", "source") for one in (released.root / folder).rglob("answers*")]
 
 
-def test_they_are_what_reference_and_misconceptions_answer(released, monkeypatch):
-    policy = released.policy.of("ps1")
-    for exercise in policy.exercises("ps1"):
-        assert precomputed.read(released, "ps1")
-        read = reference.hidden_keys(exercise, policy)
-        monkeypatch.setattr(reference, "KNOWN", {})
-        live = [key for key in keys_of(exercise, policy) if not key.reveal]
-        as_json = [json.loads(json.dumps([key.calls, key.expected, dict(key.misconceptions)])) for key in live]
-        assert [[key.calls, key.expected, dict(key.misconceptions)] for key in read] == as_json
-        assert any(key.misconceptions for key in read)
+def plain(keys):
+    return [json.loads(json.dumps([key.calls, key.expected, dict(key.misconceptions), key.reveal])) for key in keys]
+
+
+def test_it_is_what_reference_and_misconceptions_answer(released):
+    read, live = precomputed.read(released, "ps1"), live_answer_key("ps1", released.policy)
+    assert read.exercises == live.exercises == released.policy.exercises("ps1")
+    for exercise in read.exercises:
+        assert plain(read.keys_of(exercise)) == plain(live.keys_of(exercise))
+        assert any(key.misconceptions for key in read.keys_of(exercise) if not key.reveal)
+
+
+def test_it_says_the_same_on_another_machine(released):
+    for there in (precomputed.read(released, "ps1"), live_answer_key("ps1", released.policy)):
+        here = pickle.loads(pickle.dumps(there))
+        assert here.digest == there.digest
+        for exercise in there.exercises:
+            assert plain(here.keys_of(exercise)) == plain(there.keys_of(exercise))
+
+
+def test_it_is_of_one_policy_and_one_choice_of_exercises():
+    policies = GradingPolicy(b"a course's secret"), GradingPolicy(b"another course's secret")
+    first, other = (live_answer_key("ps1", policy) for policy in policies)
+    part = live_answer_key("ps1", policies[0], first.exercises[:2])
+    assert len({first.digest, other.digest, part.digest}) == 3 and part.exercises == first.exercises[:2]
+    for exercise in part.exercises:
+        assert plain(part.keys_of(exercise)) == plain(first.keys_of(exercise)) != plain(other.keys_of(exercise))
 
 
 def test_grading_needs_neither_reference_nor_torch(released):
@@ -76,8 +89,7 @@ def test_grading_needs_neither_reference_nor_torch(released):
 def test_those_of_another_grader_or_secret_are_not_believed(released, name, monkeypatch):
     (released.root / "others.json").write_text(json.dumps(content(released) | {name: "another"}))
     monkeypatch.setattr(Course, "answers_file", lambda self, problem_set: self.root / "others.json")
-    assert not precomputed.read(released, "ps1")
-    assert not reference.KNOWN
+    assert precomputed.read(released, "ps1") is None
 
 
 def test_a_full_disk_costs_nobody_a_mark(released, monkeypatch):
@@ -85,7 +97,7 @@ def test_a_full_disk_costs_nobody_a_mark(released, monkeypatch):
         raise OSError(28, "No space left on device")
 
     before = grade(released, "ps1")[0].points
-    monkeypatch.setattr(precomputed, "read", lambda *_: False)
+    monkeypatch.setattr(precomputed, "read", lambda *_: None)
     monkeypatch.setattr(precomputed, "write", full)
     assert [line.points for line in grade(released, "ps1", regrade=True)] == [before]
 

@@ -6,7 +6,7 @@ from nbformat.v4 import new_notebook
 from autograder.course.folder import Course
 from autograder.gradebook import preprocessor
 from autograder.gradebook.preprocessor import TrustedResults
-from autograder.intake import submission
+from autograder.intake import store
 
 
 def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_not(tmp_path, monkeypatch):
@@ -15,12 +15,12 @@ def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_n
         course.submitted(student, "ps1").mkdir(parents=True)
     cleaned = []
 
-    def normalise(course, student, problem_set):
+    def take_in(course, student, problem_set):
         if student == "ada":
             raise OSError("disk full")
         cleaned.append(student)
 
-    monkeypatch.setattr(submission, "normalise", normalise)
+    monkeypatch.setattr(store, "take_in", take_in)
     preprocessor._take_in(tmp_path, "ps1", "*", [])
     assert cleaned == ["zoe"]
     step = TrustedResults()
@@ -29,6 +29,6 @@ def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_n
     with pytest.raises(RuntimeError, match="could not be taken in"):
         step.preprocess(new_notebook(), resources)
 
-    monkeypatch.setattr(submission, "normalise", lambda *_: cleaned.append("ada"))
+    monkeypatch.setattr(store, "take_in", lambda *_: cleaned.append("ada"))
     preprocessor._take_in(tmp_path, "ps1", "ada", [])
     assert ("ps1", "ada") not in preprocessor._refused

@@ -7,7 +7,8 @@ import pytest
 
 from autograder.course.folder import Course
 from autograder.intake import archive as arrivals
-from autograder.intake import submission
+from autograder.intake import notebook as rebuilding
+from autograder.intake import store
 
 RELEASED = {
     "cells": [
@@ -45,7 +46,7 @@ def answered(text, source=None):
 
 
 def test_a_written_answer_is_put_into_the_released_notebook():
-    notebook, remarks = submission.rebuild(RELEASED, submitted(RELEASED["cells"][1], answered("Because.")))
+    notebook, remarks = rebuilding.rebuild(RELEASED, submitted(RELEASED["cells"][1], answered("Because.")))
     assert notebook["cells"][2]["source"] == "Because." and remarks == ()
     assert RELEASED["cells"][2]["source"] == "YOUR ANSWER HERE"
 
@@ -53,12 +54,12 @@ def test_a_written_answer_is_put_into_the_released_notebook():
 def test_an_edited_grade_cell_changes_nothing():
     forged = json.loads(json.dumps(RELEASED["cells"][1]))
     forged["source"], forged["metadata"]["nbgrader"]["points"] = "1000", 1000
-    notebook, _ = submission.rebuild(RELEASED, submitted(forged, answered("x")))
+    notebook, _ = rebuilding.rebuild(RELEASED, submitted(forged, answered("x")))
     assert notebook["cells"][1] == RELEASED["cells"][1]
 
 
 def test_a_deleted_cell_is_put_back_and_a_doubled_one_counts_once():
-    notebook, remarks = submission.rebuild(RELEASED, submitted(answered("first"), answered("second")))
+    notebook, remarks = rebuilding.rebuild(RELEASED, submitted(answered("first"), answered("second")))
     assert [cell["cell_type"] for cell in notebook["cells"]] == ["markdown", "code", "markdown"]
     assert notebook["cells"][2]["source"] == "first"
     assert "the cell masks-causal_mask was deleted: put back" in remarks
@@ -70,7 +71,7 @@ BROKEN = [b"{", b"[]", b'{"cells": 3}', b"\xff\xfe", b"[" * 100_000, b'{"cells":
 
 @pytest.mark.parametrize("data", BROKEN)
 def test_a_broken_notebook_leaves_the_released_one(data):
-    notebook, remarks = submission.rebuild(RELEASED, data)
+    notebook, remarks = rebuilding.rebuild(RELEASED, data)
     assert notebook == RELEASED and remarks
 
 
@@ -112,18 +113,18 @@ def test_a_submission_that_came_another_way_is_cleaned_once_and_kept(course):
     (folder / "torch.py").write_text("raise SystemExit")
     (folder / "ps3.ipynb").write_text("{")
     (folder / "timestamp.txt").write_text("2026-01-02 03:04:05 UTC")
-    remarks = submission.normalise(course, "ada", "ps3")
+    remarks = store.take_in(course, "ada", "ps3").remarks
     assert not (folder / "torch.py").exists() and "torch.py" in " ".join(remarks)
     assert json.loads((folder / "ps3.ipynb").read_text()) == RELEASED
     assert (folder / "timestamp.txt").read_text() == "2026-01-02 03:04:05 UTC"
     kept = list(course.received("ada", "ps3").glob("*/submission/torch.py"))
     assert len(kept) == 1
-    assert submission.normalise(course, "ada", "ps3") == remarks
+    assert store.take_in(course, "ada", "ps3").remarks == remarks
     assert len(list(course.received("ada", "ps3").iterdir())) == 1
 
 
 def test_a_file_slipped_in_after_cleaning_is_cleaned_again(course):
-    submission.store(course, "ada", "ps3", arrivals.Received({"masks.py": b"x = 1"}, None, ()))
+    store.store(course, "ada", "ps3", arrivals.Received({"masks.py": b"x = 1"}, None, ()))
     (course.submitted("ada", "ps3") / "torch.py").write_text("x")
-    submission.normalise(course, "ada", "ps3")
+    store.take_in(course, "ada", "ps3")
     assert not (course.submitted("ada", "ps3") / "torch.py").exists()

@@ -19,7 +19,8 @@ FUNCTION, CLASS = (
 NUMBER = f"3.{1 + max(int(one.number[2:]) for one in exercises() if one.number.startswith('3.'))}"  # the next one
 JUDGE = """
 import json, sys
-from autograder.judge.judge import PUBLIC_POLICY, Submission, judge_problem_set
+from autograder.answer_key.keys import PUBLIC_POLICY, live_answer_key
+from autograder.judge.judge import judge_problem_set
 from autograder.course.paths import REFERENCE
 from autograder.sandbox.bubblewrap import open_sandbox
 
@@ -27,7 +28,7 @@ reference = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
 wrong = reference | {"rows.py": b"def scaled_rows(x, factor):\\n    return x + factor\\n"}
 found = {}
 for name, files in {"reference": reference, "wrong": wrong}.items():
-    results = judge_problem_set(Submission(files), "ps2", PUBLIC_POLICY, open_sandbox("auto"))
+    results = judge_problem_set(files, live_answer_key("ps2", PUBLIC_POLICY), open_sandbox("auto"))
     one = next(one for one in results if one.exercise.id == "rows.scaled_rows")
     found[name] = [one.points, one.max_points, one.misconceptions]
 print(json.dumps(found))

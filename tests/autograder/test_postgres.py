@@ -18,11 +18,10 @@ from autograder.gradebook.errors import NotEntered
 from autograder.gradebook.preprocessor import gradebook
 from autograder.gradebook.scores import scores
 from autograder.gradebook.sync import GradebookSync
-from autograder.intake import archive, submission
-from autograder.judge import cache
+from autograder.intake import archive, store
 from autograder.release import bundle
 
-from .judged_class import CLASS, enter, enter_where_another_does, judged_course
+from .judged_class import CLASS, enter, enter_where_another_does, judged_course, on_file
 from .postgresql import Server
 
 LARGE_CLASS = 6
@@ -84,7 +83,7 @@ def handed_in(server, tmp_path_factory):
     released = (course.release("ps1") / "ps1.ipynb").read_text(encoding="utf-8")
     for student in make_class("ps1", LARGE_CLASS, course.secret):
         write(student, "ps1", released, folder / student.name)
-        submission.store(course, student.name, "ps1", archive.read_folder(folder / student.name, "ps1"))
+        store.store(course, student.name, "ps1", archive.read_folder(folder / student.name, "ps1"))
     return course
 
 
@@ -233,11 +232,11 @@ def test_trouble_stops_only_those_who_meet_it(course, whole, server, monkeypatch
     monkeypatch.setattr(sync, "PATIENCE", 0.3)
     verdicts = {student: on_file(course, student) for student in CLASS}
     with GradebookSync(course, "ps1") as book:
-        book.enter("ada", verdicts["ada"])
+        book.enter(*verdicts["ada"])
         with trouble(server, course), pytest.raises(NotEntered, match=told):
-            book.enter("ben", verdicts["ben"])
+            book.enter(*verdicts["ben"])
         assert {path.name for path in (course.root / "autograded").iterdir()} == {"ada"}
-        book.enter("carla", verdicts["carla"])
+        book.enter(*verdicts["carla"])
     assert_completed_by_the_next_run(course, whole)
 
 
@@ -245,7 +244,7 @@ def test_nobody_is_told_of_a_connection_that_was_lost_while_others_were_judged(c
     verdicts = {student: on_file(course, student) for student in CLASS}
     with GradebookSync(course, "ps1") as book:
         for student in CLASS:
-            book.enter(student, verdicts[student])
+            book.enter(*verdicts[student])
             server.sql(
                 f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database_of(course)}'"
             )

@@ -10,7 +10,7 @@ from autograder import pipeline
 from autograder.course.paths import ROOT
 from autograder.gradebook.audit_log import Log, read_log
 from autograder.gradebook.preprocessor import api
-from autograder.gradebook.sync import Entering
+from autograder.gradebook.sync import GradebookSync
 
 from .judged_class import CLASS, assert_the_same, copy_of, dump, judged_course
 
@@ -64,12 +64,12 @@ def test_two_who_regrade_at_once_come_to_what_one_comes_to(course, entered):
 
 
 def test_whose_record_another_takes_away_to_judge_again_is_entered_all_the_same(course, entered, monkeypatch):
-    def robbed(book, student, record, enter=Entering.enter):
-        course.result_file(student, "ps1").unlink()
-        enter(book, student, record)
+    def robbed(book, submission, result, enter=GradebookSync.enter):
+        course.result_file(submission.student, "ps1").unlink()
+        return enter(book, submission, result)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Entering, "enter", robbed)
+        patch.setattr(GradebookSync, "enter", robbed)
         lines = pipeline.grade(course, "ps1", regrade=True)
     assert [line.points for line in lines if line.points is None] == []
     assert_the_same(entered, course)

@@ -6,6 +6,7 @@ import functools
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent
 
@@ -76,7 +77,7 @@ def exercises() -> tuple[Exercise, ...]:
     return tuple(sorted(found, key=lambda exercise: [int(part) for part in exercise.number.split(".")]))
 
 
-def _exercise(entry: dict, chapter: str, library: str) -> Exercise:
+def _exercise(entry: dict[str, Any], chapter: str, library: str) -> Exercise:
     fields = dict(entry)
     wrong = tuple(Misconception(**one) for one in fields.pop("misconception", []))
     for name in ("hints", "depends_on", "forbidden"):
