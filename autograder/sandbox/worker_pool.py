@@ -29,7 +29,7 @@ from .usage import Looks, Used
 START = 120.0  # seconds by the clock, for a house to be ready or a room to be closed
 LINGER = 0.5  # likewise, for a sandbox whose programs have ended to end too
 OURS = 1  # generations of processes that are the grader's own, below a house or whatever was started
-RUNNER = ("arrays.py", "objects.py", "runner.py", "steps.py", "traces.py")  # of selfcheck
+RUNNER = ("arrays.py", "module_state.py", "objects.py", "runner.py", "steps.py", "traces.py")  # of selfcheck
 
 
 @dataclass

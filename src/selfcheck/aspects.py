@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .arrays import Array, unpack
+from .module_state import listed, missing_parameter, wrong_shape
 from .plan import Check
 from .shapes import shape_advice
-from .steps import listed, missing_parameter, wrong_shape
 from .trees import Difference, compare_arrays, leaves
 from .words import argument_name, form_advice, name_of
 
