@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..answer_key.keys import AnswerKey
-from ..sandbox.worker_pool import build_ahead
+from ..sandbox.worker_pool import start_fork_server
 from .result import Result
 from .task import Task, judge_task
 
@@ -50,8 +50,8 @@ def judged(
             if not isinstance(task, Task):
                 yield name, task
                 continue
-            if scheduler is None and task.isolation != "none":
-                build_ahead(min(cores(), len(names) + 1))
+            if scheduler is None:
+                start_fork_server(task.isolation)
             workers = workers or stack.enter_context(opened(scheduler))
             if task.problem_set not in workers.answer_keys:
                 workers.share(answer_key(task.problem_set))

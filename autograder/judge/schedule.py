@@ -12,8 +12,9 @@ from selfcheck.verdict import Differences, differences_of
 
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
-from ..sandbox.worker_pool import cost_little
-from .protocol import Answers, Request, ask, ask_together
+from ..sandbox.worker_pool import is_fork_server_available
+from .answers import Answers
+from .protocol import Request, ask, ask_together
 
 Keys = dict[Exercise, list[Key]]
 Part = tuple[Exercise, bool]  # of an exercise the visible draws (False), or the hidden ones (True)
@@ -37,7 +38,7 @@ class Schedule:
 
     def run(self) -> dict[Exercise, Compared]:
         """All answers, compared; GraderFault where the sandbox fails."""
-        one_process_is_cheap = cost_little(self._sandbox)
+        one_process_is_cheap = is_fork_server_available(self._sandbox)
         if one_process_is_cheap:
             self._ask_together([part for part in self._requests if not _trains_a_model(self._keys[part[0]])])
         wrong = {exercise for exercise, hidden in self._unanswered() if not hidden}

@@ -1,230 +1,178 @@
-"""The program that waits inside the sandbox with torch imported, and opens a room for each submission.
+"""The fork server: waits inside the sandbox with torch imported, and forks a worker for each submission.
 
-It builds houses, which are copies of it in process namespaces of their own; each opens one room at a time. A room is a
-process in namespaces of its own, with empty scratch folders, no rights and the filter of system calls. It begins as a
-copy of its house, which never sees a submission: what is asked and answered goes through two pipes that a room gets and
-the house gives away; the first line that a room reads is its package, {name: base64}, or null to be told which walls it
-has. Whoever started this program sends, each as one message:
-    first   the filter as the kernel takes it
-    build   with the end of a socket that a house listens to, and answers with `ready`
-and to a house:
-    open    with the two ends of pipes that a room reads and writes
-    close   whatever runs in the room is killed, answered by what ran there has used: {"processor_seconds", "peak_kib",
-            "complete"}
-Each of them ends with whoever holds the other end, and all houses with the program that built them.
+It is the first process of a PID namespace, in which it has every capability and which ends with it. Each worker is the
+first process of a PID namespace below that (see worker.py), with mount, network, IPC, host name and user namespaces of
+its own, fresh scratch folders, no capability and the seccomp filter, before it reads anything of a learner's. The fork
+server itself sees no submission. Any number of workers run at the same time.
+
+The protocol, over a SOCK_SEQPACKET socket whose descriptor stands on the command line:
+    the grader sends the seccomp filter, or b"none";
+    for each worker the grader sends b"fork" with three descriptors: a pipe to read the request from, a pipe to write
+    answers to, and the worker's lifeline, one end of a SOCK_SEQPACKET socket pair.
+Over the lifeline
+    the worker sends b"started", so that the kernel tells the grader its pid;
+    the grader shuts down its side when it wants nothing more: the worker kills all its processes and ends;
+    the fork server sends {"processor_seconds", "peak_kib", "complete"} when the worker has ended, and closes it.
+The first line that a worker reads is the package, {file name: base64}, then the request; null in the place of the
+package has it answer with the properties of its isolation instead.
+When the socket hangs up, the fork server ends, and with it every worker.
 """
 
 from __future__ import annotations
 
 import base64
-import ctypes
 import gc
 import json
 import os
+import selectors
 import signal
 import socket
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-MOST = 1 << 16  # bytes of a message
-PACKAGE = "/room/work"  # where a room finds the learner's package
-OF_A_HOUSE = 0x10000000 | 0x00020000 | 0x20000000  # namespaces: user, mount, process
-OF_A_ROOM = OF_A_HOUSE | 0x08000000 | 0x04000000 | 0x40000000  # IPC, host name, network: a socket could outlive it
-BIND = 0x1000 | 0x4000  # with what is mounted below it
-READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS, AGAIN = 1, 2, 4, 8, 32  # of mount(2)
-SCRATCH = 64 * 2**20
-CAPABILITIES = 0x20080522  # the version of the form of capset(2)
-LINGER = 2.0  # seconds that killed processes may take to end
+from . import linux, runner, self_test, worker
+
+MESSAGE_BYTES = 1 << 16
+PACKAGE = f"{self_test.INSIDE}/work"  # where a worker mounts the learner's package
+SCRATCH_BYTES = 64 * 2**20
+SCRATCH = ("/tmp", "/dev/shm")
+SAFE = linux.NO_SETUID | linux.NO_DEVICES
+NO_FILTER = b"none"
+#: A worker's namespaces beside that for PIDs, which the fork server makes; a socket could outlive its worker.
+OF_A_WORKER = linux.NEW_MOUNTS | linux.NEW_IPC | linux.NEW_HOST_NAME | linux.NEW_NETWORK
 
 
-def main(descriptor: int) -> None:
-    """Build houses until the other side hangs up."""
-    torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
-    runner.set_dumpable(False)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whoever inherits that it is ignored is told nothing of its children
-    control = socket.socket(fileno=descriptor)
-    filtered = control.recv(MOST)
-    gc.freeze()  # a collection in a room would copy the pages of all that is here
-    gc.set_threshold(20_000, 20, 20)  # reading a request alone would set off a hundred
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(control, MOST, 1)
-        if not message:
-            break
-        if os.fork() == 0:
-            try:
-                control.close()
-                if _is_first(OF_A_HOUSE, descriptors):
-                    _open_rooms(socket.socket(fileno=descriptors[0]), filtered)
-            finally:
-                os._exit(1)
-        os.close(descriptors[0])
-        with suppress(ChildProcessError):  # houses that have ended
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+def main(descriptor: str) -> None:
+    """Enter namespaces with a fork server in them, and wait for it."""
+    linux.unshare_user(linux.NEW_MOUNTS | linux.NEW_PIDS)
+    server = os.fork()
+    if server == 0:
+        try:
+            linux.mount("proc", "/proc", SAFE | linux.NO_PROGRAMS)
+            ForkServer(socket.socket(fileno=int(descriptor))).serve()
+        finally:
+            os._exit(0)
+    os.close(int(descriptor))
+    os.waitpid(server, 0)
 
 
-def _open_rooms(control: socket.socket, filtered: bytes) -> None:
-    """Open rooms, one at a time, until the other side hangs up."""
-    _mount("proc", "/proc", NO_SETUID | NO_DEVICES | NO_PROGRAMS)
-    runner.set_dumpable(False)
-    control.send(b"ready")
-    keeper = 0
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(control, MOST, 2)
-        if not message:
-            break
-        if message == b"open":
-            keeper = os.fork()
-            if keeper == 0:
-                try:
-                    control.close()
-                    if _is_first(OF_A_ROOM, descriptors):
-                        _be_a_room(*descriptors, filtered)
-                finally:
-                    os._exit(1)
-        for one in descriptors:
-            os.close(one)
-        if message == b"close":
-            control.send(json.dumps(_end_all(keeper)).encode())
-    _end_all(keeper)
+class ForkServer:
+    """Forks workers until the grader hangs up."""
 
+    def __init__(self, control: socket.socket) -> None:
+        import torch
+        import torch.fx.experimental.symbolic_shapes  # what the first backward pass of a process imports
 
-def _is_first(namespaces: int, descriptors: list[int]) -> bool:
-    """True in a new process, the first in new namespaces; in this one False, when that has ended. It has every right
-    in them, and alone has the descriptors.
-    """
-    user, group = os.getuid(), os.getgid()
-    runner.set_dumpable(True)  # or its own files in /proc are root's
-    _sure(ctypes.CDLL(None, use_errno=True).unshare(namespaces))
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-            file.write(text)
-    child = os.fork()
-    if child == 0:
-        return True
-    for one in descriptors:
-        os.close(one)
-    os.waitpid(child, 0)
-    return False
+        import selfcheck.runner  # noqa: F401  (imported once, here, for every worker)
 
+        torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
+        linux.set_dumpable(False)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a process that ignores its children is not told their usage
+        self._control = control
+        self._filter = control.recv(MESSAGE_BYTES)
+        self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
+        self._selector = selectors.DefaultSelector()
+        gc.freeze()  # a collection in a worker would copy the pages of all that is here
+        gc.set_threshold(20_000, 20, 20)  # reading a request alone would set off a hundred
 
-def _end_all(keeper: int) -> dict[str, float | bool]:
-    """Kill whatever runs here but this process, the first of its namespace; what it has used.
-
-    complete: whether the times of all are in the sum. What a room's first process takes with it when it ends counts
-    nowhere, so that the others have to be dead before it.
-    """
-    complete = _end_followers(keeper)
-    with suppress(ProcessLookupError):  # there was nobody
-        os.kill(-1, signal.SIGKILL)
-    seconds, peak = 0.0, 0
-    with suppress(ChildProcessError):
+    def serve(self) -> None:
+        """Fork and wait, until the grader hangs up."""
+        self._selector.register(self._control, selectors.EVENT_READ)
         while True:
-            _, _, usage = os.wait4(-1, 0)
-            seconds += usage.ru_utime + usage.ru_stime
-            peak = max(peak, usage.ru_maxrss)
-    return {"processor_seconds": seconds, "peak_kib": peak, "complete": complete}
+            for key, _ in self._selector.select():
+                if key.fileobj is not self._control:
+                    self._selector.unregister(key.fileobj)
+                    _report(*key.data, key.fd)
+                    continue
+                message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 3)
+                if not message:
+                    return
+                self._fork_worker(*descriptors)
+
+    def _fork_worker(self, requests: int, answers: int, lifeline: int) -> None:
+        """Fork a worker, and watch for its end."""
+        try:
+            linux.unshare(linux.NEW_PIDS)
+            pid = os.fork()
+            if pid == 0:
+                status = 1
+                try:
+                    _be_worker(requests, answers, lifeline, self._filter)
+                    status = 0
+                finally:
+                    os._exit(status)
+            self._selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, os.dup(lifeline)))
+        except OSError:  # too many processes or namespaces
+            _send_usage(os.dup(lifeline), 0.0, 0, False)
+        finally:
+            linux.enter_namespace(self._own_pids, linux.NEW_PIDS)
+            for descriptor in (requests, answers, lifeline):
+                os.close(descriptor)
 
 
-def _end_followers(keeper: int) -> bool:
-    """Kill every process of a room but the first, which the keeper has started; whether all of them are dead."""
-    end = time.monotonic() + LINGER
-    while time.monotonic() < end:
-        parents = dict(_living())
-        followers = [pid for pid, parent in parents.items() if keeper not in (pid, parent)]
-        if not followers:
-            return True
-        for pid, parent in parents.items():
-            with suppress(ProcessLookupError):
-                if parent == keeper:
-                    os.kill(pid, signal.SIGSTOP)  # so that it starts nobody else
-                elif pid != keeper:
-                    os.kill(pid, signal.SIGKILL)
-        time.sleep(0.001)
-    return False
+def _report(pid: int, lifeline: int, ended: int) -> None:
+    """Tell the grader what a worker that has ended has used, with every process of its namespace.
+
+    Usage is complete where the worker says, by its status, that it has waited for all of them: what nobody waits for
+    is counted nowhere.
+    """
+    _, status, usage = os.wait4(pid, 0)
+    os.close(ended)
+    _send_usage(lifeline, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, status == 0)
 
 
-def _living() -> Iterator[tuple[int, int]]:
-    """Each process here but this one, and its parent; not those that are dead and were not waited for."""
-    for name in os.listdir("/proc"):
-        if name.isdigit() and name != "1":
-            with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
-                state, parent, *more = file.read().rpartition(b")")[2].split()
-                if state != b"Z" or int(more[15]) > 1:  # a process whose first thread alone has ended looks dead too
-                    yield int(name), int(parent)
+def _send_usage(lifeline: int, seconds: float, peak_kib: int, complete: bool) -> None:
+    usage = {"processor_seconds": seconds, "peak_kib": peak_kib, "complete": complete}
+    with suppress(OSError), socket.socket(fileno=lifeline) as channel:  # the grader may be gone
+        channel.send(json.dumps(usage).encode())
 
 
-def _be_a_room(asked: int, answers: int, filtered: bytes) -> None:
-    """Furnish the room, give up every right, and have the package answer."""
+def _be_worker(requests: int, answers: int, lifeline: int, filter_rules: bytes) -> None:
+    """Isolate this process, drop its capabilities, and serve the request."""
     os.setsid()
-    os.dup2(asked, 0)
-    os.dup2(answers, 3)
-    os.closerange(4, 1 << 12)
+    for place, descriptor in ((0, requests), (3, answers), (4, lifeline)):
+        os.dup2(descriptor, place)
+    os.closerange(5, 1 << 12)
+    with socket.socket(fileno=os.dup(4)) as channel:
+        channel.send(b"started")
+    linux.unshare(OF_A_WORKER)
     files = json.loads(sys.stdin.readline())
-    _furnish(files or {})
-    _drop_rights(filtered)
+    proc = os.open("/proc", os.O_PATH)
+    _mount_scratch(files or {})
+    # The user namespace counts the worker's processes apart from others', and owns none of its other namespaces.
+    linux.unshare_user(proc=f"/proc/self/fd/{proc}")
+    os.close(proc)
+    linux.drop_capabilities()
+    linux.install_filter(b"" if filter_rules == NO_FILTER else filter_rules)
     if files is None:
-        os.write(3, json.dumps(self_test.walls()).encode())
+        runner.say(3, self_test.properties())
     else:
-        runner.main(3, PACKAGE)
+        worker.serve(3, PACKAGE, lifeline=4)
 
 
-def _furnish(files: dict[str, str]) -> None:
-    """This room's processes alone in /proc, empty folders in the place of the house's, the package where it is read."""
-    _mount("proc", "/proc", READ_ONLY | NO_SETUID | NO_DEVICES | NO_PROGRAMS)
-    for place in ("/tmp", "/dev/shm", PACKAGE):
-        with kept_below(place):
-            _mount("tmpfs", place, NO_SETUID | NO_DEVICES, f"size={SCRATCH},mode=1777")
+def _mount_scratch(files: dict[str, str]) -> None:
+    """Mount a /proc with the worker's processes alone, empty scratch folders, and the package, read-only."""
+    linux.mount("proc", "/proc", linux.READ_ONLY | SAFE | linux.NO_PROGRAMS)
+    for place in (*SCRATCH, PACKAGE):
+        with kept_mounts_below(place):
+            linux.mount("tmpfs", place, SAFE, f"size={SCRATCH_BYTES},mode=1777")
     os.chdir("/tmp")  # the one that is there now
     os.mkdir(f"{PACKAGE}/attention")
     for name, data in files.items():
         with open(f"{PACKAGE}/attention/{name}", "wb") as file:
             file.write(base64.b64decode(data))
-    _mount("tmpfs", PACKAGE, AGAIN | READ_ONLY | NO_SETUID | NO_DEVICES)
+    linux.mount("tmpfs", PACKAGE, linux.REMOUNT | linux.READ_ONLY | SAFE)
 
 
 @contextmanager
-def kept_below(place: str) -> Iterator[None]:
+def kept_mounts_below(place: str) -> Iterator[None]:
     """Have what is mounted below a folder stand there again after it is covered: the interpreter may lie there."""
     with open("/proc/self/mountinfo", encoding="utf-8") as lines:
         mounted = [line.split()[4].replace("\\040", " ") for line in lines]
     kept = {path: os.open(path, os.O_PATH) for path in mounted if path.startswith(f"{place}/")}
     yield
-    library = ctypes.CDLL(None, use_errno=True)
     for path, descriptor in kept.items():
         os.makedirs(path)
-        _sure(library.mount(b"/proc/self/fd/%d" % descriptor, path.encode(), None, BIND, None))
+        linux.bind(f"/proc/self/fd/{descriptor}", path)
         os.close(descriptor)
-
-
-def _mount(kind: str, place: str, flags: int, options: str = "") -> None:
-    library = ctypes.CDLL(None, use_errno=True)
-    _sure(library.mount(kind.encode(), place.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode()))
-
-
-def _drop_rights(filtered: bytes) -> None:
-    """Give up every right in the namespaces just made, and the system calls that the filter refuses."""
-    library = ctypes.CDLL(None, use_errno=True)
-    head = (ctypes.c_uint32 * 2)(CAPABILITIES, 0)
-    _sure(library.capset(head, (ctypes.c_uint32 * 6)()))
-    _sure(library.prctl(38, 1, 0, 0, 0))  # PR_SET_NO_NEW_PRIVS
-    runner.keep_to(filtered if filtered != b"none" else b"")
-
-
-def _sure(outcome: int) -> None:
-    if outcome:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-
-
-if __name__ == "__main__":
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    import runner
-    import self_test
-    import torch
-    import torch.fx.experimental.symbolic_shapes  # what the first backward pass of a process imports
-
-    import selfcheck.runner  # noqa: F401  (imported once, here, for every room)
-
-    main(int(sys.argv[1]))

@@ -44,32 +44,34 @@ class Used:
         }
 
 
-class Looks:
-    """What the processes of a room are seen to take while they run."""
+class UsageWatch:
+    """What the processes of a worker are seen to use while they run, where no cgroup counts them."""
 
     def __init__(self) -> None:
         self._peak = 0
         self._seconds: dict[psutil.Process, float] = {}
 
-    def look(self, pid: int, ours: int) -> int:
-        """Bytes that all processes below `pid` take now, those of files left out.
+    def look(self, pid: int, own_generations: int) -> int:
+        """Bytes that a process and all below it use now, without those of files.
 
-        ours: so many generations below `pid` are the grader's own programs; they count here, and not as used
+        own_generations: so many generations, from `pid` on, are the grader's own programs; they are in this sum, and
+            not in the peak or the seconds of the submission
         """
-        taken = used = 0
-        generation = {pid: 0}
+        in_all = of_submission = 0
         with suppress(psutil.Error):
-            for one in psutil.Process(pid).children(recursive=True):  # parents stand before their children
-                with suppress(psutil.Error), one.oneshot():
-                    memory, times = one.memory_info(), one.cpu_times()
-                    bytes_ = memory.rss - getattr(memory, "shared", 0) + _shared_by(one.pid)
-                    taken += bytes_
-                    generation[one.pid] = generation.get(one.ppid(), ours) + 1
-                    if generation[one.pid] > ours:
-                        used += bytes_
-                        self._seconds[one] = times.user + times.system
-        self._peak = max(self._peak, used)
-        return taken
+            first = psutil.Process(pid)
+            generation = {first.pid: 0}
+            for process in [first, *first.children(recursive=True)]:  # parents stand before their children
+                with suppress(psutil.Error), process.oneshot():
+                    memory, times = process.memory_info(), process.cpu_times()
+                    bytes_ = memory.rss - getattr(memory, "shared", 0) + _shared_by(process.pid)
+                    in_all += bytes_
+                    level = generation.setdefault(process.pid, generation.get(process.ppid(), own_generations - 1) + 1)
+                    if level >= own_generations:
+                        of_submission += bytes_
+                        self._seconds[process] = times.user + times.system
+        self._peak = max(self._peak, of_submission)
+        return in_all
 
     def at_least(self, used: Used) -> Used:
         """What was used, where more of it was seen than was counted."""
@@ -89,7 +91,7 @@ def _shared_by(process: int) -> int:
 
 @dataclass
 class Tally:
-    """What a submission used so far, room after room.
+    """What a submission used so far, worker after worker.
 
     seconds: of the processor, by the id of each exercise that had a process of its own
     """
@@ -102,12 +104,12 @@ class Tally:
         return {"seconds": round(self.seconds[exercise], 2)} if exercise in self.seconds else {}
 
     def add(self, used: Used, seconds: list[tuple[str, Any]]) -> None:
-        """Count a room; seconds: what its first process, which is ours, says of each exercise.
+        """Count a worker; seconds: what it says of each exercise.
 
-        What it says is left out where it is more than the kernel counted for the room.
+        That is left out where it is more than the kernel counted for the worker.
         """
         self.used += used
-        sound = [(name, said) for name, said in seconds if type(said) is float and 0 <= said < math.inf]
-        if sum(said for _, said in sound) <= used.processor_seconds + ROUNDING:
-            for name, said in sound:
-                self.seconds[name] = self.seconds.get(name, 0.0) + said
+        valid = [(name, number) for name, number in seconds if type(number) is float and 0 <= number < math.inf]
+        if sum(number for _, number in valid) <= used.processor_seconds + ROUNDING:
+            for name, number in valid:
+                self.seconds[name] = self.seconds.get(name, 0.0) + number

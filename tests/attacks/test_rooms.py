@@ -1,4 +1,4 @@
-"""What one room of a house leaves to the next, and what it can take from whoever grades."""
+"""What one worker of a fork server leaves to the next, and what it can take from whoever grades."""
 
 import time
 
@@ -8,10 +8,10 @@ from autograder.answer_key.keys import live_answer_key
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.course.policy import GradingPolicy
-from autograder.judge import judge, protocol
-from autograder.sandbox import bubblewrap as walls
-from autograder.sandbox import worker_pool as house_rooms
+from autograder.judge import exchange, judge, limits, protocol
+from autograder.sandbox import bubblewrap
 from autograder.sandbox.bubblewrap import open_sandbox
+from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.catalogue import in_problem_set
 from selfcheck.plan import call
 
@@ -26,7 +26,7 @@ def causal_mask(n):
     waits.bind(chr(0) + "stays")
     waits.listen(5)
     asks.connect(chr(0) + "stays")
-    asks.sendall(b"from the room before")
+    asks.sendall(b"from the worker before")
     socket.send_fds(one, [b"."], [part.fileno() for part in (one, other, waits, asks)])
     return n
 """
@@ -34,13 +34,13 @@ LOOKS = """
 def causal_mask(n):
     return open("/proc/net/unix").read()
 """
-#: Finds notes in the folders that a room may have, and leaves one in each that it can write to.
+#: Finds notes in the folders that a worker may have, and leaves one in each that it can write to.
 NOTES = """
 import os
 
 def causal_mask(n):
     found, left = [], []
-    for folder in ("/tmp", "/dev/shm", "/dev/mqueue", "/var/tmp", "/run", "/room", "/room/work/attention"):
+    for folder in ("/tmp", "/dev/shm", "/dev/mqueue", "/var/tmp", "/run", "/sandbox", "/sandbox/work/attention"):
         try:
             found += [folder] * os.path.exists(folder + "/note")
             open(folder + "/note", "w").close()
@@ -76,16 +76,16 @@ def sandbox():
 
 
 @pytest.fixture
-def rooms(monkeypatch):
-    """What every room said, in the order of their opening."""
+def workers(monkeypatch):
+    """What every worker said, in the order of their start."""
     said = []
 
-    def exchange(*given, exchange=protocol._exchange):
-        data, stopped = exchange(*given)
-        said.append(data)
-        return data, stopped
+    def recorded(*given):
+        exchanged = exchange.exchange(*given)
+        said.append(exchanged.data)
+        return exchanged
 
-    monkeypatch.setattr(protocol, "_exchange", exchange)
+    monkeypatch.setattr(protocol, "exchange", recorded)
     return said
 
 
@@ -93,13 +93,13 @@ def ask(sandbox, body, *requests):
     return [one["0"][0] for one in protocol.ask(GIVEN | {"masks.py": body.encode()}, list(requests), False, sandbox)]
 
 
-def test_no_socket_outlives_its_room(sandbox):
+def test_no_socket_outlives_its_worker(sandbox):
     shown = protocol.Request("masks.causal_mask", SHOWN)
     assert "error" not in ask(sandbox, STAYS, shown)[0]
     assert "stays" not in ask(sandbox, LOOKS, shown)[0]["value"]["value"]
 
 
-def test_no_file_outlives_its_room(sandbox):
+def test_no_file_outlives_its_worker(sandbox):
     shown = protocol.Request("masks.causal_mask", SHOWN)
     for said in (ask(sandbox, NOTES, shown)[0]["value"]["value"] for _ in range(2)):
         assert "found [], left ['/tmp', '/dev/shm'" in said
@@ -108,9 +108,7 @@ def test_no_file_outlives_its_room(sandbox):
 def test_what_is_hidden_below_usr_is_empty_and_stays_so(monkeypatch):
     hidden = {"EXCHANGE": "/usr/share", "OURS": ("/usr/include", "/usr/bin/none")}
     for name, places in hidden.items():
-        monkeypatch.setattr(walls, name, places)
-    monkeypatch.setattr(house_rooms, "_idle", [])
-    monkeypatch.setattr(house_rooms, "_builder", None)
+        monkeypatch.setattr(bubblewrap, name, places)
     look = """
 import os
 
@@ -125,47 +123,45 @@ def causal_mask(n):
             pass
     return str(found)
 """
-    said = ask(open_sandbox(), look, protocol.Request("masks.causal_mask", SHOWN))[0]["value"]["value"]
+    with WorkerPool() as pool:
+        said = ask(open_sandbox(pool=pool), look, protocol.Request("masks.causal_mask", SHOWN))[0]["value"]["value"]
     assert said == "[False, False, True]"
-    for house in house_rooms._idle:
-        house.end()
-    house_rooms._builder.end()
 
 
 def test_memory_that_could_be_shared_is_counted(sandbox, monkeypatch):
-    monkeypatch.setattr(protocol, "MEMORY_IN_ALL", 2**30)  # of which the house's own processes take most
+    monkeypatch.setattr(limits, "MEMORY_BYTES", 2**29)  # of which the worker and its fork take half
     shown = protocol.Request("masks.causal_mask", SHOWN)
     assert "error" not in ask(sandbox, SHARED.replace("2**29", "2**24"), shown)[0]
     assert "too much memory" in ask(sandbox, SHARED, shown)[0]["error"]["text"]
 
 
-def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_again(sandbox, rooms):
-    asked = [protocol.Request("masks.causal_mask", SHOWN), protocol.Request("masks.other", HIDDEN, later=True)]
+def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_again(sandbox, workers):
+    asked = [protocol.Request("masks.causal_mask", SHOWN), protocol.Request("masks.other", HIDDEN, hidden=True)]
     answers = ask(sandbox, KILLED + "def other(n):\n    return n\n", *asked)
     assert answers[0]["error"]["type"] == "Stopped" and answers[1]["value"]["value"] == "77"
-    assert [b'"place": 1' in data for data in rooms] == [False, True]
+    assert [b'"place": 1' in data for data in workers] == [False, True]
 
 
 def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(sandbox, monkeypatch):
     stopped = []
 
-    def exchange(*given):
+    def stops(*given):
         stopped.append(time.sleep(0.1))
-        return b'{"started": true}\n', True
+        return exchange.Exchanged(b'{"started": true}\n', stopped=True)
 
-    monkeypatch.setattr(protocol, "_exchange", exchange)
-    monkeypatch.setattr(protocol, "BUDGET", 0.2 / protocol.PATIENCE / protocol.ATTEMPTS)
+    monkeypatch.setattr(protocol, "exchange", stops)
+    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 0.2 / limits.WALL_CLOCK_FACTOR / limits.ATTEMPTS)
     answers = ask(sandbox, LOOKS, *(protocol.Request(f"masks.f{number}", SHOWN) for number in range(6)))
     assert len(stopped) < 4, "six exercises, twice each"
     assert {answer["error"]["type"] for answer in answers} == {"Stopped"}
 
 
 @pytest.mark.parametrize("wrong", [True, False])
-def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, rooms, wrong):
+def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, workers, wrong):
     files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
     files["worked_example.py"] += f"\n\nif {wrong}:\n    softmax = len\n".encode()
     judge.judge_problem_set(files, live_answer_key("ps1", GradingPolicy(b"s" * 20)), sandbox)
     count = len(in_problem_set("ps1"))
-    answered = [data.count(b'"answers"') for data in rooms]
+    answered = [data.count(b'"answers"') for data in workers]
     # What is shown of all, the wrong ones by themselves to the end, then what is hidden of the others.
-    assert (answered[0] == count and len(rooms) == 3) if wrong else answered == [2 * count]
+    assert (answered[0] == count and len(workers) == 3) if wrong else answered == [2 * count]

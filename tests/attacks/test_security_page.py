@@ -4,7 +4,7 @@ import re
 
 from autograder.answer_key.reference import hidden_checks, visible_checks
 from autograder.course.paths import BOOK, ROOT
-from autograder.judge import protocol
+from autograder.judge import limits
 from selfcheck.catalogue import exercises
 
 PAGE = (BOOK / "guides" / "security.md").read_text(encoding="utf-8")
@@ -31,8 +31,8 @@ def test_the_points_that_rest_on_facts_about_a_process_are_counted():
 
 def test_the_limits_are_those_of_the_sandbox():
     text = " ".join(PAGE.split())
-    assert f"{protocol.SECONDS:.0f} seconds of processor time" in text
-    assert f"{protocol.MEMORY // 2**30} GiB of address space" in text
-    assert f"{protocol.MEMORY_IN_ALL // 2**30} GiB of memory in all" in text
-    assert f"{protocol.PROCESSES} processes" in text
-    assert f"{protocol.BUDGET:.0f} seconds of processor time per problem set" in text
+    assert f"{limits.EXERCISE_CPU_SECONDS:.0f} seconds of processor time" in text
+    assert f"{limits.ADDRESS_SPACE_BYTES // 2**30} GiB of address space" in text
+    assert f"{limits.MEMORY_BYTES // 2**30} GiB of memory in all" in text
+    assert f"{limits.PROCESSES} processes" in text
+    assert f"{limits.SUBMISSION_CPU_SECONDS:.0f} seconds of processor time per problem set" in text

@@ -21,7 +21,8 @@ from autograder.course.printable import printable
 from autograder.intake import archive as arrivals
 from autograder.intake import notebook as rebuilding
 from autograder.intake import store, time_stamps
-from autograder.judge import cache, protocol
+from autograder.judge import answers as validation
+from autograder.judge import cache
 from selfcheck import hints
 from selfcheck.catalogue import exercises
 from selfcheck.recorded import plans_of, visible_keys
@@ -335,10 +336,9 @@ def conversations(draw):
 @fuzz(800, talk=conversations())
 def test_whatever_a_process_says_becomes_a_verdict(talk):
     exercise, keys, data = talk
-    _, lines = protocol._lines(data, 1)
-    request = protocol.Request(exercise.id, plans_of(keys))
+    _, lines = validation.lines_of(data, 1)
     began = time.monotonic()
-    answers = protocol._sound(request, lines[0] if lines else {"died": "ended"})
+    answers = validation.answers_in(plans_of(keys), lines[0] if lines else {"died": "ended"})
     result = judge(exercise, keys, [answers[str(place)] for place in range(len(keys))])
     assert time.monotonic() - began < SLOWEST
     assert 0 <= result.points <= result.max_points == exercise.max_points - exercise.hidden_points

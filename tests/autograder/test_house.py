@@ -1,5 +1,6 @@
-"""The houses in which rooms are opened: what they cost, and what becomes of one that dies."""
+"""The fork server that workers come from: how many there are, what they leave, and what becomes of one that dies."""
 
+import contextlib
 import threading
 
 import psutil
@@ -8,86 +9,118 @@ import pytest
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.judge import protocol
-from autograder.sandbox import worker_pool
 from autograder.sandbox.bubblewrap import open_sandbox
+from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.plan import call
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
 REQUEST = protocol.Request("masks.causal_mask", {"0": {"calls": [call(3).packed()], "gradient": False}})
 BODY = "def causal_mask(n):\n    return n\n"
-SLEEPS = "import time\n\n\ndef causal_mask(n):\n    time.sleep(1.5)\n    return n\n"
+SLEEPS = "import time\n\n\ndef causal_mask(n):\n    time.sleep(2)\n    return n\n"
+LOOPS = "def causal_mask(n):\n    while True:\n        pass\n"
+ENDED = 30  # seconds by the clock within which processes end, however busy the machine is
 
 
-@pytest.fixture(autouse=True)
-def own_houses(monkeypatch):
-    """A builder and houses of this test alone."""
-    if not worker_pool.cost_little(open_sandbox()):
-        pytest.skip("no namespaces within namespaces here: every room is a sandbox of its own")
-    for name, empty in (("_builder", None), ("_idle", []), ("_built", 0)):
-        monkeypatch.setattr(worker_pool, name, empty)
-    yield
-    for house in worker_pool._idle:
-        house.end()
-    worker_pool._builder.end()
+@pytest.fixture
+def pool():
+    """A fork server of this test alone."""
+    with WorkerPool() as pool:
+        if not pool.is_fork_server_available(open_sandbox()):
+            pytest.skip("no namespaces within namespaces here: every worker has a bubblewrap of its own")
+        yield pool
 
 
-def answer(body=BODY):
-    answers = protocol.ask(GIVEN | {"masks.py": body.encode()}, [REQUEST], True, open_sandbox())
+def answer(pool, body=BODY):
+    answers = protocol.ask(GIVEN | {"masks.py": body.encode()}, [REQUEST], True, open_sandbox(pool=pool))
     return answers[0]["0"][0]["value"]["value"]
 
 
-def processes():
-    """Those that the builder and its houses consist of, by pid."""
-    return {one.pid for one in psutil.Process(worker_pool._builder._process.pid).children(recursive=True)}
+def open_worker(pool):
+    files = GIVEN | {"masks.py": BODY.encode()}
+    return pool.worker(files, open_sandbox(pool=pool), 2**32)
 
 
-def test_two_rooms_at_once_are_of_one_program(monkeypatch):
-    built = []
-    monkeypatch.setattr(worker_pool, "Builder", lambda real=worker_pool.Builder: built.append(real()) or built[-1])
-    threads = [threading.Thread(target=answer, args=[SLEEPS]) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(built) == 1 and len(worker_pool._idle) == worker_pool._built == 2
-    assert len({house._process.pid for house in worker_pool._idle}) == 2
+def processes(pool):
+    """Those of the fork server and of its workers."""
+    first = psutil.Process(pool.fork_server().pid)
+    return [first, *first.children(recursive=True)]
 
 
-def test_a_room_leaves_no_process_behind():
-    assert answer() == "3"
-    before = processes()
+def kill(victims):
+    for process in victims:
+        with contextlib.suppress(psutil.NoSuchProcess):  # it went with another
+            process.kill()
+    psutil.wait_procs(victims, timeout=ENDED)
+
+
+def test_workers_of_several_threads_run_at_the_same_time_and_come_from_one_fork_server(pool):
+    server, before = pool.fork_server(), set(processes(pool))
+    with contextlib.ExitStack() as stack:
+        workers = [stack.enter_context(open_worker(pool)) for _ in range(3)]
+        pids = {worker.wait_for_pid(ENDED) for worker in workers}
+        assert len(pids) == 3 and pids <= {process.pid for process in processes(pool)}
+    assert pool.fork_server() is server and set(processes(pool)) == before
+
+
+def test_threads_that_begin_together_start_one_fork_server():
+    with WorkerPool() as pool:
+        servers = []
+        threads = [threading.Thread(target=lambda: servers.append(pool.fork_server())) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(servers) == 4 and len(set(servers)) == 1
+
+
+def test_a_worker_leaves_no_process_behind(pool):
+    assert answer(pool) == "3"
+    before = set(processes(pool))
     for _ in range(3):
-        answer()
-    assert processes() == before
+        answer(pool)
+    assert set(processes(pool)) == before
 
 
-def test_a_house_is_one_of_its_builders_processes_by_the_number_that_this_machine_gives_it():
-    answer()
-    assert worker_pool._idle[0]._process.pid in processes()
+def test_a_worker_that_dies_leaves_the_fork_server_to_the_others(pool):
+    server = pool.fork_server()
+    with open_worker(pool) as worker:
+        kill([psutil.Process(worker.wait_for_pid(ENDED))])
+    assert not worker.used.complete
+    assert answer(pool) == "3" and pool.fork_server() is server
 
 
-def test_a_house_that_dies_is_replaced_by_the_same_builder():
-    answer()
-    builder, former = worker_pool._builder, worker_pool._idle[0]
-    former._process.kill()
-    assert answer() == "3"
-    assert worker_pool._builder is builder and former not in worker_pool._idle
+def test_a_fork_server_that_dies_is_replaced_and_costs_nothing(pool):
+    former = pool.fork_server()
+    kill(processes(pool))
+    assert answer(pool) == "3"
+    assert pool.fork_server() is not former and pool.fork_server().is_alive
 
 
-def test_a_builder_that_dies_is_replaced():
-    answer()
-    former = worker_pool._builder
-    here = [psutil.Process(pid) for pid in processes()]
-    for one in (*here, former._process):
-        one.kill()
-    former._process.wait()
-    assert answer() == "3"
-    assert worker_pool._builder is not former and worker_pool._builder.works
+def test_a_fork_server_that_dies_during_a_submission_costs_it_nothing(pool):
+    former, answers = pool.fork_server(), []
+    thread = threading.Thread(target=lambda: answers.append(answer(pool, SLEEPS)))
+    before = set(processes(pool))
+    thread.start()
+    while set(processes(pool)) == before:
+        thread.join(0.05)
+    kill(processes(pool))
+    thread.join()
+    assert answers == ["3"] and pool.fork_server() is not former
 
 
-def test_a_builder_ends_with_whoever_started_it():
-    answer()
-    here = processes()
-    worker_pool._builder._control.close()
-    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in here], timeout=10)
-    assert not alive
+def test_a_fork_server_and_its_workers_end_with_the_pool(pool):
+    with open_worker(pool) as worker:
+        assert worker.wait_for_pid(ENDED)
+        here = processes(pool)
+        pool.close()
+        _, alive = psutil.wait_procs(here, timeout=ENDED)
+        assert not alive
+
+
+def test_a_fork_server_and_its_workers_end_when_the_grader_hangs_up(pool):
+    with open_worker(pool) as worker:
+        assert worker.wait_for_pid(ENDED)
+        here = processes(pool)
+        pool.fork_server().hang_up()  # as the kernel does when the grader's process ends
+        _, alive = psutil.wait_procs(here, timeout=ENDED)
+        assert not alive

@@ -7,16 +7,16 @@ import pytest
 
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
-from autograder.judge import protocol
-from autograder.sandbox import worker_pool
+from autograder.judge import exchange, limits, protocol
 from autograder.sandbox.bubblewrap import open_sandbox
-from autograder.sandbox.usage import Looks, Tally, Used
+from autograder.sandbox.usage import Tally, UsageWatch, Used
+from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.plan import call
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
 PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
 BURNT = 0.6  # seconds of the processor that each of the bodies below uses at least, in a process that is not its own
-NO_BURN = 0.4  # and what a room costs without
+NO_BURN = 0.4  # and what a worker costs without
 HELPERS = f"""
 import ctypes, mmap, os, signal, threading, time
 
@@ -116,8 +116,8 @@ def used(sandbox, body, together):
 
 @pytest.mark.parametrize("body", HIDING.values(), ids=HIDING)
 def test_time_burnt_in_another_process_is_in_the_figure(sandbox, monkeypatch, body):
-    monkeypatch.setattr(protocol, "SECONDS", 1.0)  # for what is left behind, which is waited for
-    monkeypatch.setattr(protocol, "PATIENCE", 60.0)
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 1.0)  # for what is left behind, which is waited for
+    monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 60.0)
     tally, answer = used(sandbox, body, together=False)
     assert answer["value"]["value"] == "3" and tally.used.complete
     assert BURNT <= tally.seconds["masks.causal_mask"] <= tally.used.processor_seconds
@@ -138,7 +138,7 @@ def test_time_burnt_in_threads_is_in_the_figure_and_is_said_of_no_exercise(sandb
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["together", "alone"])
-def test_what_a_room_says_of_its_time_is_not_believed(sandbox, together):
+def test_what_a_worker_says_of_its_time_is_not_believed(sandbox, together):
     tally, _ = used(sandbox, LYING, together)
     assert tally.used.processor_seconds < NO_BURN
     assert max(tally.seconds.values(), default=0) < NO_BURN
@@ -161,25 +161,26 @@ def causal_mask(n):
 
 @pytest.mark.parametrize("work", STOPPED.values(), ids=STOPPED)
 def test_who_is_stopped_at_a_limit_is_counted_whole(sandbox, monkeypatch, work):
-    def until_burnt(room, texts, seconds):
+    def until_burnt(worker, requests, wall_seconds):
         """As an exchange that is stopped while the submission runs."""
-        os.write(room.asks, room.first + texts[0][1](b""))
-        while room.looks.at_least(Used()).processor_seconds < BURNT:
+        os.write(worker.requests, worker.preamble + requests.first)
+        while worker.watch.at_least(Used()).processor_seconds < BURNT:
             time.sleep(0.05)
-            room.look()
-        room.looks = Looks()  # what was seen does not help
-        return b'{"started": true}\n', True
+            worker.exceeds_memory()
+        worker.watch = UsageWatch()  # what was seen does not help
+        return exchange.Exchanged(b'{"started": true}\n', stopped=True)
 
-    monkeypatch.setattr(protocol, "_exchange", until_burnt)
+    monkeypatch.setattr(protocol, "exchange", until_burnt)
     tally, answer = used(sandbox, BURNS_ON.replace("WORK", work), together=False)
     assert answer["error"]["type"] == "Stopped"
     assert tally.used.complete and tally.used.processor_seconds >= 2 * BURNT, "it was tried twice"
 
 
 @pytest.mark.parametrize("level", ["bubblewrap", "none"])
-def test_a_sandbox_for_one_submission_counts_too_and_says_where_some_may_be_missing(monkeypatch, level):
-    monkeypatch.setattr(worker_pool, "houses_stand", lambda lacks: False)
-    tally, answer = used(open_sandbox(level), HIDING["a child of a child whose parent is gone"], False)
+def test_a_sandbox_for_one_submission_counts_too_and_says_where_some_may_be_missing(level):
+    tally, answer = used(
+        open_sandbox(level, WorkerPool(forks=False)), HIDING["a child of a child whose parent is gone"], False
+    )
     assert answer["value"]["value"] == "3"
     assert tally.used.complete == (level == "bubblewrap")
     if tally.used.complete:
@@ -209,7 +210,7 @@ def causal_mask(n):
     assert tally.used.peak_mib >= 4 * 128
 
 
-def test_rooms_add_up_and_the_largest_memory_counts():
+def test_workers_add_up_and_the_largest_memory_counts():
     both = Used(1.5, 200.0) + Used(0.25, 300.0, complete=False)
     assert both == Used(1.75, 300.0, complete=False)
     assert both.as_json() == {"processor_seconds": 1.75, "peak_mib": 300, "complete": False}

@@ -12,9 +12,9 @@ import pytest
 
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE, ROOT
-from autograder.judge import protocol
-from autograder.sandbox import worker_pool
+from autograder.judge import exchange, limits, protocol
 from autograder.sandbox.bubblewrap import SandboxUnavailable, open_sandbox
+from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.arrays import unpack
 from selfcheck.plan import call, generator, iterator, tensor
 
@@ -53,7 +53,7 @@ def test_a_number_of_the_outside_is_not_seen(sandbox, monkeypatch):
     assert "COURSE_TOKEN" not in answer["value"]["value"]
 
 
-@pytest.mark.parametrize("path", [str(REFERENCE / "masks.py"), "/etc/passwd", "/room/work/../../etc/shadow"])
+@pytest.mark.parametrize("path", [str(REFERENCE / "masks.py"), "/etc/passwd", "/sandbox/work/../../etc/shadow"])
 def test_no_file_of_the_grader_is_in_reach(sandbox, path):
     answer = ask(sandbox, function(f"return open({path!r}).read()"))[0]
     assert answer["error"]["type"] == "FileNotFoundError"
@@ -74,7 +74,7 @@ def test_there_is_no_network(sandbox):
 
 def test_it_is_not_root_and_cannot_write_its_own_code(sandbox):
     assert value_of(ask(sandbox, function("import os", "return os.getuid()"))[0]) != "0"
-    answer = ask(sandbox, function("open('/room/work/attention/masks.py', 'w')"))[0]
+    answer = ask(sandbox, function("open('/sandbox/work/attention/masks.py', 'w')"))[0]
     assert answer["error"]["type"] in ("OSError", "PermissionError")
 
 
@@ -84,7 +84,7 @@ def test_it_sees_no_process_of_the_grader(sandbox):
 
 
 def test_an_endless_loop_costs_its_own_exercise(sandbox, monkeypatch):
-    monkeypatch.setattr(protocol, "SECONDS", 2.0)
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 2.0)
     body = function("while True:", "    try:", "        pass", "    except BaseException:", "        pass")
     answers = ask(sandbox, body + "def other(n):\n    return n\n", ("masks.causal_mask", "masks.other"))
     assert "a loop that never ends" in answers[0]["error"]["text"]
@@ -92,7 +92,7 @@ def test_an_endless_loop_costs_its_own_exercise(sandbox, monkeypatch):
 
 
 def test_code_that_ignores_the_signal_of_the_limit_ends_a_second_later(sandbox, monkeypatch):
-    monkeypatch.setattr(protocol, "SECONDS", 1.0)
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 1.0)
     ignoring = function("import signal", "signal.signal(signal.SIGXCPU, signal.SIG_IGN)", "while True: pass")
     answers = ask(sandbox, ignoring + "def other(n):\n    return n\n", ("masks.causal_mask", "masks.other"))
     assert "a loop that never ends" in answers[0]["error"]["text"]
@@ -100,7 +100,7 @@ def test_code_that_ignores_the_signal_of_the_limit_ends_a_second_later(sandbox, 
 
 
 def test_waiting_ends_too_but_a_busy_machine_costs_no_point(sandbox, monkeypatch):
-    monkeypatch.setattr(protocol, "SECONDS", 1.0)
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 1.0)
     answer = ask(sandbox, function("import time", "time.sleep(1.5)", "return n"))[0]
     assert value_of(answer) == "3"
     answer = ask(sandbox, function("import time", "time.sleep(60)"))[0]
@@ -108,7 +108,7 @@ def test_waiting_ends_too_but_a_busy_machine_costs_no_point(sandbox, monkeypatch
 
 
 def test_a_submission_has_a_budget(sandbox, monkeypatch):
-    monkeypatch.setattr(protocol, "BUDGET", 0.5)
+    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 0.5)
     body = function("import time", "while time.process_time() < 1:", "    pass", "return n")
     answers = ask(sandbox, body + "def other(n):\n    return n\n", ("masks.causal_mask", "masks.other"))
     assert value_of(answers[0]) == "3" and "not tried" in answers[1]["error"]["text"]
@@ -158,7 +158,7 @@ def test_a_forged_line_on_the_relay_is_no_answer(sandbox):
 def test_without_bubblewrap_grading_stops_and_says_how_to_get_it(monkeypatch):
     from autograder.sandbox import bubblewrap as module
 
-    monkeypatch.setattr(module, "_probe", lambda: ("the program bwrap is not installed", ()))
+    monkeypatch.setattr(module, "_run_self_test", lambda: ("the program bwrap is not installed", ()))
     with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
         open_sandbox()
     assert open_sandbox("auto").level == "none"
@@ -168,11 +168,9 @@ def test_without_isolation_the_same_answers_come_back():
     assert value_of(ask(open_sandbox("none"), function("return n + 1"))[0]) == "4"
 
 
-def test_a_sandbox_that_never_starts_is_the_graders_fault(monkeypatch):
-    monkeypatch.setattr(worker_pool, "houses_stand", lambda lacks: False)
-
+def test_a_sandbox_that_never_starts_is_the_graders_fault():
     class Broken:
-        level, lacks = "bubblewrap", ()
+        level, lacks, pool = "bubblewrap", (), WorkerPool(forks=False)
 
         @contextmanager
         def command(self, stage, program):
@@ -203,18 +201,19 @@ def ends_from_outside(monkeypatch, times):
     """The sandbox is killed, as by a machine without memory, the first so many times that code runs in it."""
     begun = []
 
-    def exchange(room, *more, exchange=protocol._exchange):
-        begun.append(room)
+    def ended(worker, *more):
+        begun.append(worker)
         if len(begun) <= times:
-            threading.Timer(1.5, end, [room]).start()
-        return exchange(room, *more)
+            threading.Timer(1.5, end, [worker]).start()
+        return exchange.exchange(worker, *more)
 
-    def end(room):
-        for one in psutil.Process(room.pid).children(recursive=True):
+    def end(worker):
+        first = psutil.Process(worker.pid)
+        for process in (first, *first.children(recursive=True)):
             with contextlib.suppress(psutil.NoSuchProcess):
-                one.kill()
+                process.kill()
 
-    monkeypatch.setattr(protocol, "_exchange", exchange)
+    monkeypatch.setattr(protocol, "exchange", ended)
     return begun
 
 
@@ -242,7 +241,7 @@ def mount(path):
 place = sys.argv[1]
 mount(place)
 mount(f"{place}/a python")
-with fork_server.kept_below(place):
+with fork_server.kept_mounts_below(place):
     subprocess.run(["mount", "-t", "tmpfs", "none", place], check=True)
 print(os.listdir(place), os.listdir(f"{place}/a python"))
 """

@@ -9,7 +9,14 @@ import sysconfig
 
 
 def _reached():
-    for folder in ("/room/code", "/room/work/attention", "/room", sysconfig.get_path("purelib"), "/usr/lib", "/etc"):
+    for folder in (
+        "/sandbox/code",
+        "/sandbox/work/attention",
+        "/sandbox",
+        sysconfig.get_path("purelib"),
+        "/usr/lib",
+        "/etc",
+    ):
         try:
             with open(os.path.join(folder, "sitecustomize.py"), "w") as file:
                 file.write("import attack")

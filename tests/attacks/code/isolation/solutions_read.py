@@ -17,6 +17,6 @@ def _reached():
             continue  # nbgrader's own examples lie there
         if any(name in wanted for name in (*folders, *files)):
             return True
-        if "efficient.py" in files and "/room" not in folder:
+        if "efficient.py" in files and "/sandbox" not in folder:
             return True
     return False

@@ -9,7 +9,7 @@ import os
 
 
 def _reached():
-    tops = ("/", "/dev", "/dev/pts", "/room", "/room/work", "/room/work/attention", "/room/code", "/usr")
+    tops = ("/", "/dev", "/dev/pts", "/sandbox", "/sandbox/work", "/sandbox/work/attention", "/sandbox/code", "/usr")
     for place in [os.path.join(top, name) for top in tops for name in (".", *os.listdir(top))]:
         if place in ("/tmp", "/dev/shm"):
             continue

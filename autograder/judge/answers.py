@@ -1,0 +1,149 @@
+"""Validates what a sandbox says: whatever came becomes answers of the expected form, or failures."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from selfcheck.arrays import unpack
+from selfcheck.compare import Answer
+
+from ..course.printable import printable, printable_line
+from . import limits
+
+Answers = dict[str, list[Answer]]  # to one request, by the keys of its plans
+Plans = dict[str, dict[str, Any]]  # of one request: {key: {"calls": [...], "gradient": bool}}
+Line = dict[str, Any]  # that a worker says: {"place", "answers"} or {"place", "died"}
+
+LARGEST = 2**48  # no length or count in an answer is larger
+NAME_CHARACTERS = 100
+TEXT_CHARACTERS = 500
+STOPPED = "Stopped"  # the type of what the grader says where there is no answer
+MALFORMED = (KeyError, ValueError, AttributeError, TypeError, OverflowError, RecursionError)
+
+
+def lines_of(data: bytes, count: int) -> tuple[bool, list[Line]]:
+    """Whether a worker began on the learner's code, and the lines that it said of places below `count`, one of each."""
+    started, lines = False, {}
+    for raw in data.split(b"\n"):
+        try:
+            line = json.loads(raw)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(line, dict):
+            continue
+        started = started or "started" in line
+        place = line.get("place")
+        if type(place) is int and 0 <= place < count:
+            lines.setdefault(place, line)
+    return started, list(lines.values())
+
+
+def answers_in(plans: Plans, line: Line) -> Answers:
+    """The answers to plans that a line holds, with everything in them of the expected form."""
+    given = line.get("answers")
+    if not isinstance(given, dict):
+        return all_failed(plans, str(line.get("died")))
+    answers = {}
+    for key, plan in plans.items():
+        to_plan = given.get(key)
+        if not isinstance(to_plan, list) or len(to_plan) != len(plan["calls"]):
+            answers[key] = [_failure("ended") for _ in plan["calls"]]
+        else:
+            answers[key] = [_valid_answer(answer) for answer in to_plan]
+    return answers
+
+
+def all_failed(plans: Plans, reason: str) -> Answers:
+    """Failures for every call; reason: "time", "output", "ended", "killed" or "budget"."""
+    return {key: [_failure(reason) for _ in plan["calls"]] for key, plan in plans.items()}
+
+
+def _failure(reason: str) -> Answer:
+    seconds = limits.EXERCISE_CPU_SECONDS
+    texts = {
+        "time": f"your code took longer than {seconds:.0f} seconds: is there a loop that never ends?",
+        "output": "the answer is too large",
+        "ended": "your code ended the process instead of returning an answer",
+        "killed": "your code was stopped: did it use too much memory, or end its own process?",
+        "budget": f"not tried: the submission had used its {limits.SUBMISSION_CPU_SECONDS:.0f} seconds",
+    }
+    return {"error": {"type": STOPPED, "kinds": [], "text": texts.get(reason, texts["ended"])}}
+
+
+def _valid_answer(answer: Any) -> Answer:
+    """One answer if it has the form that the runner gives, else a failure."""
+    if not isinstance(answer, dict):
+        return _failure("ended")
+    error = answer.get("error")
+    if error is not None:
+        return {"error": _valid_error(error)} if isinstance(error, dict) else _failure("ended")
+    try:
+        value = _valid_tree(answer["value"])
+        facts = {
+            "gradients": _valid_trees(answer.get("gradients", {})),
+            "states": {_name(use): _valid_trees(state) for use, state in answer.get("states", {}).items()},
+            "parameters": {
+                _name(name): [_count(length) for length in shape]
+                for name, shape in answer.get("parameters", {}).items()
+            },
+            "lost": {
+                _name(use): {_name(name): _name(kind) for name, kind in names.items()}
+                for use, names in answer.get("lost", {}).items()
+            },
+            "drawn": {_name(name): bool(drawn) for name, drawn in answer.get("drawn", {}).items()},
+            "largest": _count(answer.get("largest", 0)),
+        }
+    except MALFORMED:
+        return _failure("ended")
+    changed = answer.get("changed")
+    valid = {"value": value, "changed": [_name(name) for name in changed] if isinstance(changed, list) else []}
+    return valid | {name: fact for name, fact in facts.items() if fact or name in answer}
+
+
+def _valid_error(error: dict[str, Any]) -> dict[str, Any]:
+    kinds, line, text = error.get("kinds"), error.get("line"), error.get("text")
+    kind = _name(error.get("type"))
+    return {
+        "type": "Exception" if kind == STOPPED else kind,  # that one is the grader's own word
+        "kinds": [_name(kind) for kind in kinds[:20]] if isinstance(kinds, list) else [],
+        "text": printable(text[:TEXT_CHARACTERS], keep="\n\t") if isinstance(text, str) else "",
+        "line": line if type(line) is int and 0 <= line < LARGEST else None,
+        "source": printable_line(error.get("source"), 200),
+        "importing": bool(error.get("importing")),
+    }
+
+
+def _valid_trees(trees: dict[str, Any]) -> dict[str, Any]:
+    return {_name(name): _valid_tree(tree) for name, tree in trees.items()}
+
+
+def _valid_tree(tree: dict[str, Any]) -> dict[str, Any]:
+    """A packed value with nothing in it that `pack` would not have put there; ValueError where that cannot be."""
+    unpack(tree)
+    return _rebuilt(tree)
+
+
+def _rebuilt(tree: dict[str, Any]) -> dict[str, Any]:
+    kind = tree["kind"]
+    if kind in ("tensor", "ndarray", "list"):
+        return {"kind": kind, "dtype": tree["dtype"], "shape": tree["shape"], "data": tree["data"]}
+    if kind == "none":
+        return {"kind": kind}
+    if kind == "number":
+        if len(tree["value"]) > NAME_CHARACTERS:
+            raise ValueError("no number")
+        return {"kind": kind, "type": tree["type"], "value": tree["value"]}
+    if kind in ("tuple", "items"):
+        return {"kind": kind, "items": [_rebuilt(item) for item in tree["items"]]}
+    return {"kind": _name(kind), "type": _name(tree.get("type")), "value": printable_line(tree.get("value"), 1000)}
+
+
+def _name(value: Any) -> str:
+    return printable_line(value, NAME_CHARACTERS)
+
+
+def _count(number: Any) -> int:
+    if type(number) is not int or not 0 <= number < LARGEST:
+        raise ValueError("no length")
+    return number

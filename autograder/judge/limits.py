@@ -1,0 +1,13 @@
+"""What a submission may use in the sandbox, and how long the grader waits for it."""
+
+EXERCISE_CPU_SECONDS = 15.0  # of one exercise in its own process; the longest, which trains a model, needs 6
+JOINT_CPU_SECONDS = 4.0  # of all exercises in one process, which is what most submissions need
+SUBMISSION_CPU_SECONDS = 45.0  # of one submission to one problem set: after it no further exercise is tried
+WALL_CLOCK_FACTOR = 4.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point
+START_WALL_SECONDS = 60.0  # for the sandbox to begin
+ADDRESS_SPACE_BYTES = 6 * 2**30  # of one process; torch takes about 2 GiB without touching it
+MEMORY_BYTES = 4 * 2**30  # used at once by all of a submission's processes
+MEMORY_LOOK_WALL_SECONDS = 0.2  # between two looks at that
+PROCESSES = 64  # and threads
+OUTPUT_BYTES = 64 * 2**20  # that one worker may say
+ATTEMPTS = 2  # at an exercise whose process something killed: was it the learner's code or the machine?

@@ -1,0 +1,192 @@
+"""The grader's side of the fork server: starts it, and has it fork workers."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+
+from . import cgroup, seccomp, staging
+from .bubblewrap import fork_server_command
+from .fork_server import NO_FILTER
+from .usage import Used
+from .worker_handle import WorkerHandle, start_program
+
+START_SECONDS = 120.0  # by the clock, for the fork server to import torch
+END_SECONDS = 30.0  # by the clock, for a worker to kill and count its processes
+MESSAGE_BYTES = 512
+CREDENTIALS = struct.Struct("3i")  # process, user, group
+OWN_GENERATIONS = 1  # the worker itself
+
+
+class ForkServer:
+    """One sandbox that has torch imported and forks workers, for any number of threads."""
+
+    def __init__(self) -> None:
+        self._stage = tempfile.TemporaryDirectory(prefix="attention-fork-server-")
+        stage = Path(self._stage.name)
+        staging.stage_programs(stage)
+        staging.let_everybody_read(stage)
+        self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        program = staging.command("fork_server", inside.fileno(), options=staging.WITH_ENVIRONMENT)
+        with inside:
+            self._process = start_program(fork_server_command(stage, program), [inside.fileno()], subprocess.DEVNULL)
+        rules = seccomp.program()
+        self._control.send(rules or NO_FILTER)
+        self._has_filter, self._lost = rules is not None, False
+
+    @property
+    def pid(self) -> int:
+        """Of the process whose descendants the fork server and all its workers are."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can fork workers, as far as is known."""
+        return not self._lost and self._process.poll() is None
+
+    @contextmanager
+    def worker(self, files: dict[str, bytes] | None, memory_bytes: int | None) -> Iterator[WorkerHandle]:
+        """A worker for a package, or one that tells the properties of its isolation; it ends with the context.
+
+        files: the text of every file of the package, by name; memory_bytes: the most that it may use in all
+        Where the fork server is gone, the worker says nothing.
+        """
+        package = {name: base64.b64encode(data).decode() for name, data in files.items()} if files is not None else None
+        requests_end, requests = os.pipe()
+        answers, answers_end = os.pipe()
+        lifeline, lifeline_end = _Lifeline.pair()
+        try:
+            socket.send_fds(self._control, [b"fork"], [requests_end, answers_end, lifeline_end.fileno()])
+        except OSError:
+            self._lost = True
+        finally:
+            os.close(requests_end)
+            os.close(answers_end)
+            lifeline_end.close()
+        parent = cgroup.delegated_parent() if memory_bytes is not None else None
+        group = _join_cgroup(parent, lifeline, memory_bytes) if parent else None
+        handle = WorkerHandle(
+            requests,
+            answers,
+            json.dumps(package).encode() + b"\n",
+            OWN_GENERATIONS,
+            lifeline.find_pid,
+            None if group else memory_bytes,
+        )
+        try:
+            yield handle
+        finally:
+            os.close(requests)
+            os.close(answers)
+            used = lifeline.end()
+            self._lost |= used is None
+            handle.used = handle.watch.at_least(self._counted(used, group))
+
+    def _counted(self, used: Used | None, group: cgroup.WorkerCgroup | None) -> Used:
+        """What a worker has used: by its cgroup where it has one, else by what the fork server was told of it."""
+        if group is not None:
+            try:
+                return group.used()
+            finally:
+                group.remove()
+        if used is None:
+            return Used(complete=False)
+        # Without the filter a process can have its children's usage thrown away.
+        return Used(used.processor_seconds, used.peak_mib, used.complete and self._has_filter)
+
+    def hang_up(self) -> None:
+        """Have it end by itself, and its workers with it, as when this process ends."""
+        self._control.close()
+
+    def close(self) -> None:
+        """End it, and every worker of it."""
+        self.hang_up()
+        with suppress(psutil.Error):
+            for process in [*psutil.Process(self.pid).children(recursive=True), self._process]:
+                with suppress(psutil.Error):
+                    process.kill()
+        self._process.wait()
+        self._stage.cleanup()
+
+
+class _Lifeline:
+    """The grader's end of a worker's lifeline (see fork_server.py)."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._pid: int | None = None
+        self._used: Used | None = None
+        self._closed = False
+
+    @classmethod
+    def pair(cls) -> tuple[_Lifeline, socket.socket]:
+        """A lifeline, and its other end."""
+        channel, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)  # the kernel tells who sends
+        return cls(channel), other_end
+
+    def find_pid(self, seconds: float) -> int | None:
+        """The worker's process id out here; None where it has not begun by then."""
+        if self._pid is None:
+            self._receive(seconds)
+        return self._pid
+
+    def end(self) -> Used | None:
+        """Have the worker end; what it has used, None where the fork server does not tell, because it is gone."""
+        with self._channel:
+            with suppress(OSError):
+                self._channel.shutdown(socket.SHUT_WR)
+            for seconds in (START_SECONDS if self._pid is None else END_SECONDS, END_SECONDS):
+                while self._receive(seconds):
+                    pass
+                if self._used or self._closed or self._pid is None:
+                    break
+                with suppress(OSError):
+                    os.kill(self._pid, signal.SIGKILL)
+        return self._used
+
+    def _receive(self, seconds: float) -> bool:
+        """Take in one message; False where none comes in time, or none will."""
+        if self._closed or self._used or not select.select([self._channel], [], [], seconds)[0]:
+            return False
+        try:
+            message, more, _, _ = self._channel.recvmsg(MESSAGE_BYTES, socket.CMSG_SPACE(CREDENTIALS.size))
+        except OSError:
+            message, more = b"", []
+        if message == b"started":
+            sender = next(data for _, kind, data in more if kind == socket.SCM_CREDENTIALS)
+            self._pid = CREDENTIALS.unpack(sender)[0]
+        elif message:
+            used = json.loads(message)
+            self._used = Used(used["processor_seconds"], used["peak_kib"] / 1024, used["complete"])
+        else:
+            self._closed = True
+        return not self._closed
+
+
+def _join_cgroup(parent: Path, lifeline: _Lifeline, memory_bytes: int) -> cgroup.WorkerCgroup | None:
+    """Put a worker that has read no request yet in a cgroup; None where that does not work."""
+    pid = lifeline.find_pid(START_SECONDS)
+    if pid is None:
+        return None
+    group = None
+    try:
+        group = cgroup.WorkerCgroup(parent, memory_bytes)
+        group.add(pid)
+    except OSError:
+        if group is not None:
+            group.remove()
+        return None
+    return group

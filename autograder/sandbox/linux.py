@@ -1,0 +1,103 @@
+"""The system calls that Python's standard library lacks: namespaces, mounts, capabilities and the seccomp filter.
+
+The only module with ctypes. It is staged into the sandbox and imports nothing of ours. A call that the kernel refuses
+raises OSError with the kernel's reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+
+# Namespaces, of clone(2).
+NEW_MOUNTS, NEW_HOST_NAME, NEW_IPC = 0x00020000, 0x04000000, 0x08000000
+NEW_USER, NEW_PIDS, NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000
+# Flags of mount(2).
+READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS, REMOUNT, BIND, RECURSIVE = 1, 2, 4, 8, 32, 0x1000, 0x4000
+# Operations of prctl(2), and one of its arguments.
+SET_DUMPABLE, SET_SECCOMP, SET_NO_NEW_PRIVILEGES = 4, 22, 38
+FILTER = 2
+CAPABILITY_VERSION = 0x20080522  # of the structures of capset(2)
+
+
+class _Program(ctypes.Structure):
+    """A seccomp filter as prctl(2) takes it: struct sock_fprog."""
+
+    _fields_ = [("length", ctypes.c_ushort), ("rules", ctypes.c_char_p)]
+
+
+RULE_BYTES = 8  # of struct sock_filter
+
+
+def unshare(namespaces: int) -> None:
+    """Move this process into new namespaces; of NEW_PIDS, the children that it starts from now on."""
+    _call("unshare", namespaces)
+
+
+def enter_namespace(descriptor: int, kind: int) -> None:
+    """Move this process into a namespace that is open as a file; of NEW_PIDS, the children that it starts from now."""
+    _call("setns", descriptor, kind)
+
+
+def unshare_user(more: int = 0, proc: str = "/proc") -> None:
+    """Move this process into a new user namespace, where it has every capability and keeps its ids, and into more.
+
+    proc: where a /proc is mounted that can be written
+    """
+    user, group = os.getuid(), os.getgid()
+    set_dumpable(True)  # or its own files in /proc are root's
+    unshare(NEW_USER | more)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        with open(f"{proc}/self/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+    set_dumpable(False)
+
+
+def mount(kind: str, place: str, flags: int, options: str = "") -> None:
+    """Mount a file system that has no device: "proc" or "tmpfs"."""
+    _call("mount", kind.encode(), place.encode(), kind.encode(), ctypes.c_ulong(flags), options.encode())
+
+
+def bind(source: str, place: str) -> None:
+    """Show a folder, and what is mounted below it, at another place too."""
+    _call("mount", source.encode(), place.encode(), None, ctypes.c_ulong(BIND | RECURSIVE), None)
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, for good: no program that is executed brings any back."""
+    head = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    _call("capset", head, (ctypes.c_uint32 * 6)())
+    _call("prctl", SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+
+
+def install_filter(rules: bytes) -> None:
+    """Let this process make only system calls that a filter, and those installed before, let pass; b"" for no filter.
+
+    rules: the program as libseccomp exports it
+    """
+    if rules:
+        program = _Program(len(rules) // RULE_BYTES, rules)
+        _call("prctl", SET_SECCOMP, FILTER, ctypes.byref(program), 0, 0)
+
+
+def set_dumpable(dumpable: bool) -> None:
+    """Whether processes of the same user may read this one's memory and take its descriptors."""
+    with contextlib.suppress(AttributeError, OSError):  # not on Linux
+        _call("prctl", SET_DUMPABLE, int(dumpable), 0, 0, 0)
+
+
+def is_refused(namespaces: int) -> bool:
+    """Whether the kernel refuses to unshare; if not, this process is in new namespaces now."""
+    try:
+        unshare(namespaces)
+    except OSError:
+        return True
+    return False
+
+
+def _call(name: str, *arguments: object) -> None:
+    function = getattr(ctypes.CDLL(None, use_errno=True), name)
+    if function(*arguments) == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")

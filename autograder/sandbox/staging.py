@@ -1,0 +1,50 @@
+"""Stages what runs inside the sandbox: this package's own programs, and a learner's package."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from ..course.paths import SELFCHECK
+from .self_test import INSIDE
+
+#: This package's modules that run inside, and what they need of selfcheck.
+PROGRAMS = ("linux.py", "self_test.py", "runner.py", "worker.py", "fork_server.py")
+SELFCHECK_MODULES = ("arrays.py", "module_state.py", "objects.py", "runner.py", "steps.py", "traces.py")
+LAUNCHER = f"{INSIDE}/code/start.py"
+PACKAGE_PARENT = f"{INSIDE}/work"
+#: Of Python: no environment variables, no user site, no folder of the script on the path; nothing is written.
+ISOLATED = ("-I", "-B")
+#: Likewise, but with environment variables, which bubblewrap sets.
+WITH_ENVIRONMENT = ("-s", "-P", "-B")
+
+
+def stage_programs(stage: Path) -> None:
+    """Copy the programs to a folder, beside an empty one for the package."""
+    here, code = Path(__file__).parent, stage / "code"
+    for package, source, names in (("sandbox", here, PROGRAMS), ("selfcheck", SELFCHECK, SELFCHECK_MODULES)):
+        (code / package).mkdir(parents=True)
+        (code / package / "__init__.py").touch()
+        for name in names:
+            shutil.copyfile(source / name, code / package / name)
+    shutil.copyfile(here / "start.py", code / "start.py")
+    (stage / "work").mkdir()
+
+
+def stage_package(stage: Path, files: dict[str, bytes]) -> None:
+    """Write a learner's package `attention`; files: the text of each, by name."""
+    (stage / "work" / "attention").mkdir()
+    for name, data in files.items():
+        (stage / "work" / "attention" / name).write_bytes(data)
+
+
+def let_everybody_read(stage: Path) -> None:
+    """Have the unprivileged user that bubblewrap runs as read all that is staged."""
+    for place in (stage, *stage.rglob("*")):
+        place.chmod(0o755 if place.is_dir() else 0o644)
+
+
+def command(module: str, *arguments: object, options: tuple[str, ...] = ISOLATED) -> list[str]:
+    """The command line, as it is inside, of one of the programs."""
+    return [sys.executable, *options, LAUNCHER, module, *map(str, arguments)]

@@ -1,0 +1,192 @@
+"""The worker: supervises one submission's processes, relays their answers, ends and counts them.
+
+Where there is isolation it is the first process of its PID namespace: it inherits every orphan, no signal of the
+learner's code reaches it, and its end is the end of all. It reads the request as a line of JSON on standard input:
+    {"torch": bool, "seconds": float, "budget": float, "wall_clock_factor": float, "memory": bytes, "processes": int,
+     "isolated": bool, "together": bool, "filter": base64, "exercises": [{"place", "id", "plans"}]}
+and, once all of these are answered, a second line with further exercises: until then nothing here knows their inputs.
+`seconds` (for one process) and `budget` (for all exercises) are of the processor; by the clock there are
+`wall_clock_factor` times as many. `isolated` says that all processes in sight are the submission's, so that whatever
+is left over can be ended. Each exercise runs in a process of its own, or `together` in one for all, which has `seconds`
+for all of them and a `filter` that lets it start no other process.
+Each answer leaves as one line of JSON on the descriptor for answers: {"place", "answers"} or {"place", "died"}; of an
+exercise with a process of its own also "seconds" of the processor that it and what it started have used.
+The worker ends when all is answered, or when the other side hangs up the lifeline. It exits with 0 when every process
+of the submission has ended and been waited for: then its resource usage is theirs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from . import linux, runner
+
+ANSWER_BYTES = 8 * 2**20  # of one exercise with a process of its own
+CHUNK_BYTES = 1 << 16
+HANGS_UP = getattr(select, "POLLRDHUP", 0)  # of a socket; that a pipe has hung up is reported without asking
+STARTED = {"started": True}  # the first line, before any of the learner's code runs
+
+
+class HungUp(Exception):
+    """The other side wants nothing more of this worker."""
+
+
+def main(answers: str, package_parent: str) -> None:
+    """Serve the one request of a sandbox that is for one submission; standard input is request and lifeline."""
+    linux.set_dumpable(False)
+    serve(int(answers), package_parent, lifeline=0)
+
+
+def serve(answers: int, package_parent: str, lifeline: int) -> None:
+    """Read the request, have every exercise answered, and end whatever is left over.
+
+    answers, lifeline: descriptors; package_parent: the folder that holds the learner's package
+    """
+    request = json.loads(sys.stdin.readline())
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the kernel spares the first process of a namespace the default
+    if request["torch"]:
+        import torch
+
+        torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
+    worker = _Worker(request, answers, package_parent, lifeline)
+    try:
+        runner.say(answers, STARTED)
+        if request["together"]:
+            worker.answer_together()
+        else:
+            worker.answer_one_by_one()
+    except (HungUp, BrokenPipeError):
+        pass
+    finally:
+        worker.end_processes()
+
+
+class _Worker:
+    """One submission's processes."""
+
+    def __init__(self, request: dict[str, Any], answers: int, package_parent: str, lifeline: int) -> None:
+        self._request, self._answers, self._package_parent = request, answers, package_parent
+        self._lifeline = lifeline
+
+    def answer_together(self) -> None:
+        """One process answers, as far as it comes, and says so itself; the grader relies on none of it."""
+        child, ended = self._fork(
+            lambda _: runner.answer_all(self._request, self._answers, self._package_parent), keep_pipes=True
+        )
+        try:
+            self._read_to_end(ended, deadline=None)
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
+    def answer_one_by_one(self) -> None:
+        """A process for each exercise; this one relays what it says."""
+        budget, end = self._request["budget"], time.monotonic() + self._in_wall_clock(self._request["budget"])
+        died: dict[str, str] = {}  # an exercise that fails once is not tried again
+        for exercise in runner.exercises_of(self._request, sys.stdin):
+            late = time.monotonic() > end or _seconds_of_children() > budget
+            if late or exercise["id"] in died:
+                outcome = {"died": died.get(exercise["id"], "budget")}
+            else:
+                before = _seconds_of_children()
+                outcome = self._answer_in_child(exercise)
+                outcome["seconds"] = round(_seconds_of_children() - before, 4)
+            if "died" in outcome:
+                died[exercise["id"]] = outcome["died"]
+            runner.say(self._answers, {"place": exercise["place"], **outcome})
+
+    def end_processes(self) -> None:
+        """Kill what the submission has left running, where no other processes are in sight, and wait for all of it."""
+        if self._request["isolated"]:
+            with contextlib.suppress(ProcessLookupError):  # there is none
+                os.kill(-1, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                while True:
+                    os.waitpid(-1, 0)
+
+    def _answer_in_child(self, exercise: dict[str, Any]) -> dict[str, Any]:
+        seconds = self._request["seconds"]
+        child, reading = self._fork(
+            lambda writing: runner.answer_one(exercise, self._request, writing, self._package_parent)
+        )
+        try:
+            answer, reason = self._read_to_end(reading, time.monotonic() + self._in_wall_clock(seconds))
+        finally:
+            # A child that has closed the pipe has nothing more to say; what it started ends with it.
+            os.kill(child, signal.SIGKILL)
+            _, status, usage = os.wait4(child, 0)
+            self.end_processes()
+        if reason:
+            return {"died": reason}
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
+            late = os.WTERMSIG(status) == signal.SIGXCPU or usage.ru_utime + usage.ru_stime > seconds
+            return {"died": "time" if late else "killed"}
+        try:
+            return {"answers": json.loads(answer)}
+        except (ValueError, RecursionError):
+            return {"died": "ended"}
+
+    def _fork(self, work: Callable[[int], None], keep_pipes: bool = False) -> tuple[int, int]:
+        """Start a process for the learner's code: its pid, and the pipe that it writes to and closes by its end.
+
+        keep_pipes: whether it reads requests and says answers itself
+        """
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setsid()
+                os.close(reading)
+                if self._lifeline != 0:  # which the runner closes
+                    os.close(self._lifeline)
+                if not keep_pipes:
+                    os.close(self._answers)
+                work(writing)
+            finally:
+                os._exit(0)
+        os.close(writing)
+        return child, reading
+
+    def _read_to_end(self, reading: int, deadline: float | None) -> tuple[bytes, str]:
+        """What a child writes before it closes the pipe, and "" or why it is to be killed: "time" or "output".
+
+        Raises HungUp when nobody waits for it any more. deadline: of the monotonic clock, None for no limit.
+        """
+        data = bytearray()
+        poll = select.poll()
+        poll.register(reading, select.POLLIN)
+        poll.register(self._lifeline, HANGS_UP)
+        try:
+            while True:
+                left = None if deadline is None else 1000 * (deadline - time.monotonic())
+                events = dict(poll.poll(left)) if left is None or left > 0 else {}
+                if self._lifeline in events:
+                    raise HungUp
+                if not events:
+                    return bytes(data), "time"
+                chunk = os.read(reading, CHUNK_BYTES)
+                if not chunk:
+                    return bytes(data), ""
+                data += chunk
+                if len(data) > ANSWER_BYTES:
+                    return bytes(data), "output"
+        finally:
+            os.close(reading)
+
+    def _in_wall_clock(self, seconds: float) -> float:
+        return seconds * self._request["wall_clock_factor"]
+
+
+def _seconds_of_children() -> float:
+    """Seconds of the processor that all children that have ended, and theirs, have used."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
