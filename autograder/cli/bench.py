@@ -52,7 +52,10 @@ def bench(
     target: Path | None,
     keep: Path | None,
 ) -> None:
-    """Measure the grader against stock nbgrader on a made class, and compare their scores."""
+    """Measure grading against stock nbgrader.
+
+    Both grade a synthetic class, and their scores are compared.
+    """
     try:
         in_problem_set(problem_set)
         if alone and slower:

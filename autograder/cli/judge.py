@@ -23,7 +23,7 @@ from ..judge import cluster
 from ..judge.judge import with_dependencies
 from ..judge.result import ExerciseOutcome
 from ..judge.task import Task
-from ..sandbox.bubblewrap import open_sandbox
+from ..sandbox.bubblewrap import CHOICES, open_sandbox
 
 Chosen = Mapping[str, Sequence[Exercise]]  # by problem set, the exercises to judge
 
@@ -110,11 +110,13 @@ def verdict_table(name: str, judged: Sequence[ExerciseOutcome]) -> Table:
 @click.option("--exercise", "ids", multiple=True, metavar="ID", help="Judge this exercise alone: masks.causal_mask.")
 @click.option("--problem-set", "sets", multiple=True, metavar="PS", help="Judge this problem set alone: ps3.")
 @click.option("--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write the verdicts here.")
-@click.option("--isolation", default="bubblewrap", type=click.Choice(["bubblewrap", "auto", "none"]), show_default=True)
+@click.option("--isolation", default="bubblewrap", type=click.Choice(CHOICES), show_default=True)
 def judge(
     folders: tuple[str, ...], ids: tuple[str, ...], sets: tuple[str, ...], target: Path | None, isolation: str
 ) -> None:
-    """Grade FOLDERS that hold an `attention` package, in the sandbox, as `grade` would but without a course.
+    """Judge packages without a course.
+
+    FOLDERS hold an `attention` package each, which is judged in the sandbox as `grade` would.
 
     Every exercise is judged, unless some are named by --exercise or --problem-set, which can be given several times.
     """

@@ -140,7 +140,10 @@ def as_markdown(proofs_done: list[Proof], command: str, seconds: float) -> str:
 @click.option("--seed", default=0, show_default=True, help="Chooses the part, the secrets and the pairs.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures there, as Markdown.")
 def prove(quick: bool, seed: int, out: Path | None) -> None:
-    """Prove the checks: wrong answers fail and are named, right ones pass, small mistakes in the reference are seen."""
+    """Prove the checks.
+
+    Wrong answers fail and are named, right ones pass, and small mistakes in the reference are seen.
+    """
     extent, begun, proofs_done = QUICK if quick else FULL, time.monotonic(), []
     for proven in (checks_proven, mutants_killed):
         for proof in proven(extent, seed):
