@@ -17,7 +17,7 @@ class NotSelfContained(ValueError):
     """The function uses something that cannot be extracted with it."""
 
 
-def extract(function: Callable) -> dict[str, str]:
+def extract(function: Callable[..., object]) -> dict[str, str]:
     """The source of a function and of all that it uses, by name, each after what it needs itself.
 
     Its decorator, which registers it, is left out. NotSelfContained where it has another, such as no_grad, or where it

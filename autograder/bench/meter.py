@@ -98,7 +98,8 @@ def _run(jobs: list[Job]) -> Measured:
     sampler = _Sampler()
     for thread in (*listeners, sampler):
         thread.start()
-    codes, waited, last, killed = {}, 0.0, begun, 0
+    codes: dict[int, int] = {}
+    waited, last, killed = 0.0, begun, 0
     pids = [process.pid for process in started]
     while True:
         try:
@@ -175,7 +176,7 @@ class _Group:
             time.sleep(0.02)
 
 
-def _start(job: Job, group: _Group | None) -> subprocess.Popen:
+def _start(job: Job, group: _Group | None) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         group.command(job.command) if group else list(job.command),
         cwd=job.cwd,
@@ -186,9 +187,10 @@ def _start(job: Job, group: _Group | None) -> subprocess.Popen:
     )
 
 
-def _listen(process: subprocess.Popen, job: Job, times: list[float], begun: float) -> None:
+def _listen(process: subprocess.Popen[bytes], job: Job, times: list[float], begun: float) -> None:
     """Write a command's output to its log, and keep the times of the lines that match its mark."""
     mark = re.compile(job.mark.encode())
+    assert process.stdout is not None, "started with a pipe"
     with open(job.log, "wb") as log, process.stdout as output:
         for line in output:
             if mark.search(line):
@@ -245,7 +247,7 @@ class _Sampler(threading.Thread):
                 proportional = [_proportional(process) for process in processes]
                 if None in proportional:
                     self.kind = "rss"
-                size = resident if self.kind == "rss" else sum(proportional)
+                size = resident if self.kind == "rss" else sum(size or 0 for size in proportional)
                 self.peak = max(self.peak, size)
 
     def _resident(self, process: psutil.Process) -> int:

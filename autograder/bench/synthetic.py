@@ -154,7 +154,7 @@ class _SubmissionWriter:
             self._points[exercise.id] = 0
             self._broken.add(exercise.id)
 
-    def _use(self, exercise: Exercise, bank: Callable[[Exercise], dict[str, Callable]]) -> bool:
+    def _use(self, exercise: Exercise, bank: Callable[[Exercise], dict[str, Callable[..., object]]]) -> bool:
         """Put an answer of the bank behind the argument checks of an exercise; returns whether one fits."""
         module = f"{exercise.module}.py"
         choices = list(bank(exercise).items())
@@ -176,6 +176,7 @@ class _SubmissionWriter:
         if isinstance(node, ast.ClassDef):
             methods = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
             node = methods.get("__init__") or methods["forward"]
+        assert isinstance(node, ast.FunctionDef), f"{exercise.id} is a function or a class"
         first = node.body[1] if ast.get_docstring(node) is not None and len(node.body) > 1 else node.body[0]
         lines = text.splitlines(keepends=True)
         lines.insert(first.lineno - 1, f"{' ' * first.col_offset}_think()\n")
@@ -213,7 +214,7 @@ def _with_region(text: str, region: Region, line: str) -> str:
     return replace_regions(text, [region], lambda _: line)
 
 
-def _with_answer(text: str, exercise: Exercise, function: Callable) -> str | None:
+def _with_answer(text: str, exercise: Exercise, function: Callable[..., object]) -> str | None:
     """A module's text in which an exercise is answered by a function of the bank; None where that cannot be."""
     region, bare = _region(text, exercise.symbol), getattr(function, "__wrapped__", None)
     if region is None or bare is None:  # only an answer written for the place behind the argument checks fits there
@@ -228,7 +229,9 @@ def _with_answer(text: str, exercise: Exercise, function: Callable) -> str | Non
             kept.append(piece)
         elif not _same_as(text, here[name], name, piece):
             return None
-    arguments = _passed_on(top_level(text)[exercise.symbol].args)
+    answered = here[exercise.symbol]
+    assert isinstance(answered, ast.FunctionDef), "only functions have a region"
+    arguments = _passed_on(answered.args)
     text = _with_region(text, region, f"return {bare.__name__}({arguments})")
     return "\n\n\n".join([text.rstrip(), *kept]) + "\n"
 
@@ -248,13 +251,14 @@ def _passed_on(arguments: ast.arguments) -> str:
 
 
 @functools.cache
-def _points(exercise: Exercise, function: Callable, secret: bytes) -> int:
+def _points(exercise: Exercise, function: Callable[..., object], secret: bytes) -> int:
     """The points of an answer of the bank in the reference's module, behind the argument checks of a stub."""
     keys, module = keys_of(exercise, GradingPolicy(secret)), f"{exercise.module}.py"
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "attention"
         shutil.copytree(REFERENCE, package)
         text = _with_answer(_reference()[module], exercise, function)
+        assert text is not None, "it was put into the reference before"
         (package / module).write_text(without_marks(text), encoding="utf-8")
         with runner.fresh_package(folder):
             return judge(exercise, keys, answers_of(runner.find(exercise.id), keys)).points

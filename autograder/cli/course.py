@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -164,7 +165,7 @@ def report(course: Course, problem_set: str) -> None:
 @click.option("--identify-by", help="canvas: login (default), sis, id. moodle: username (default), idnumber, email.")
 @click.option("--column", help="The name of the column with the scores there. Default: PS.")
 @click.option("--ungraded", is_flag=True, help="Include students whose written questions are not graded yet.")
-def export(course: Course, problem_set: str, form: str, target: Path | None, **options: str | bool | None) -> None:
+def export(course: Course, problem_set: str, form: str, target: Path | None, **options: Any) -> None:
     """Write the scores of PS for another system.
 
     That is a table of everything (csv), or the file that Canvas or Moodle imports.

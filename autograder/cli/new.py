@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from ..authoring.scaffold import Refused, Wish, write
+from ..authoring.names import Refused
+from ..authoring.scaffold import Wish, write
 from ..console import console, plain, show
 from ..course.paths import COMMAND, ROOT
 

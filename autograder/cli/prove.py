@@ -7,17 +7,18 @@ import platform
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.progress import Progress
 
-from selfcheck.catalogue import exercises
+from selfcheck.catalogue import Exercise, exercises
 
 from ..answer_key.keys import trains_a_model
 from ..authoring import mutation, proofs
@@ -53,7 +54,7 @@ class Proof:
 
 def checks_proven(extent: Extent, seed: int) -> Iterator[Proof]:
     """The proofs about misconceptions, alternatives, secrets and pairs, each as it ends."""
-    chosen = exercises()
+    chosen: Sequence[Exercise] = exercises()
     if extent.exercises is not None:
         quick = [exercise for exercise in chosen if not trains_a_model(exercise)]
         chosen = random.Random(seed).sample(quick, extent.exercises)
@@ -82,7 +83,7 @@ def checks_proven(extent: Extent, seed: int) -> Iterator[Proof]:
     )
 
 
-def _proven(what: str, cases: int, tasks: list[tuple]) -> Proof:
+def _proven(what: str, cases: int, tasks: list[tuple[Any, ...]]) -> Proof:
     proof = Proof(what, cases)
     spawn = multiprocessing.get_context("spawn")  # a process that has used torch must not fork
     with ProcessPoolExecutor(cluster.cores(), mp_context=spawn) as pool, _progress() as progress:

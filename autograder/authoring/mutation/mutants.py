@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-SWAPS = {
+SWAPS: dict[type[ast.AST], list[type[Any]]] = {
     ast.Add: [ast.Sub],
     ast.Sub: [ast.Add],
     ast.Mult: [ast.Div],
