@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .answer_key import precomputed
-from .course.folder import Course, OddId
+from .course.folder import Course, InvalidStudentId
 from .gradebook.audit_log import Log, NotLogged
 from .gradebook.errors import NotEntered
 from .gradebook.sync import GradebookSync
@@ -104,6 +104,6 @@ def _entered(sync: GradebookSync, log: Log, submission: Submission, result: Resu
 
 def _not_judged(submission: Submission, error: Exception) -> Line:
     student = submission.student
-    if isinstance(error, OddId):
+    if isinstance(error, InvalidStudentId):
         return Line(student, None, 0, (f"not graded: {error}. Rename the folder in `submitted`",), True)
     return Line(student, None, 0, (f"grader's fault: {type(error).__name__}: {error}",), True)

@@ -17,6 +17,7 @@ PARTS = (
     "autograder/intake",
     "autograder/judge",
     "autograder/sandbox",
+    "autograder/build/solution_marks.py",
     "autograder/build/stubs.py",
     "solutions/attention",
     "src/selfcheck",

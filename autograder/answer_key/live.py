@@ -18,7 +18,7 @@ from selfcheck.diagnose import Key, first_difference
 from selfcheck.plan import Check
 
 from .misconceptions import misconceptions_of
-from .reference import NAME, reference
+from .reference_package import NAME, reference
 
 RECORDED_SEED = 20170612
 OURS = rf"{NAME}|autograder\.answer_key\.misconceptions"  # modules: a wrong answer may divide by zero

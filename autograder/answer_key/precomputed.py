@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
+from selfcheck.atomic_files import write_atomically
 from selfcheck.catalogue import Exercise
 
-from ..course.atomic_files import write_atomically
 from ..course.folder import Course
 from ..version import grader_version
 from .keys import Answered, AnswerKey, live_answer_key, trains_a_model
@@ -58,4 +58,4 @@ def write(course: Course, key: AnswerKey) -> None:
     text = json.dumps({"grader": grader_version(), "terms": key.policy.digest, "answers": dict(key.answers)})
     path = course.answers_file(key.problem_set)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    write_atomically(path, text, 0o600)
+    write_atomically(path, text, 0o600, sync=False)

@@ -9,25 +9,26 @@ from selfcheck.catalogue import exercises
 from selfcheck.diagnose import Key, first_difference
 from selfcheck.plan import Check
 
-from ..course.extra_checks import BadCheck, extra_checks, told
+from ..course.extra_checks import InvalidCheck, error_text, extra_checks
 from ..course.policy import GradingPolicy
 from .keys import DRAWS
 from .live import answers_of, live_key
-from .reference import hidden_checks, reference, seed_of, visible_checks
+from .reference import hidden_checks, seed_of, visible_checks
+from .reference_package import reference
 
 
 @functools.lru_cache(maxsize=64)
 def try_checks(policy: GradingPolicy) -> int:
     """Have the reference answer every further hidden check of this policy, twice; returns how many there are.
 
-    Raises BadCheck for the first that cannot be used: one that stops, whose name is taken, or that the reference fails.
+    Raises InvalidCheck for the first that stops, whose name is taken, or that the reference fails.
     """
     tried = 0
     for exercise in exercises():
         known = {check.name for check in visible_checks(exercise) + hidden_checks(exercise)} if policy.extra else ()
         for check in extra_checks(policy.extra, exercise):
             if check.name in known:
-                raise BadCheck(f"{_place(check)}: {exercise.id} has a check of this name already: choose another")
+                raise InvalidCheck(f"{_place(check)}: {exercise.id} has a check of this name already: choose another")
             for draw in range(DRAWS):
                 _try(check, seed_of(policy.secret, check, draw))
             tried += 1
@@ -43,10 +44,10 @@ def _try(check: Check, seed: int) -> None:
                 check.view(step, unpack(answer["value"]))
     except (Exception, SystemExit) as error:  # whatever an instructor's code comes to
         module, line = check.exercise.partition(".")[0], check.make.__code__.co_firstlineno
-        raise BadCheck(told(error, module, line)) from error
+        raise InvalidCheck(error_text(error, module, line)) from error
     reason = _reason(key) or (difference and f"it answers otherwise the second time: {difference[1].text}")
     if reason:
-        raise BadCheck(f"{_place(check)}: the reference fails this check: {reason}")
+        raise InvalidCheck(f"{_place(check)}: the reference fails this check: {reason}")
 
 
 def _reason(key: Key) -> str:

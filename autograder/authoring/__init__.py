@@ -1,4 +1,5 @@
-"""For authors of exercises: scaffolds a new one, proves the checks, and judges mutants of the reference.
+"""Tools for authors of exercises.
 
-`scaffold` writes an exercise's files; `proofs` and `mutation` show that its checks tell right from wrong.
+`scaffold.write` writes the files of a new exercise, `proofs` and `mutation` prove that its checks tell right answers
+from wrong ones, and `samples` makes the submissions of the sample class.
 """

@@ -19,7 +19,7 @@ from selfcheck.verdict import FAILED, PASSED, judge
 
 from ..answer_key.keys import keys_of
 from ..answer_key.misconceptions import misconceptions_of
-from ..answer_key.reference import reference
+from ..answer_key.reference_package import reference
 from ..course.paths import ROOT, SOLUTIONS
 from ..course.policy import GradingPolicy
 

@@ -1,19 +1,19 @@
-"""The texts of a new exercise: tiny, but whole. A line with {mark} says what its author has to write in its place."""
+"""The texts of a new exercise, tiny but complete; a line with {mark} names what its author has to write there."""
 
 from __future__ import annotations
 
-#: What stands at the top of each file of a module that is new; imports follow.
+#: The beginning of each file of a new module; imports follow.
 HEADS = {
     "solutions": '"""{title}."""\n\n__all__ = []\n',
     "catalogue": 'module = "{module}"\ntitle = "{title}"\nchapter = "{chapter}"\n',
     "checks": '"""Visible checks of {module}."""\n',
     "hidden": '"""Hidden checks of {module}."""\n',
-    "misconceptions": '"""Wrong {module}, each as somebody would write it."""\n',
+    "misconceptions": '"""Misconceptions about {module}, as runnable wrong answers."""\n',
     "alternatives": '"""Right answers to {module}, in other styles."""\n',
 }
 
-#: The names that each file needs, by the module that they come from; "" for `import torch`.
-NEEDS = {
+#: The names that each file imports, by module; "" for `import torch`.
+NEEDS: dict[str, dict[str, tuple[str, ...]]] = {
     "solutions": {"": ("torch",), "torch": ("Tensor", "nn")},
     "checks": {"selfcheck.plan": ("built", "call", "check")},
     "hidden": {"selfcheck.plan": ("built", "call", "check")},
@@ -44,7 +44,7 @@ def _catalogue(
     minutes: int, difficulty: int, prompt: str, hints: tuple[str, ...], points: str, misconceptions: dict[str, str]
 ) -> str:
     """An entry of the catalogue; misconceptions: the end of each one's id, and its message."""
-    told = "".join(f'    "{one}",\n' for one in hints)
+    hint_lines = "".join(f'    "{hint}",\n' for hint in hints)
     wrong = "\n".join(
         f'[[exercise.misconception]]\nid = "{{name}}_{end}"\nmessage = "{message}"\nsection = "sec-{{slug}}"\n'
         for end, message in misconceptions.items()
@@ -66,7 +66,7 @@ prompt = '''
 {prompt}'''
 # {{mark}}: hints from a nudge to nearly there
 hints = [
-{told}]
+{hint_lines}]
 
 [exercise.points]
 {points}

@@ -1,4 +1,4 @@
-"""Runs an exercise's checks in the kernel of the notebook beside it: what a grade cell of the stock variant calls.
+"""Runs an exercise's checks in the kernel of the notebook: the grade cells of the stock course call it.
 
 It is installed with selfcheck and the hidden checks; the keys lie beside the notebook, and no reference is needed. As
 in any course whose tests run in the kernel, a submission could read all of it, and forge its score.
@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from selfcheck.catalogue import exercises
+from selfcheck.catalogue import exercises_named
 from selfcheck.diagnose import Key
 from selfcheck.plan import checks_in
 from selfcheck.reach import forbidden_call
@@ -28,7 +28,7 @@ KEYS = Path("keys")
 
 def points(number: str, package: Path = Path("attention")) -> float:
     """The points of the package beside the notebook for an exercise, "4.2": a grade cell's last expression."""
-    exercise = next(one for one in exercises() if one.number == number)
+    exercise = exercises_named(number)[0]
     keys = _keys(number)
     if exercise.module != "worked_example":
         importlib.import_module("torch").set_num_threads(1)  # a first exp by several threads may be off by 1e-4
@@ -39,14 +39,14 @@ def points(number: str, package: Path = Path("attention")) -> float:
         path = package / f"{module}.py"
         return text_of(path.read_bytes()) if path.exists() else ""
 
-    found = forbidden_call(source_of(exercise.module), exercise.symbol, exercise.forbidden, source_of)
-    return float(judge(exercise, keys, ordered, found).points)
+    forbidden = forbidden_call(source_of(exercise.module), exercise.symbol, exercise.forbidden, source_of)
+    return float(judge(exercise, keys, ordered, forbidden).points)
 
 
 def _keys(number: str) -> list[Key]:
     keys = []
     for entry in json.loads((KEYS / f"{number}.json").read_text(encoding="utf-8")):
-        check = next(one for one in checks_in(entry["module"]) if one.name == entry["check"])
+        check = next(known for known in checks_in(entry["module"]) if known.name == entry["check"])
         keys.append(Key(check, entry["calls"], entry["expected"], {}, entry["reveal"]))
     return keys
 

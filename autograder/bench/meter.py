@@ -1,11 +1,12 @@
-"""Runs commands side by side and measures them: time by the clock, the processor's, memory, when lines were said.
+"""Runs commands in parallel and measures wall time, processor time, memory and the times of output lines.
 
-Every process that the commands start should count, in whatever namespace and as whatever user. They run in a control
-group of their own, whose time the kernel adds up. Where none can be made, the processes that were waited for count:
-those whose parents end pass to this program, but what ends with the first process of a namespace is lost, so that the
-times seen while they ran are taken where these are more.
+Every process that the commands start counts, in whatever namespace and as whatever user. They run in a control group of
+their own, whose processor time the kernel adds up. Where no group can be made, the time of processes that were waited
+for counts: orphans become children of this program, but those that end with the init process of their namespace are
+lost, so that the time sampled while they ran is taken where it is larger.
+
 As a program, `-m autograder.bench.meter TASK RESULT`, it reads {"jobs": [{"command", "cwd", "env", "log", "mark"}]},
-mark being a pattern of lines whose times are kept, and writes the fields of `Measured`, both as JSON.
+mark being the pattern of the lines whose times are kept, and writes the fields of `Measured`, both as JSON.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ import psutil
 
 from ..course.paths import ROOT
 
-LOOK = 0.25  # seconds between two looks at the memory
-LEFT_OVER = 10.0  # seconds that processes may outlive the commands
-SUBREAPER = 36  # of prctl(2)
+SAMPLE_INTERVAL = 0.25  # seconds
+GRACE = 10.0  # seconds that processes may outlive the commands
+PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 MIB = 2**20
 
 
@@ -48,17 +49,17 @@ class Job:
 
 @dataclass(frozen=True)
 class Measured:
-    """What the commands took.
+    """The time and memory of some commands and of all processes that they started.
 
-    seconds: by the clock, until the last command ended; cpu: of the processor, all processes together; cpu_from: how
-        that is known, "cgroup", "waited for" or "seen"
-    cpu_main: what the commands' own processes have used of it, as last seen; the rest is that of processes they started
-    peak_mib: the largest memory of all processes together, looked at every 0.25 s; memory: "pss", a page that several
-        share counted once, or "rss" where that cannot be read: then it counts for each of them
-    quarters_mib: the largest memory in each quarter of the time, a page that several share counted for each of them
+    seconds: wall time until the last command ended; cpu: processor seconds of all processes; cpu_from: how they were
+        measured, "cgroup", "waited for" or "seen" (sampled)
+    cpu_main: the part of it that the commands' own processes used, as last sampled
+    peak_mib: the largest memory of all processes together, sampled every 0.25 s; memory: "pss" (a shared page counts
+        once) or, where that cannot be read, "rss" (a shared page counts for each process)
+    quarters_mib: the largest "rss" in each quarter of the time
     codes: exit statuses; marks: for each command, the times of the lines that match its mark, from the start
     left_over: processes that had to be killed when all commands had ended
-    meter_cpu: seconds of the processor that measuring took, not part of cpu
+    meter_cpu: processor seconds of the measurement itself, not part of cpu
     """
 
     seconds: float
@@ -75,7 +76,7 @@ class Measured:
 
 
 def measure(jobs: Sequence[Job]) -> Measured:
-    """Run commands side by side, in a process of their own, and measure them."""
+    """Run commands in parallel below a process of their own, and measure them."""
     with tempfile.TemporaryDirectory() as place:
         task, result = Path(place) / "task.json", Path(place) / "result.json"
         task.write_text(json.dumps({"jobs": [asdict(job) for job in jobs]}), encoding="utf-8")
@@ -84,28 +85,29 @@ def measure(jobs: Sequence[Job]) -> Measured:
 
 
 def _run(jobs: list[Job]) -> Measured:
-    if ctypes.CDLL(None, use_errno=True).prctl(SUBREAPER, 1, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "this program cannot take over processes whose parents end")
-    group = _Group.made()
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "cannot become the parent of orphaned processes")
+    group = _Group.create()
     begun = time.monotonic()
     started = [_start(job, group) for job in jobs]
     marks: list[list[float]] = [[] for _ in jobs]
     listeners = [
-        threading.Thread(target=_listen, args=(one, job, found, begun), daemon=True)
-        for one, job, found in zip(started, jobs, marks, strict=True)
+        threading.Thread(target=_listen, args=(process, job, times, begun), daemon=True)
+        for process, job, times in zip(started, jobs, marks, strict=True)
     ]
-    look = _Look()
-    for thread in (*listeners, look):
+    sampler = _Sampler()
+    for thread in (*listeners, sampler):
         thread.start()
-    codes, waited, last, killed = {}, 0.0, begun, 0
-    pids = [one.pid for one in started]
+    codes: dict[int, int] = {}
+    waited, last, killed = 0.0, begun, 0
+    pids = [process.pid for process in started]
     while True:
         try:
             pid, status, usage = os.wait4(-1, os.WNOHANG if len(codes) == len(jobs) else 0)
-        except ChildProcessError:  # nobody is left
+        except ChildProcessError:  # no process is left
             break
         if pid == 0:
-            if time.monotonic() - last > LEFT_OVER:
+            if time.monotonic() - last > GRACE:
                 killed += _kill_all()
             time.sleep(0.02)
             continue
@@ -113,10 +115,10 @@ def _run(jobs: list[Job]) -> Measured:
         if pid in pids:
             codes[pid] = os.waitstatus_to_exitcode(status)
             last = time.monotonic()
-    look.stop()
+    sampler.stop()
     for thread in listeners:
-        thread.join(LEFT_OVER)
-    cpu, kind = max((waited, "waited for"), (look.seconds, "seen"))
+        thread.join(GRACE)
+    cpu, kind = max((waited, "waited for"), (sampler.seconds, "seen"))
     if group:
         cpu, kind = group.seconds(), "cgroup"
         group.remove()
@@ -124,10 +126,10 @@ def _run(jobs: list[Job]) -> Measured:
         seconds=last - begun,
         cpu=cpu,
         cpu_from=kind,
-        cpu_main=look.seconds_of(pids),
-        peak_mib=look.peak / MIB,
-        memory=look.kind,
-        quarters_mib=look.quarters(begun, last),
+        cpu_main=sampler.seconds_of(pids),
+        peak_mib=sampler.peak / MIB,
+        memory=sampler.kind,
+        quarters_mib=sampler.quarters(begun, last),
         codes=[codes[pid] for pid in pids],
         marks=marks,
         left_over=killed,
@@ -142,8 +144,8 @@ class _Group:
     folder: Path
 
     @classmethod
-    def made(cls) -> _Group | None:
-        """A new one; None where there are none, or none can be made."""
+    def create(cls) -> _Group | None:
+        """A new group; None where the system has no version 2 groups, or none can be made."""
         try:
             mounts = [line.split() for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()]
             root = next(line[1] for line in mounts if line[2] == "cgroup2")
@@ -157,7 +159,7 @@ class _Group:
         return group
 
     def seconds(self) -> float:
-        """Seconds of the processor that everything in it has used."""
+        """Processor seconds of everything in the group."""
         lines = (self.folder / "cpu.stat").read_text(encoding="ascii").splitlines()
         return int(dict(line.split() for line in lines)["usage_usec"]) / 1e6
 
@@ -166,7 +168,7 @@ class _Group:
         return ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(self.folder / "cgroup.procs"), *command]
 
     def remove(self) -> None:
-        """Remove it; the kernel needs a moment after the last process has ended."""
+        """Remove the group; the kernel needs a moment after the last process has ended."""
         for _ in range(50):
             with suppress(OSError):
                 self.folder.rmdir()
@@ -174,7 +176,7 @@ class _Group:
             time.sleep(0.02)
 
 
-def _start(job: Job, group: _Group | None) -> subprocess.Popen:
+def _start(job: Job, group: _Group | None) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         group.command(job.command) if group else list(job.command),
         cwd=job.cwd,
@@ -185,28 +187,29 @@ def _start(job: Job, group: _Group | None) -> subprocess.Popen:
     )
 
 
-def _listen(process: subprocess.Popen, job: Job, found: list[float], begun: float) -> None:
-    """Keep what a command says, and when it said the lines that are looked for."""
+def _listen(process: subprocess.Popen[bytes], job: Job, times: list[float], begun: float) -> None:
+    """Write a command's output to its log, and keep the times of the lines that match its mark."""
     mark = re.compile(job.mark.encode())
-    with open(job.log, "wb") as log, process.stdout as said:
-        for line in said:
+    assert process.stdout is not None, "started with a pipe"
+    with open(job.log, "wb") as log, process.stdout as output:
+        for line in output:
             if mark.search(line):
-                found.append(time.monotonic() - begun)
+                times.append(time.monotonic() - begun)
             log.write(line)
 
 
 def _kill_all() -> int:
-    left = psutil.Process().children(recursive=True)
-    for one in left:
+    survivors = psutil.Process().children(recursive=True)
+    for process in survivors:
         with suppress(psutil.Error):
-            one.send_signal(signal.SIGKILL)
-    return len(left)
+            process.send_signal(signal.SIGKILL)
+    return len(survivors)
 
 
-class _Look(threading.Thread):
-    """Looks at all descendants: the times they have used, and their memory.
+class _Sampler(threading.Thread):
+    """Samples the processor time and memory of all descendants.
 
-    What takes long to read is read only where the quick sum is a new peak.
+    "pss" is slow to read, so it is read only where the sum of "rss" is a new peak.
     """
 
     def __init__(self) -> None:
@@ -214,41 +217,41 @@ class _Look(threading.Thread):
         self.peak, self.kind = 0, "pss"
         self._seconds: dict[psutil.Process, float] = {}
         self._highest, self._end = 0, threading.Event()
-        self._taken: list[tuple[float, int]] = []  # when, and bytes
+        self._samples: list[tuple[float, int]] = []  # monotonic seconds, and bytes
 
     @property
     def seconds(self) -> float:
-        """Of the processor, as far as they were seen."""
+        """Processor seconds of all descendants, as last sampled."""
         return sum(self._seconds.values())
 
     def seconds_of(self, pids: Sequence[int]) -> float:
-        """What these processes have used themselves, as far as it was seen."""
+        """Processor seconds of these processes alone, as last sampled."""
         return sum(seconds for process, seconds in self._seconds.items() if process.pid in pids)
 
     def quarters(self, begun: float, ended: float) -> list[float]:
-        """The largest memory in each quarter of a time, MiB."""
+        """The largest sum of "rss" in each quarter of the time from `begun` to `ended`, MiB."""
         quarter = (ended - begun) / 4 or 1.0
-        found = [0.0] * 4
-        for when, taken in self._taken:
+        largest = [0.0] * 4
+        for when, size in self._samples:
             place = min(3, int((when - begun) / quarter))
-            found[place] = max(found[place], taken / MIB)
-        return found
+            largest[place] = max(largest[place], size / MIB)
+        return largest
 
     def run(self) -> None:
-        while not self._end.wait(LOOK):
+        while not self._end.wait(SAMPLE_INTERVAL):
             processes = psutil.Process().children(recursive=True)
-            taken = sum(map(self._resident, processes))
-            self._taken.append((time.monotonic(), taken))
-            if taken > self._highest:
-                self._highest = taken
-                proportional = [_proportional(one) for one in processes]
+            resident = sum(map(self._resident, processes))
+            self._samples.append((time.monotonic(), resident))
+            if resident > self._highest:
+                self._highest = resident
+                proportional = [_proportional(process) for process in processes]
                 if None in proportional:
                     self.kind = "rss"
-                found = taken if self.kind == "rss" else sum(proportional)
-                self.peak = max(self.peak, found)
+                size = resident if self.kind == "rss" else sum(size or 0 for size in proportional)
+                self.peak = max(self.peak, size)
 
     def _resident(self, process: psutil.Process) -> int:
-        """Bytes of a process, 0 for one that is gone; its time is noted."""
+        """The "rss" of a process in bytes, 0 for one that has ended; records its processor time."""
         try:
             with process.oneshot():
                 times = process.cpu_times()
@@ -263,7 +266,7 @@ class _Look(threading.Thread):
 
 
 def _proportional(process: psutil.Process) -> int | None:
-    """Bytes, a page that several processes share divided among them; 0 for one that is gone, None where untold."""
+    """The "pss" of a process in bytes; 0 for one that has ended, None where it cannot be read."""
     try:
         with open(f"/proc/{process.pid}/smaps_rollup", encoding="ascii") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
@@ -274,8 +277,8 @@ def _proportional(process: psutil.Process) -> int | None:
 
 
 def main(task: Path, result: Path) -> None:
-    """Run what the task says and write what it took."""
-    jobs = [Job(**one) for one in json.loads(task.read_text(encoding="utf-8"))["jobs"]]
+    """Run the jobs of a task file and write the measurement to a result file."""
+    jobs = [Job(**job) for job in json.loads(task.read_text(encoding="utf-8"))["jobs"]]
     result.write_text(json.dumps(asdict(_run(jobs))), encoding="utf-8")
 
 

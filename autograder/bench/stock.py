@@ -1,6 +1,6 @@
-"""The stock variant of a course: nbgrader as it comes, and a problem set whose tests run in the notebook's kernel.
+"""Makes a stock nbgrader course, whose tests run in the notebook's kernel.
 
-The checks, their draws and the comparison are those of the course; each grade cell ends in its points.
+It has the same checks, input draws and comparison; each grade cell ends in its points.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from selfcheck.catalogue import in_problem_set, modules_of
 from ..answer_key.keys import keys_of
 from ..answer_key.reference import hidden_checks
 from ..build.exercise_text import slug
+from ..course.paths import ROOT
 from ..course.policy import GradingPolicy
 from ..release.bundle import bundle
 
@@ -26,10 +27,10 @@ CONFIG = """c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = "stock"
 """
 SET_UP = "from checks import points"
-SECONDS = 300  # to release a problem set
+RELEASE_TIMEOUT = 300  # seconds
 PROGRAM = Path(sys.executable).with_name("nbgrader")
-#: What nbgrader says when it begins with a submission.
-BEGINS = r"Converting notebook .*/submitted/"
+#: The line of output with which nbgrader begins a submission.
+BEGIN_LINE = r"Converting notebook .*/submitted/"
 
 
 def make_course(root: Path, problem_set: str, secret: bytes) -> Path:
@@ -45,7 +46,7 @@ def make_course(root: Path, problem_set: str, secret: bytes) -> Path:
     _write(source, keys(problem_set, secret) | {f"{problem_set}.ipynb": notebook(problem_set)})
     command = [str(PROGRAM), "generate_assignment", problem_set, "--create", "--force"]
     done = subprocess.run(
-        command, cwd=root, env=environment(root), capture_output=True, text=True, timeout=SECONDS, check=False
+        command, cwd=root, env=environment(root), capture_output=True, text=True, timeout=RELEASE_TIMEOUT, check=False
     )
     if done.returncode:
         raise RuntimeError(f"nbgrader could not release {problem_set}:\n{done.stderr}")
@@ -53,24 +54,26 @@ def make_course(root: Path, problem_set: str, secret: bytes) -> Path:
 
 
 def library(root: Path) -> Path:
-    """Where the kernel finds what a course would have installed, so that it is not compiled for every submission."""
+    """The folder of compiled packages that the kernel imports, as if they were installed."""
     return root / "library"
 
 
 def installed(problem_set: str) -> dict[str, str]:
     """The text of every file that grade cells import: selfcheck, the hidden checks, and what runs them."""
-    found = {path: text for path, text in bundle(problem_set).items() if path.startswith("selfcheck/")}
+    files = {path: text for path, text in bundle(problem_set).items() if path.startswith("selfcheck/")}
     here = Path(__file__).parent
-    found["checks.py"] = (here / "in_kernel.py").read_text(encoding="utf-8")
-    found["hidden_checks/__init__.py"] = ""
+    files["checks.py"] = (here / "in_kernel.py").read_text(encoding="utf-8")
+    files["hidden_checks/__init__.py"] = ""
     for module in modules_of(problem_set):
-        found[f"hidden_checks/{module}.py"] = (here.parent / "hidden" / f"{module}.py").read_text(encoding="utf-8")
-    return found
+        files[f"hidden_checks/{module}.py"] = (
+            ROOT / "autograder" / "answer_key" / "hidden" / f"{module}.py"
+        ).read_text(encoding="utf-8")
+    return files
 
 
 def keys(problem_set: str, secret: bytes) -> dict[str, str]:
-    """The draws and the right answers of each exercise, as files beside the notebook."""
-    found = {}
+    """The input draws and right answers of each exercise, as files beside the notebook."""
+    files = {}
     for exercise in in_problem_set(problem_set):
         hidden = {check.name for check in hidden_checks(exercise)}
         entries = [
@@ -83,8 +86,8 @@ def keys(problem_set: str, secret: bytes) -> dict[str, str]:
             }
             for key in keys_of(exercise, GradingPolicy(secret))
         ]
-        found[f"keys/{exercise.number}.json"] = json.dumps(entries)
-    return found
+        files[f"keys/{exercise.number}.json"] = json.dumps(entries)
+    return files
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
@@ -109,7 +112,7 @@ def notebook(problem_set: str) -> str:
             cell.source = f'points("{numbers[settings["grade_id"]]}")'
         elif cell.source == IMPORTS:
             cell.source = SET_UP
-        elif re.match(r"(edit|pack)\(", cell.source):  # a learner's tools, of no use to nbgrader
+        elif re.match(r"(edit|pack)\(", cell.source):  # only of use to a learner
             continue
         kept.append(cell)
     made.cells = kept
@@ -122,17 +125,17 @@ def copy_course(root: Path, target: Path) -> None:
 
 
 def command(problem_set: str) -> list[str]:
-    """What grades everybody who submitted, to be run in the course folder."""
+    """The command that grades every submission, to be run in the course folder."""
     return [str(PROGRAM), "autograde", problem_set]
 
 
 def environment(root: Path) -> dict[str, str]:
-    """What nbgrader sees in a stock course: what `plain_environment` has, and the course's library."""
+    """The environment of nbgrader in a stock course: `plain_environment`, and the course's library."""
     return plain_environment(root) | {"PYTHONPATH": str(library(root))}
 
 
 def plain_environment(root: Path) -> dict[str, str]:
-    """Nobody's own settings for Jupyter, nbgrader or Python; `alembic`, called by name, is on the path."""
+    """An environment without anybody's settings for Jupyter, nbgrader or Python, in which `alembic` is on the path."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "NBGRADER", "PYTHON"))}
     own = {name: str(root / ".jupyter") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
     programs = os.pathsep.join([str(PROGRAM.parent), os.environ.get("PATH", os.defpath)])

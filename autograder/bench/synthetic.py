@@ -1,6 +1,6 @@
-"""Makes a class: submissions to a problem set, each with a text of its own, some right and some not.
+"""Makes a class of synthetic submissions, some right and some wrong.
 
-They are put together from the reference, the right answers in other styles that the tests keep, and the misconceptions.
+Each has a text of its own, put together from the reference, right answers in other styles and misconceptions.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ from selfcheck.verdict import judge
 
 from ..answer_key.keys import keys_of
 from ..authoring.proofs import alternatives_here, answers_of, misconceptions_here
-from ..build.exercise_text import without_marks
-from ..build.stubs import BEGIN, END
+from ..build.solution_marks import Region, regions, replace_regions, without_marks
 from ..course.paths import REFERENCE
 from ..course.policy import GradingPolicy
 from ..course.releases import written_questions
 from ..intake.archive import STAMP
-from .borrowing import NotAlone, import_of, taken_out, top_level
+from .extraction import NotSelfContained, extract, import_of, top_level
 
-#: What the students of a class hand in, in turn.
+#: The kinds of submission, given to the students of a class in turn.
 ROLES = (
     "the reference",
     "one mistake",
@@ -86,7 +85,7 @@ def make_class(problem_set: str, size: int, secret: bytes, seed: int = 0, slower
     reference = _reference()
     calls = sum(len(key.calls) for exercise in exercises for key in keys_of(exercise, GradingPolicy(secret)))
     return [
-        _Desk(exercises, dict(reference), random.Random(f"{problem_set}/{seed}/{number}"), secret).hand_in(
+        _SubmissionWriter(exercises, dict(reference), random.Random(f"{problem_set}/{seed}/{number}"), secret).written(
             f"student{number:04d}", ROLES[number % len(ROLES)], slower / calls
         )
         for number in range(size)
@@ -111,26 +110,26 @@ def _reference() -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in sorted(REFERENCE.glob("*.py"))}
 
 
-class _Desk:
-    """Where one submission is written."""
+class _SubmissionWriter:
+    """Writes one submission."""
 
     def __init__(self, exercises: list[Exercise], files: dict[str, str], rng: random.Random, secret: bytes) -> None:
         self._exercises, self._files, self._rng, self._secret = exercises, files, rng, secret
         self._points = {exercise.id: exercise.max_points for exercise in exercises}
-        self._broken: set[str] = set()  # what does not answer as the reference does
+        self._broken: set[str] = set()  # ids of exercises that do not answer as the reference does
 
-    def hand_in(self, name: str, role: str, slower: float) -> Student:
+    def written(self, name: str, role: str, slower: float) -> Student:
         mistakes = {"one mistake": 1, "two mistakes": 2}.get(role, 0)
         order = self._rng.sample(self._exercises, len(self._exercises))
         if role == "stubs left":
             for exercise in order[: max(1, len(order) // 3)]:
                 self._leave_stub(exercise)
         for exercise in order:
-            if mistakes and self._borrow(exercise, misconceptions_here):
+            if mistakes and self._use(exercise, misconceptions_here):
                 self._broken.add(exercise.id)
                 mistakes -= 1
             elif role != "the reference" and exercise.id not in self._broken:
-                self._borrow(exercise, alternatives_here)
+                self._use(exercise, alternatives_here)
         if slower:
             for exercise in self._exercises:
                 self._slow_down(exercise)
@@ -155,8 +154,8 @@ class _Desk:
             self._points[exercise.id] = 0
             self._broken.add(exercise.id)
 
-    def _borrow(self, exercise: Exercise, bank: Callable[[Exercise], dict[str, Callable]]) -> bool:
-        """Put an answer of the bank behind the argument checks of an exercise; whether one fits."""
+    def _use(self, exercise: Exercise, bank: Callable[[Exercise], dict[str, Callable[..., object]]]) -> bool:
+        """Put an answer of the bank behind the argument checks of an exercise; returns whether one fits."""
         module = f"{exercise.module}.py"
         choices = list(bank(exercise).items())
         for _, function in self._rng.sample(choices, len(choices)):
@@ -171,12 +170,13 @@ class _Desk:
         return self._files.get(f"{module}.py", "")
 
     def _slow_down(self, exercise: Exercise) -> None:
-        """Have every call of an exercise's function, or every object of its class, take longer."""
+        """Make every call of an exercise's function, or every new object of its class, take longer."""
         text = self._files[f"{exercise.module}.py"]
         node = top_level(text)[exercise.symbol]
         if isinstance(node, ast.ClassDef):
-            methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+            methods = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
             node = methods.get("__init__") or methods["forward"]
+        assert isinstance(node, ast.FunctionDef), f"{exercise.id} is a function or a class"
         first = node.body[1] if ast.get_docstring(node) is not None and len(node.body) > 1 else node.body[0]
         lines = text.splitlines(keepends=True)
         lines.insert(first.lineno - 1, f"{' ' * first.col_offset}_think()\n")
@@ -190,7 +190,7 @@ class _Desk:
                 self._broken.add(exercise.id)
 
     def _expected(self) -> dict[str, int]:
-        """The points of everything that builds on nothing broken, and of what stands for nothing."""
+        """The points of every exercise that builds on nothing broken or earns nothing."""
         return {
             exercise.id: self._points[exercise.id]
             for exercise in self._exercises
@@ -198,33 +198,30 @@ class _Desk:
         }
 
 
-def _region(text: str, symbol: str) -> tuple[int, int, str] | None:
-    """The lines of a function's one solution, marks included, and its indentation; None where it has not just one."""
+def _region(text: str, symbol: str) -> Region | None:
+    """A function's one solution; None where it has not just one, or one that leaves no trace in a stub."""
     node = top_level(text)[symbol]
     if not isinstance(node, ast.FunctionDef):
         return None
-    inside = list(enumerate(text.splitlines()))[node.lineno - 1 : (node.end_lineno or node.lineno) + 1]
-    begins = [(number, found) for number, line in inside if (found := BEGIN.match(line))]
-    ends = [number for number, line in inside if END.match(line)]
-    if len(begins) != 1 or not ends or begins[0][1]["drop"] or not begins[0][1]["indent"]:
+    lines = range(node.lineno, (node.end_lineno or node.lineno) + 2)
+    inside = [region for region in regions(text) if region.begin in lines]
+    if len(inside) != 1 or inside[0].drop or not inside[0].indent:
         return None
-    return begins[0][0], ends[0], begins[0][1]["indent"]
+    return inside[0]
 
 
-def _with_region(text: str, region: tuple[int, int, str], line: str) -> str:
-    begin, end, indent = region
-    lines = text.splitlines()
-    return "\n".join([*lines[:begin], f"{indent}{line}", *lines[end + 1 :]]) + "\n"
+def _with_region(text: str, region: Region, line: str) -> str:
+    return replace_regions(text, [region], lambda _: line)
 
 
-def _with_answer(text: str, exercise: Exercise, function: Callable) -> str | None:
+def _with_answer(text: str, exercise: Exercise, function: Callable[..., object]) -> str | None:
     """A module's text in which an exercise is answered by a function of the bank; None where that cannot be."""
     region, bare = _region(text, exercise.symbol), getattr(function, "__wrapped__", None)
-    if region is None or bare is None:  # what is not behind the argument checks does not fit below them
+    if region is None or bare is None:  # only an answer written for the place behind the argument checks fits there
         return None
     try:
-        pieces = taken_out(bare)
-    except NotAlone:
+        pieces = extract(bare)
+    except NotSelfContained:
         return None
     here, kept = top_level(text), []
     for name, piece in pieces.items():
@@ -232,7 +229,9 @@ def _with_answer(text: str, exercise: Exercise, function: Callable) -> str | Non
             kept.append(piece)
         elif not _same_as(text, here[name], name, piece):
             return None
-    arguments = _passed_on(top_level(text)[exercise.symbol].args)
+    answered = here[exercise.symbol]
+    assert isinstance(answered, ast.FunctionDef), "only functions have a region"
+    arguments = _passed_on(answered.args)
     text = _with_region(text, region, f"return {bare.__name__}({arguments})")
     return "\n\n\n".join([text.rstrip(), *kept]) + "\n"
 
@@ -244,21 +243,22 @@ def _same_as(text: str, node: ast.stmt, name: str, piece: str) -> bool:
 
 
 def _passed_on(arguments: ast.arguments) -> str:
-    given = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+    given = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
     given += [f"*{arguments.vararg.arg}"] if arguments.vararg else []
-    given += [f"{one.arg}={one.arg}" for one in arguments.kwonlyargs]
+    given += [f"{argument.arg}={argument.arg}" for argument in arguments.kwonlyargs]
     given += [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
     return ", ".join(given)
 
 
 @functools.cache
-def _points(exercise: Exercise, function: Callable, secret: bytes) -> int:
-    """What an answer of the bank deserves where it stands in the reference's module, behind the checks of a stub."""
+def _points(exercise: Exercise, function: Callable[..., object], secret: bytes) -> int:
+    """The points of an answer of the bank in the reference's module, behind the argument checks of a stub."""
     keys, module = keys_of(exercise, GradingPolicy(secret)), f"{exercise.module}.py"
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "attention"
         shutil.copytree(REFERENCE, package)
         text = _with_answer(_reference()[module], exercise, function)
+        assert text is not None, "it was put into the reference before"
         (package / module).write_text(without_marks(text), encoding="utf-8")
         with runner.fresh_package(folder):
             return judge(exercise, keys, answers_of(runner.find(exercise.id), keys)).points
@@ -267,15 +267,15 @@ def _points(exercise: Exercise, function: Callable, secret: bytes) -> int:
 @functools.cache
 def _needed(exercise: Exercise) -> frozenset[str]:
     """The exercises of the same problem set whose functions an exercise, or one that it needs, builds on."""
-    found: set[str] = set()
+    ids: set[str] = set()
     waiting: list[Exercise] = [exercise]
     while waiting:
-        one = waiting.pop()
-        for other in _uses(one, in_problem_set(exercise.problem_set)):
-            if other.id not in found:
-                found.add(other.id)
+        current = waiting.pop()
+        for other in _uses(current, in_problem_set(exercise.problem_set)):
+            if other.id not in ids:
+                ids.add(other.id)
                 waiting.append(other)
-    return frozenset(found)
+    return frozenset(ids)
 
 
 def _uses(exercise: Exercise, among: Iterable[Exercise]) -> list[Exercise]:

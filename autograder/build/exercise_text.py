@@ -3,48 +3,23 @@
 from __future__ import annotations
 
 import ast
-import re
 import textwrap
 
-from selfcheck.catalogue import Exercise, exercises
+from selfcheck.catalogue import Exercise, parts_of
 
 from ..course.paths import BOOK, REFERENCE
+from .solution_marks import without_marks
 from .stubs import strip
 
 __all__ = [
     "chapter_page",
     "definition",
-    "find_exercise",
     "label",
     "points_text",
     "slug",
     "solution_text",
     "stub_text",
-    "without_marks",
-    "without_solutions",
 ]
-
-REGION = re.compile(
-    r"^(?P<indent>[ \t]*)# solution: begin(?P<drop> \(drop\))?.*?(?:^[ \t]*# solution: end\b.*?(?:\n|\Z)|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
-MARK = re.compile(r"^[ \t]*# solution: (?:begin|end)\b.*\n?", re.MULTILINE)
-
-
-def find_exercise(exercise_id: str, problem_set: str | None = None) -> Exercise:
-    """The exercise with this id, of this problem set where the id has a part in more than one.
-
-    Raises LookupError where there is none or more than one.
-    """
-    same_id = [exercise for exercise in exercises() if exercise.id == exercise_id]
-    found = [exercise for exercise in same_id if problem_set in (None, exercise.problem_set)]
-    if len(found) == 1:
-        return found[0]
-    if not same_id:
-        known = ", ".join(sorted({exercise.id for exercise in exercises()})) or "none"
-        raise LookupError(f"no exercise {exercise_id!r} in the catalogue; it has {known}")
-    parts = ", ".join(exercise.problem_set for exercise in same_id)
-    raise LookupError(f"exercise {exercise_id!r} is part of {parts}, asked for {problem_set}; name one of them")
 
 
 def slug(exercise: Exercise) -> str:
@@ -54,7 +29,7 @@ def slug(exercise: Exercise) -> str:
 
 def label(exercise: Exercise) -> str:
     """The label of an exercise's place in the book: ex-masks-causal_mask; a second part ends in its problem set."""
-    first = next(other for other in exercises() if other.id == exercise.id)
+    first = parts_of(exercise.id)[0]
     return f"ex-{slug(exercise)}" + ("" if first.problem_set == exercise.problem_set else f"-{exercise.problem_set}")
 
 
@@ -98,13 +73,3 @@ def definition(source: str, symbol: str, docstring: bool = True) -> str:
                 del kept[text.lineno - 1 - first : (text.end_lineno or text.lineno) - first]
             return without_marks(textwrap.dedent("".join(kept))).rstrip() + "\n"
     raise LookupError(f"the source defines no {symbol}")
-
-
-def without_solutions(source: str) -> str:
-    """Source code of the reference with each solution replaced by an ellipsis, for a book that shows none."""
-    return REGION.sub(lambda region: "" if region["drop"] else f"{region['indent']}...  # yours to write\n", source)
-
-
-def without_marks(source: str) -> str:
-    """Source code of the reference without the comments that mark the regions a stub leaves out."""
-    return MARK.sub("", source)

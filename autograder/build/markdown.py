@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from ..course.paths import BOOK
 from .book_index import BookIndex
-from .exercise_text import without_marks, without_solutions
 from .inline_markdown import Inline
+from .solution_marks import without_marks, without_solutions
 from .urls import site_url
 
 __all__ = ["Block", "Directive", "convert", "pieces"]

@@ -16,13 +16,13 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode, from_dict, v4
 
-from selfcheck.catalogue import Exercise, exercises, modules_of
+from selfcheck.catalogue import Exercise, modules_of, part_of, parts_of
 
 from ..course.paths import BOOK, REFERENCE
 from ..course.policy import DEFAULT_POLICY, GradingPolicy
-from ..course.settings import COURSE
+from ..course.settings import METADATA_KEY
 from .book_index import BookIndex
-from .exercise_text import find_exercise, points_text, slug
+from .exercise_text import points_text, slug
 from .markdown import Directive, convert, pieces
 from .notebook_setup import packages, setup_source
 from .stubs import stub
@@ -94,7 +94,7 @@ def source_notebook(
             cells.append(block)
     cells = list(_without_empty_sections(cells))
     cells.append(_code(f'pack("{problem_set}")'))
-    return _notebook(problem_set, cells, {COURSE: {"deadline": deadline.isoformat()}} if deadline else {})
+    return _notebook(problem_set, cells, {METADATA_KEY: {"deadline": deadline.isoformat()}} if deadline else {})
 
 
 def _without_empty_sections(cells: list[NotebookNode]) -> Iterator[NotebookNode]:
@@ -153,7 +153,7 @@ def _page_blocks(page: str, index: BookIndex) -> list[NotebookNode | Directive]:
 
 
 def _exercise(block: Directive) -> Exercise:
-    return find_exercise(block.argument, block.options.get("problem-set"))
+    return part_of(block.argument, block.options.get("problem-set"))
 
 
 def _prompt(exercise: Exercise, page: str, index: BookIndex, policy: GradingPolicy = DEFAULT_POLICY) -> str:
@@ -163,7 +163,7 @@ def _prompt(exercise: Exercise, page: str, index: BookIndex, policy: GradingPoli
         f"difficulty {exercise.difficulty} of 5",
     ]
     if exercise.depends_on:
-        needed = [next(other for other in exercises() if other.id == name) for name in exercise.depends_on]
+        needed = [parts_of(name)[0] for name in exercise.depends_on]
         numbers = [one.number + ("" if policy.weight(one) else " (left out: no points)") for one in needed]
         facts.append(f"builds on {', '.join(numbers)}")
     title = f"### Exercise {exercise.number}: {exercise.title}"

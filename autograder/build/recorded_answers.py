@@ -7,8 +7,8 @@ from typing import Any
 
 from selfcheck.arrays import Array, unpack
 from selfcheck.catalogue import exercises
-from selfcheck.compare import close
 from selfcheck.plan import Check
+from selfcheck.trees import close
 
 from ..answer_key.live import recorded_key
 from ..answer_key.reference import visible_checks

@@ -1,47 +1,37 @@
 """Makes the learner's stubs from the reference by stripping its marked regions.
 
-A region runs from `# solution: begin` to `# solution: end`. Inside a function it becomes a NotImplementedError that
-names the exercise; one that begins with `(drop)` disappears.
+Inside a function a region becomes a NotImplementedError that names the exercise.
 """
 
 from __future__ import annotations
 
 import ast
-import hashlib
 import re
 from pathlib import Path
 
 from selfcheck.catalogue import Exercise, exercises
 from selfcheck.source import parse
+from selfcheck.untouched import digest_of, is_untouched
 
 from ..course.paths import REFERENCE
+from .solution_marks import Region, regions, replace_regions
 
 HEADER = "# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. "
-BEGIN = re.compile(r"^(?P<indent> *)# solution: begin(?P<drop> \(drop\))?$")
-END = re.compile(r"^ *# solution: end$")
 
 
 def strip(source: str, module: str) -> str:
     """The stub of a module's source; ValueError for a region that is not closed or belongs to no exercise."""
     numbers = {exercise.symbol: exercise for exercise in reversed(exercises()) if exercise.module == module}
     owners = _owners(source)
-    kept: list[str] = []
-    inside: re.Match | None = None
-    for number, line in enumerate(source.splitlines(), start=1):
-        begins = BEGIN.match(line)
-        if begins and inside is None:
-            inside = begins
-            if not begins["drop"]:
-                kept.append(f"{begins['indent']}{_refusal(module, owners.get(number), numbers)}")
-        elif END.match(line) and inside is not None:
-            inside = None
-        elif begins or END.match(line):
-            raise ValueError(f"{module}.py line {number}: a solution region is opened twice or closed twice")
-        elif inside is None:
-            kept.append(line)
-    if inside is not None:
-        raise ValueError(f"{module}.py: a solution region is not closed")
-    return re.sub(r"\n{4,}", "\n\n\n", "\n".join(kept).rstrip() + "\n")
+
+    def refusal(region: Region) -> str:
+        return "" if region.drop else _refusal(module, owners.get(region.begin), numbers)
+
+    try:
+        found = regions(source)
+    except ValueError as error:
+        raise ValueError(f"{module}.py, {error}") from None
+    return re.sub(r"\n{4,}", "\n\n\n", replace_regions(source, found, refusal).rstrip() + "\n")
 
 
 def _owners(source: str) -> dict[int, str]:
@@ -65,18 +55,12 @@ def stub(module_file: Path) -> str:
     body = module_file.read_text(encoding="utf-8")
     if not module_file.name.startswith("_"):
         body = strip(body, module_file.stem)
-    return f"{HEADER}{digest(body)}\n{body}"
-
-
-def digest(body: str) -> str:
-    """Twelve hexadecimal digits of a stub's text without its header."""
-    return hashlib.sha256(body.encode()).hexdigest()[:12]
+    return f"{HEADER}{digest_of(body.encode())}\n{body}"
 
 
 def edited(text: str) -> bool:
-    """Whether a stub file was changed since it was generated: its header's digest is not that of the rest."""
-    first, _, body = text.partition("\n")
-    return not first.startswith(HEADER) or first.removeprefix(HEADER) != digest(body)
+    """Whether a stub file was changed since it was generated."""
+    return not is_untouched(text.encode())
 
 
 def given_files() -> list[str]:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
-from ..console import console, plain, remarks_line, show
-from ..course.folder import Course, check_student_id, twins_of
+from ..console import console, plain, remarks_line, show, working
+from ..course.folder import Course, check_student_id, lookalike_ids
 from ..course.printable import counted, printable_line
-from ..sandbox.bubblewrap import CHOICES
+from ..sandbox.bubblewrap import CHOICES, open_sandbox
 
 ISOLATION = click.Choice(CHOICES)
 
 
-def course_command(function: Callable) -> Callable:
-    """A command on a problem set of a course; a mistake in its use is one line, not a traceback."""
-    from functools import wraps
+def course_command(function: Callable[..., None]) -> click.Command:
+    """A command on a problem set of a course, which prints a user's error on one line and exits with 1."""
 
     @wraps(function)
     def run(folder: Path, problem_set: str, **options: object) -> None:
@@ -41,12 +42,13 @@ def course_command(function: Callable) -> Callable:
 
 
 @course_command
-@click.option("--with-answers", default="", help="Earlier problem sets handed out solved: ps1,ps2.")
+@click.option("--with-answers", default="", help="Earlier problem sets to release with their solutions: ps1,ps2.")
 def release(course: Course, problem_set: str, with_answers: str) -> None:
     """Make the student version of PS: notebook, stubs, selfcheck."""
     from ..release.bundle import release, unmarked
 
-    folder = release(course, problem_set, [name for name in with_answers.split(",") if name])
+    with working(f"the answer key and the bundle of {problem_set}"):
+        folder = release(course, problem_set, [name for name in with_answers.split(",") if name])
     console.print(plain(f"released {problem_set}: {folder}"))
     for line in unmarked(course.policy, problem_set):
         show(f"  {line}")
@@ -56,11 +58,14 @@ def release(course: Course, problem_set: str, with_answers: str) -> None:
 @click.option("--student", required=True, help="The student's id.")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
-    """Take in a submission to PS: a folder, or the zip that pack() makes."""
+    """Take in a submission to PS.
+
+    PATH is a folder, or the zip that pack() makes.
+    """
     from ..intake import archive, store
 
     check_student_id(student)
-    for other in twins_of(course, student):
+    for other in lookalike_ids(course, student):
         raise ValueError(f"the id {student} looks like {other}, who has handed in already: which of them is meant?")
     if not course.release(problem_set).is_dir():
         raise FileNotFoundError(f"{problem_set} is not released in {course.root}: run release {problem_set} first")
@@ -79,14 +84,16 @@ def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
 @click.option("--regrade", is_flag=True, help="Judge again what has not changed too; marks given by hand stay.")
 @click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster, tcp://… or tls://…; default: here.")
 def grade(course: Course, problem_set: str, isolation: str, regrade: bool, scheduler: str | None) -> None:
-    """Grade every submission to PS and enter the points into nbgrader's gradebook."""
+    """Grade all submissions to PS.
+
+    The points are entered into nbgrader's gradebook.
+    """
     import gc
 
     from ..pipeline import grade
 
-    gc.set_threshold(20_000, 20, 50)  # what is imported stays, and a full collection goes through all of it
-
-    isolation = _tell_isolation(isolation, scheduler)
+    gc.set_threshold(20_000, 20, 50)  # a full collection would walk through all imported modules
+    isolation = _print_isolation(isolation, scheduler)
     lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)
     if not lines:
         raise FileNotFoundError(f"nobody has handed in {problem_set} in {course.root}: run submit {problem_set} first")
@@ -99,10 +106,8 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
         raise RuntimeError("some submissions could not be graded: see above, and run grade again")
 
 
-def _tell_isolation(wanted: str, scheduler: str | None) -> str:
-    """Say what stands between submitted code and this machine, and return what is to be asked of whoever judges."""
-    from ..sandbox.bubblewrap import open_sandbox
-
+def _print_isolation(wanted: str, scheduler: str | None) -> str:
+    """Print the level of isolation; returns the one to request of the workers."""
     if scheduler:
         console.print(plain(f"isolation: {wanted}, on each worker of {scheduler}; every grade records what it was"))
         return wanted
@@ -118,33 +123,39 @@ def feedback(course: Course, problem_set: str) -> None:
     """Write each student's feedback page for PS."""
     from ..gradebook.nbgrader import api
 
-    graded = [one for one in course.students(problem_set) if (course.root / "autograded" / one / problem_set).is_dir()]
+    graded = [
+        student
+        for student in course.students(problem_set)
+        if (course.root / "autograded" / student / problem_set).is_dir()
+    ]
     if not graded:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
-    without = []
-    for student in graded:  # one page that cannot be written keeps nobody else's back
-        done = api(course).generate_feedback(problem_set, student, force=True)
+    failed = []
+    for student in graded:  # a page that fails does not stop the others
+        with working(f"the page of {printable_line(student, 100)}"):
+            done = api(course).generate_feedback(problem_set, student, force=True)
         if done["success"]:
             console.print(plain(str(course.feedback(student, problem_set) / f"{problem_set}.html")))
         else:
-            without.append(student)
+            failed.append(student)
             reason = (done.get("error") or done.get("log") or "no reason given").strip().splitlines()[-1]
             show(f"no page for {printable_line(student, 100)}: {printable_line(reason, 500)}")
-    if without:
-        raise RuntimeError(f"{len(without)} of {len(graded)} pages could not be written: see above")
+    if failed:
+        raise RuntimeError(f"{len(failed)} of {len(graded)} pages could not be written: see above")
 
 
 @course_command
 def report(course: Course, problem_set: str) -> None:
-    """Print the class report of PS, and write it as a page."""
+    """Print the class report of PS and write it as a page."""
     from ..report.page import write_html
     from ..report.summary import class_report
     from ..report.terminal import rendered
 
-    found = class_report(course, problem_set)
+    with working("the class report"):
+        summary = class_report(course, problem_set)
     target = course.root / "reports" / f"{problem_set}.html"
-    write_html(found, target)
-    console.print(rendered(found))
+    write_html(summary, target)
+    console.print(rendered(summary))
     console.print(plain(f"written: {target}"))
 
 
@@ -153,9 +164,12 @@ def report(course: Course, problem_set: str) -> None:
 @click.option("--to", "target", type=click.Path(dir_okay=False, path_type=Path), help="Default: in the course folder.")
 @click.option("--identify-by", help="canvas: login (default), sis, id. moodle: username (default), idnumber, email.")
 @click.option("--column", help="The name of the column with the scores there. Default: PS.")
-@click.option("--ungraded", is_flag=True, help="Take along whose written questions still wait, with the points so far.")
-def export(course: Course, problem_set: str, form: str, target: Path | None, **options: str | bool | None) -> None:
-    """Write the scores of PS for another system: a table of everything, or what Canvas or Moodle imports."""
+@click.option("--ungraded", is_flag=True, help="Include students whose written questions are not graded yet.")
+def export(course: Course, problem_set: str, form: str, target: Path | None, **options: Any) -> None:
+    """Write the scores of PS for another system.
+
+    That is a table of everything (csv), or the file that Canvas or Moodle imports.
+    """
     from ..gradebook.exports import export
 
     target = target or course.root / (f"{problem_set}.csv" if form == "csv" else f"{problem_set}-{form}.csv")

@@ -114,7 +114,9 @@ def verdict_table(name: str, judged: Sequence[ExerciseOutcome]) -> Table:
 def judge(
     folders: tuple[str, ...], ids: tuple[str, ...], sets: tuple[str, ...], target: Path | None, isolation: str
 ) -> None:
-    """Grade FOLDERS that hold an `attention` package, in the sandbox, as `grade` would but without a course.
+    """Judge packages without a course.
+
+    FOLDERS hold an `attention` package each, which is judged in the sandbox as `grade` would.
 
     Every exercise is judged, unless some are named by --exercise or --problem-set, which can be given several times.
     """

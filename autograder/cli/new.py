@@ -1,4 +1,4 @@
-"""`new`: scaffolds an exercise."""
+"""The command that scaffolds an exercise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import sys
 
 import click
 
-from ..authoring.scaffold import Refused, Wish, write
+from ..authoring.names import Refused
+from ..authoring.scaffold import Wish, write
 from ..console import console, plain, show
 from ..course.paths import COMMAND, ROOT
 
@@ -17,10 +18,11 @@ from ..course.paths import COMMAND, ROOT
 @click.option("--number", help="Chapter and number in it, 3.9. Default: the next one in the module's chapter.")
 @click.option("--title", help="What learners read above it. Default: its name.")
 def new(exercise: str, problem_set: str, number: str | None, title: str | None) -> None:
-    """Scaffold an exercise: a small_letters symbol is a function, a Capitalised one a class.
+    """Scaffold an exercise.
 
-    What is written is tiny and whole: it passes every proof. Each line that says "Yours to write" is a place that is
-    still the scaffold's. Nothing that is there is overwritten, and where something is amiss nothing is written.
+    A small_letters symbol is a function, a Capitalised one a class. The exercise is tiny but complete: it passes every
+    proof. Each line that says "Yours to write" marks a place for the author. No file is overwritten; where something is
+    wrong, nothing is written.
     """
     try:
         written = write(ROOT, Wish(exercise, problem_set, number, title))

@@ -1,4 +1,4 @@
-"""`prove`: proves the checks, in full or in a part that a test run has time for, and writes the figures down."""
+"""The command that proves the checks and writes the figures down."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import platform
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.progress import Progress
 
-from selfcheck.catalogue import exercises
+from selfcheck.catalogue import Exercise, exercises
 
 from ..answer_key.keys import trains_a_model
 from ..authoring import mutation, proofs
-from ..authoring.mutants import Mutant
 from ..console import console, plain
 from ..judge import cluster
 
-LEAST = 0.97  # of a module's mutants that are not equivalent
+MIN_SHARE = 0.97  # of a module's mutants that are not equivalent
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How much is proven; None: all there is."""
+    """How much is proven; None: everything."""
 
     exercises: int | None
     secrets: int
@@ -38,13 +38,13 @@ class Extent:
     mutants: int | None
 
 
-WHOLE = Extent(exercises=None, secrets=200, pairs=500, mutants=None)
+FULL = Extent(exercises=None, secrets=200, pairs=500, mutants=None)
 QUICK = Extent(exercises=6, secrets=2, pairs=12, mutants=10)
 
 
 @dataclass
 class Proof:
-    """One thing proven: how many cases, and a line for each that does not hold."""
+    """The outcome of one proof: how many cases it has, and a line for each that fails."""
 
     what: str
     cases: int
@@ -53,27 +53,27 @@ class Proof:
 
 
 def checks_proven(extent: Extent, seed: int) -> Iterator[Proof]:
-    """The proofs about misconceptions, alternatives, secrets and pairs, each as it is done."""
-    chosen = exercises()
+    """The proofs about misconceptions, alternatives, secrets and pairs, each as it ends."""
+    chosen: Sequence[Exercise] = exercises()
     if extent.exercises is not None:
         quick = [exercise for exercise in chosen if not trains_a_model(exercise)]
         chosen = random.Random(seed).sample(quick, extent.exercises)
-    wrong = sum(len(one.misconceptions) for one in chosen)
+    wrong = sum(len(exercise.misconceptions) for exercise in chosen)
     yield _proven(
         "misconceptions fail a visible check and are named",
         wrong,
-        [(proofs.misconceptions_fail, one) for one in chosen],
+        [(proofs.misconceptions_fail, exercise) for exercise in chosen],
     )
     yield _proven(
         "right answers in other styles get full marks, and nothing is named",
-        sum(len(proofs.alternatives_here(one)) for one in chosen),
-        [(proofs.alternatives_pass, one, f"course {seed}".encode()) for one in chosen],
+        sum(len(proofs.alternatives_here(exercise)) for exercise in chosen),
+        [(proofs.alternatives_pass, exercise, f"course {seed}".encode()) for exercise in chosen],
     )
     secrets = [f"course {seed}/{number}".encode() for number in range(extent.secrets)]
     yield _proven(
         f"the reference gets full marks: {len(chosen)} exercises, {len(secrets)} course secrets",
         len(chosen) * len(secrets),
-        [(proofs.reference_passes, one, secret) for one in chosen for secret in secrets],
+        [(proofs.reference_passes, exercise, secret) for exercise in chosen for secret in secrets],
     )
     pairs = proofs.pairs_of(chosen, extent.pairs, seed)
     yield _proven(
@@ -83,35 +83,35 @@ def checks_proven(extent: Extent, seed: int) -> Iterator[Proof]:
     )
 
 
-def _proven(what: str, cases: int, tasks: list[tuple]) -> Proof:
+def _proven(what: str, cases: int, tasks: list[tuple[Any, ...]]) -> Proof:
     proof = Proof(what, cases)
     spawn = multiprocessing.get_context("spawn")  # a process that has used torch must not fork
     with ProcessPoolExecutor(cluster.cores(), mp_context=spawn) as pool, _progress() as progress:
         bar = progress.add_task(what, total=len(tasks))
-        for done in as_completed([pool.submit(*one) for one in tasks]):
+        for done in as_completed([pool.submit(*task) for task in tasks]):
             progress.advance(bar)
             proof.failures += done.result()
     return proof
 
 
-def mutants_seen(extent: Extent, seed: int) -> Iterator[Proof]:
-    """For each module, how many of its mutants some check sees."""
+def mutants_killed(extent: Extent, seed: int) -> Iterator[Proof]:
+    """For each module the proof that its mutants fail some check."""
     listed = {module: mutation.survivors(module) for module in mutation.modules()}
-    chosen: dict[str, list[Mutant]] = {}
+    chosen: dict[str, list[mutation.Mutant]] = {}
     for module, known in listed.items():
-        meant = [one for one in mutation.mutants_of(module) if one.name not in known.equivalent]
+        meant = [mutant for mutant in mutation.mutants_of(module) if mutant.name not in known.equivalent]
         chosen[module] = meant if extent.mutants is None else random.Random(seed).sample(meant, extent.mutants)
-    every = [one for some in chosen.values() for one in some]
+    every = [mutant for some in chosen.values() for mutant in some]
     with _progress() as progress:
         outcomes = list(progress.track(mutation.judged(every), len(every), description="mutants of the reference"))
     for module, some in chosen.items():
-        alive = [one.name for one in outcomes if one.survives_in(module)]
+        alive = [mutant.name for mutant in outcomes if mutant.survives_in(module)]
         share = 1 - len(alive) / len(some)
         proof = Proof(f"mutants of `{module}` fail a check", len(some))
         proof.note = f"{share:.1%}; {len(listed[module].equivalent)} more change nothing"
         proof.failures = [f"{module}: no check sees {name}" for name in alive if name not in listed[module].unseen]
-        if extent.mutants is None and share < LEAST:
-            proof.failures.append(f"{module}: checks see {share:.1%} of the mutants, not {LEAST:.0%}")
+        if extent.mutants is None and share < MIN_SHARE:
+            proof.failures.append(f"{module}: checks see {share:.1%} of the mutants, not {MIN_SHARE:.0%}")
         yield proof
 
 
@@ -119,9 +119,9 @@ def _progress() -> Progress:
     return Progress(console=console, transient=True)
 
 
-def as_markdown(found: list[Proof], command: str, seconds: float) -> str:
-    """The figures, as they stand in the instructor's guide."""
-    rows = [f"| {one.what} | {one.cases:,} | {one.note or 'all'} |" for one in found]
+def as_markdown(proofs_done: list[Proof], command: str, seconds: float) -> str:
+    """The figures, in the form of the instructor's guide."""
+    rows = [f"| {proof.what} | {proof.cases:,} | {proof.note or 'all'} |" for proof in proofs_done]
     where = f"Python {platform.python_version()}, torch {version('torch')}, {cluster.cores()} cores"
     when = datetime.now(UTC).strftime("%Y-%m-%d")
     return "\n".join(
@@ -141,20 +141,25 @@ def as_markdown(found: list[Proof], command: str, seconds: float) -> str:
 @click.option("--seed", default=0, show_default=True, help="Chooses the part, the secrets and the pairs.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures there, as Markdown.")
 def prove(quick: bool, seed: int, out: Path | None) -> None:
-    """Prove the checks: wrong answers fail and are named, right ones pass, small mistakes in the reference are seen."""
-    extent, begun, found = QUICK if quick else WHOLE, time.monotonic(), []
-    for proven in (checks_proven, mutants_seen):
+    """Prove the checks.
+
+    Wrong answers fail and are named, right ones pass, and small mistakes in the reference are seen.
+    """
+    extent, begun, proofs_done = QUICK if quick else FULL, time.monotonic(), []
+    for proven in (checks_proven, mutants_killed):
         for proof in proven(extent, seed):
-            found.append(proof)
+            proofs_done.append(proof)
             console.print(
                 plain(f"{'fails' if proof.failures else 'holds'}  {proof.what}: {proof.cases:,} {proof.note}")
             )
             for line in proof.failures:
                 console.print(plain(f"       {line}"))
     seconds = time.monotonic() - begun
-    console.print(f"{sum(bool(one.failures) for one in found)} of {len(found)} proofs fail, {seconds:.0f} s")
-    if any(one.failures for one in found):
+    console.print(
+        f"{sum(bool(proof.failures) for proof in proofs_done)} of {len(proofs_done)} proofs fail, {seconds:.0f} s"
+    )
+    if any(proof.failures for proof in proofs_done):
         sys.exit(1)
     if out:
         command = f"python -m autograder prove{' --quick' if quick else ''} --seed {seed}"
-        out.write_text(as_markdown(found, command, seconds), encoding="utf-8")
+        out.write_text(as_markdown(proofs_done, command, seconds), encoding="utf-8")

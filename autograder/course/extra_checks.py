@@ -1,4 +1,4 @@
-"""A course's further hidden checks: the instructor's own, from texts that lie outside the repository."""
+"""Reads an instructor's own hidden checks from outside the repository."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from types import ModuleType
 from selfcheck.catalogue import Exercise, exercises, parts_of
 from selfcheck.plan import Check, checks_in
 
-_numbers = itertools.count()  # every reading gets a name of its own: what a broken one registered is nobody's
-_one_at_a_time = threading.RLock()
+_numbers = itertools.count()  # each reading gets a module name of its own, so that checks of a broken text are never reused
+_lock = threading.RLock()
 
 
-class BadCheck(ValueError):
-    """A further hidden check that cannot be used; the text names the file's module, the line and what to do."""
+class InvalidCheck(ValueError):
+    """An instructor's hidden check that cannot be used: the message names the module, the line and the remedy."""
 
 
 def extra_checks(extra: tuple[tuple[str, str], ...], exercise: Exercise) -> list[Check]:
-    """The further hidden checks of an exercise; BadCheck where a text cannot be read, or a check is not in order.
+    """An instructor's hidden checks of an exercise; InvalidCheck where a text cannot be read or a check is invalid.
 
     extra: module and source text, as in `GradingPolicy`
     """
@@ -35,39 +35,39 @@ def extra_checks(extra: tuple[tuple[str, str], ...], exercise: Exercise) -> list
 
 
 def checks_of(module: str, source: str) -> tuple[Check, ...]:
-    """Every check that the text of a module registers, in order; BadCheck as above."""
-    with _one_at_a_time:
+    """Every check that the text of a module registers, in order; InvalidCheck as in extra_checks."""
+    with _lock:
         return _read(module, source)
 
 
 @functools.lru_cache(maxsize=256)
 def _read(module: str, source: str) -> tuple[Check, ...]:
     name = f"{__package__}.extra_{next(_numbers)}_{module}"
-    made = ModuleType(name)
-    made.__file__ = file = _file(module)
+    loaded = ModuleType(name)
+    loaded.__file__ = file = _file_name(module)
     try:
         code = compile(source, file, "exec", dont_inherit=True)
-        sys.modules[name] = made
-        exec(code, made.__dict__)  # noqa: S102  # the instructor's own, as trusted as the repository
-        found = tuple(checks_in(name))
+        sys.modules[name] = loaded
+        exec(code, loaded.__dict__)  # noqa: S102  # the instructor's own, as trusted as the repository
+        checks = tuple(checks_in(name))
     except (Exception, SystemExit) as error:
         sys.modules.pop(name, None)
-        raise BadCheck(told(error, module)) from error
-    for check in found:
-        _look_at(check, module)
-    if not found:
-        raise BadCheck(f"{module}.py registers no check: expected functions with @check('{module}.…', …, points=…)")
-    return found
+        raise InvalidCheck(error_text(error, module)) from error
+    for check in checks:
+        _require_valid(check, module)
+    if not checks:
+        raise InvalidCheck(f"{module}.py registers no check: expected functions with @check('{module}.…', …, points=…)")
+    return checks
 
 
-def _file(module: str) -> str:
-    """What the text of a module is called in a traceback."""
+def _file_name(module: str) -> str:
+    """The name of a module's text in tracebacks."""
     return f"hidden_checks/{module}.py"
 
 
-def told(error: BaseException, module: str, line: int | None = None) -> str:
-    """What an exception says of a module's text, with the last line there that it came through, or else `line`."""
-    file = _file(module)
+def error_text(error: BaseException, module: str, line: int | None = None) -> str:
+    """An exception in a line, with the last line of the module's text that it came through, or else `line`."""
+    file = _file_name(module)
     if isinstance(error, SyntaxError) and error.filename == file:
         return f"{module}.py, line {error.lineno}: {type(error).__name__}: {error.msg}"
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
@@ -76,15 +76,15 @@ def told(error: BaseException, module: str, line: int | None = None) -> str:
     return f"{place}: {type(error).__name__}: {error}"
 
 
-def _look_at(check: Check, module: str) -> None:
-    """Whether a check is one of an exercise of this module, and adds points."""
+def _require_valid(check: Check, module: str) -> None:
+    """Raise InvalidCheck for a check of an exercise of another module, or one without points."""
     place = f"{module}.py, line {check.make.__code__.co_firstlineno}: {check.name}"
-    known = [one for one in exercises() if one.module == module]
-    if check.exercise not in {one.id for one in known}:
-        ids = ", ".join(dict.fromkeys(one.id for one in known))
-        raise BadCheck(f"{place} is of {check.exercise!r}: expected an exercise of this module, {ids}")
+    known = [exercise.id for exercise in exercises() if exercise.module == module]
+    if check.exercise not in known:
+        ids = ", ".join(dict.fromkeys(known))
+        raise InvalidCheck(f"{place} is of {check.exercise!r}: expected an exercise of this module, {ids}")
     if type(check.points) is not int or check.points < 1:
-        raise BadCheck(f"{place} adds {check.points!r} points: expected a whole number from 1 on, as points=1")
-    sets = [one.problem_set for one in parts_of(check.exercise)]
+        raise InvalidCheck(f"{place} adds {check.points!r} points: expected a whole number from 1 on, as points=1")
+    sets = [exercise.problem_set for exercise in parts_of(check.exercise)]
     if check.problem_set not in (None, *sets):
-        raise BadCheck(f"{place}: problem_set must be one of {', '.join(sets)}, got {check.problem_set!r}")
+        raise InvalidCheck(f"{place}: problem_set must be one of {', '.join(sets)}, got {check.problem_set!r}")

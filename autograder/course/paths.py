@@ -1,4 +1,4 @@
-"""Where things are in the repository."""
+"""The folders of the repository."""
 
 from pathlib import Path
 
@@ -9,4 +9,4 @@ STUBS = ROOT / "src" / "attention"
 SELFCHECK = ROOT / "src" / "selfcheck"
 RECORDED = SELFCHECK / "recorded"
 BOOK = ROOT / "book"
-COMMAND = "python -m autograder build"  # mends everything that is generated
+COMMAND = "python -m autograder build"  # regenerates stubs, recorded answers and notebooks

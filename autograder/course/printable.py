@@ -1,29 +1,29 @@
-"""Text of a learner's as it may be shown: nothing in it moves a cursor, turns a line round or begins a new one."""
+"""Makes learners' text safe to print: no control characters, no change of direction, no new lines."""
 
 from __future__ import annotations
 
 import unicodedata
 
-MOST_NAME = 100
+MAX_NAME = 100
 
 
 def printable(text: str, keep: str = "\n") -> str:
-    """The text with every character that has no picture of its own as its escape: controls, directions, surrogates.
+    """The text with each character that prints nothing replaced by its escape: controls, directions, surrogates.
 
     keep: characters that stay nevertheless
-    The blanks of other scripts stay: they are as wide as they look.
+    The spaces of other scripts stay.
     """
     if text.isprintable():
         return text
-    return "".join(one if one in keep or _has_a_picture(one) else ascii(one)[1:-1] for one in text)
+    return "".join(char if char in keep or _is_visible(char) else ascii(char)[1:-1] for char in text)
 
 
-def _has_a_picture(character: str) -> bool:
-    return character.isprintable() or unicodedata.category(character) == "Zs"
+def _is_visible(char: str) -> bool:
+    return char.isprintable() or unicodedata.category(char) == "Zs"
 
 
 def printable_line(value: object, most: int) -> str:
-    """A text in one line of bounded length; "" for what is no text."""
+    """A text on one line, cut to `most` characters; "" for what is no text."""
     return printable(value[:most], keep="") if isinstance(value, str) else ""
 
 
@@ -33,5 +33,5 @@ def counted(count: int, what: str) -> str:
 
 
 def printable_name(name: str) -> str:
-    """A file's name in one line of bounded length."""
-    return printable(name[:MOST_NAME], keep="") + ("…" if len(name) > MOST_NAME else "")
+    """A file's name on one line, cut to MAX_NAME characters."""
+    return printable(name[:MAX_NAME], keep="") + ("…" if len(name) > MAX_NAME else "")

@@ -1,4 +1,4 @@
-"""A course's settings: what its course.toml says, read strictly."""
+"""Reads a course's settings from its course.toml, strictly."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 
 from selfcheck.catalogue import exercises, in_problem_set, parts_of, problem_sets
 
-FILE = "course.toml"
-COURSE = "course"  # in a released notebook's metadata: the deadline that it was released with
-SECRET = "secret"  # the name of a file
-MOST_WEIGHT = 10
+SETTINGS_FILE = "course.toml"
+METADATA_KEY = "course"  # of a released notebook: the deadline that it was released with
+SECRET = "secret"  # file name
+MAX_WEIGHT = 10
 YEARS = range(2000, 2200)
 LATE_POLICIES = ("none", "zero")
-MOST_SHOWN = 100  # characters of what stands in the file
-MOST_TEXT = 1500  # characters of a message
-LARGE = 64  # bits
-HANDED_OUT = ("source", "release", "autograded", "feedback")  # what lies there is copied to learners
+MAX_QUOTED = 100  # characters quoted from the file
+MAX_MESSAGE = 1500  # characters
+MAX_PRINTED_BITS = 64  # of a whole number; longer ones are described
+STUDENT_FOLDERS = ("source", "release", "autograded", "feedback")  # nbgrader copies their files to learners
 TEMPLATE = f"""\
 # The settings of this course. A line counts once the # before it is gone; each shows what holds without it.
 # After a change, run `release` again for the problem sets that are out, and then `grade`.
@@ -32,7 +32,7 @@ TEMPLATE = f"""\
 # solutions = true  # false: `release` hands out no solution, and refuses --with-answers
 # late_policy = "none"  # "zero": what is handed in after the deadline gets no points
 
-# [weights]  # whole numbers from 0 to {MOST_WEIGHT}: an exercise's points count so many times, with 0 it is left out
+# [weights]  # whole numbers from 0 to {MAX_WEIGHT}: an exercise's points count so many times, with 0 it is left out
 # "masks.causal_mask" = 1
 
 # [deadlines]  # with the distance from UTC
@@ -41,15 +41,15 @@ TEMPLATE = f"""\
 
 
 class SettingsError(ValueError):
-    """course.toml, or a file that it names, is not as expected: the text says what came, and what to do."""
+    """course.toml, or a file that it names, is invalid: the message says what was found and what to do."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds in a course.
+    """The settings of a course.
 
     weights: exercise id and whole number, where it is not 1; deadlines: problem set and time, with a zone
-    late_policy: None leaves it to nbgrader_config.py; solutions: whether they may be handed out
+    late_policy: None leaves it to nbgrader_config.py; solutions: whether they may be released
     """
 
     secret_file: Path
@@ -60,34 +60,34 @@ class Settings:
     solutions: bool = True
 
     def deadline(self, problem_set: str) -> datetime | None:
-        """When a problem set is due."""
+        """When a problem set is due; None without a deadline."""
         return dict(self.deadlines).get(problem_set)
 
 
 def read_settings(root: Path) -> Settings:
-    """The settings of the course in a folder: those of its course.toml, or the usual ones; SettingsError."""
-    path = root / FILE
+    """The settings of the course in a folder, the defaults where it has no course.toml; SettingsError where invalid."""
+    path = root / SETTINGS_FILE
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         text = ""
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read: expected a text in UTF-8, got {error}") from None
-    found = _settings(text, root)
-    if found.secret_file != root / SECRET and not os.path.isfile(found.secret_file):
+    settings = _settings(text, root)
+    if settings.secret_file != root / SECRET and not os.path.isfile(settings.secret_file):
         raise SettingsError(
-            f"{path}: secret_file names {found.secret_file}, where no file is: put it back, or mend the path"
+            f"{path}: secret_file names {settings.secret_file}, where no file is: put it back, or mend the path"
         )
-    if found.hidden_checks and not os.path.isdir(found.hidden_checks):
+    if settings.hidden_checks and not os.path.isdir(settings.hidden_checks):
         raise SettingsError(
-            f"{path}: hidden_checks names {found.hidden_checks}, where no folder is: make it, or mend the path"
+            f"{path}: hidden_checks names {settings.hidden_checks}, where no folder is: make it, or mend the path"
         )
-    return found
+    return settings
 
 
 @functools.lru_cache(maxsize=16)
 def _settings(text: str, root: Path) -> Settings:
-    path = root / FILE
+    path = root / SETTINGS_FILE
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError, OverflowError) as error:
@@ -95,7 +95,7 @@ def _settings(text: str, root: Path) -> Settings:
     try:
         found = {name: _reader(name)(value) for name, value in table.items()}
     except SettingsError as error:
-        raise SettingsError(f"{path}: {error}"[:MOST_TEXT]) from None
+        raise SettingsError(f"{path}: {error}"[:MAX_MESSAGE]) from None
     for name in ("secret_file", "hidden_checks"):
         if name in found:
             found[name] = _place(path, name, found[name])
@@ -122,7 +122,7 @@ def read_checks(settings: Settings) -> tuple[tuple[str, str], ...]:
 
 
 def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:MOST_TEXT] or type(error).__name__
+    return " ".join(str(error).split())[:MAX_MESSAGE] or type(error).__name__
 
 
 def _place(path: Path, name: str, given: str) -> Path:
@@ -131,21 +131,21 @@ def _place(path: Path, name: str, given: str) -> Path:
         place = (root / Path(given).expanduser()).resolve()
     except (OSError, ValueError, RuntimeError) as error:
         raise SettingsError(f"{path}: {name} is no path: {_one_line(error)}") from None
-    if any(place.is_relative_to(root / folder) for folder in HANDED_OUT):
+    if any(place.is_relative_to(root / folder) for folder in STUDENT_FOLDERS):
         raise SettingsError(f"{path}: {name} lies in {place}, which nbgrader hands out: move it elsewhere")
     return place
 
 
 def _reader(name: str) -> Callable[[Any], Any]:
     if name not in READERS:
-        raise SettingsError(f"there is no setting {_shown(name)}; there are {', '.join(READERS)}")
+        raise SettingsError(f"there is no setting {_quoted(name)}; there are {', '.join(READERS)}")
     return READERS[name]
 
 
 def _text(name: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if not isinstance(value, str) or not value.strip() or "\0" in value:
-            raise SettingsError(f'{name} must be a path in quotes, as {name} = "…", got {_shown(value)}')
+            raise SettingsError(f'{name} must be a path in quotes, as {name} = "…", got {_quoted(value)}')
         return value
 
     return read
@@ -153,14 +153,14 @@ def _text(name: str) -> Callable[[Any], str]:
 
 def _solutions(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise SettingsError(f"solutions must be true or false, without quotes, got {_shown(value)}")
+        raise SettingsError(f"solutions must be true or false, without quotes, got {_quoted(value)}")
     return value
 
 
 def _late_policy(value: Any) -> str:
     if value not in LATE_POLICIES:
         raise SettingsError(
-            f'late_policy must be "none" or "zero", got {_shown(value)}; '
+            f'late_policy must be "none" or "zero", got {_quoted(value)}; '
             "one of your own is named in nbgrader_config.py, as c.AssignLatePenalties.plugin_class"
         )
     return value
@@ -170,16 +170,16 @@ def _weights(value: Any) -> tuple[tuple[str, int], ...]:
     found = {}
     for name, weight in _table("weights", value).items():
         if isinstance(weight, dict):
-            told = f"{name}.{next(iter(weight), '…')}"[:MOST_SHOWN]
+            told = f"{name}.{next(iter(weight), '…')}"[:MAX_QUOTED]
             raise SettingsError(f'[weights] {told}: write the id in quotes, as "{told}" = 2')
-        _must_stand_above("weights", name)
+        _require_not_a_setting("weights", name)
         try:
             parts_of(name)
         except KeyError as error:
             raise SettingsError(f"[weights]: {error.args[0]}") from None
-        if type(weight) is not int or not 0 <= weight <= MOST_WEIGHT:
+        if type(weight) is not int or not 0 <= weight <= MAX_WEIGHT:
             raise SettingsError(
-                f'[weights] "{name}" must be a whole number from 0 to {MOST_WEIGHT}, got {_shown(weight)}'
+                f'[weights] "{name}" must be a whole number from 0 to {MAX_WEIGHT}, got {_quoted(weight)}'
             )
         found[name] = weight
     for problem_set in problem_sets():
@@ -193,46 +193,46 @@ def _weights(value: Any) -> tuple[tuple[str, int], ...]:
 def _deadlines(value: Any) -> tuple[tuple[str, datetime], ...]:
     found = {}
     for name, when in _table("deadlines", value).items():
-        _must_stand_above("deadlines", name)
+        _require_not_a_setting("deadlines", name)
         if name not in problem_sets():
             raise SettingsError(
-                f"[deadlines]: there is no problem set {_shown(name)}; there are {', '.join(problem_sets())}"
+                f"[deadlines]: there is no problem set {_quoted(name)}; there are {', '.join(problem_sets())}"
             )
         if not isinstance(when, datetime) or when.tzinfo is None:
             raise SettingsError(
                 f"[deadlines] {name} must be a date and time with its distance from UTC, without quotes, as "
-                f"2030-12-01T23:59:00+01:00, got {_shown(when)}"
+                f"2030-12-01T23:59:00+01:00, got {_quoted(when)}"
             )
         if when.year not in YEARS:
-            raise SettingsError(f"[deadlines] {name} must lie between {YEARS[0]} and {YEARS[-1]}, got {_shown(when)}")
+            raise SettingsError(f"[deadlines] {name} must lie between {YEARS[0]} and {YEARS[-1]}, got {_quoted(when)}")
         found[name] = when
     return tuple(sorted(found.items()))
 
 
 def _table(name: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise SettingsError(f"{name} must be a table, a line [{name}] with its entries below, got {_shown(value)}")
+        raise SettingsError(f"{name} must be a table, a line [{name}] with its entries below, got {_quoted(value)}")
     return value
 
 
-def _must_stand_above(table: str, name: str) -> None:
+def _require_not_a_setting(table: str, name: str) -> None:
     if name in READERS and name not in TABLES:
         raise SettingsError(
             f"{name} stands below [{table}], and so is one of its entries: move it above the first [table]"
         )
 
 
-def _shown(value: Any) -> str:
-    """A value as it may stand in a message: in one line, and not endless."""
+def _quoted(value: Any) -> str:
+    """A value for a message: on one line, of bounded length."""
     if isinstance(value, dict | list):
         return "a table" if isinstance(value, dict) else "a list"
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int) and value.bit_length() > LARGE:  # of many digits Python writes none
+    if isinstance(value, int) and value.bit_length() > MAX_PRINTED_BITS:  # Python refuses to print very long ones
         return f"a number of {value.bit_length()} bits"
-    return ascii(value)[:MOST_SHOWN]
+    return ascii(value)[:MAX_QUOTED]
 
 
 TABLES = {"weights": _weights, "deadlines": _deadlines}

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from ..course.digest import digest_of_parts
-from ..course.folder import Course, check_student_id, twins_of
+from ..course.folder import Course, check_student_id, lookalike_ids
 from ..course.locks import course_lock
-from ..course.releases import earlier, graded_cells, release_file
+from ..course.releases import earlier_notebooks, graded_cells, release_file
 from .archive import (
     MOST_FILES,
     MOST_NOTEBOOK_BYTES,
@@ -76,7 +76,7 @@ def take_in(course: Course, student: str, problem_set: str) -> Submission:
     check_student_id(student)
     with course_lock(course):  # other graders clean, and so does nbgrader's hook beside them
         submission = _stored(course, student, problem_set) or _cleaned(course, student, problem_set)
-    twins = (f"the id looks like {twin}'s, who has handed in too" for twin in twins_of(course, student))
+    twins = (f"the id looks like {twin}'s, who has handed in too" for twin in lookalike_ids(course, student))
     return replace(submission, remarks=(*submission.remarks, *twins))
 
 
@@ -107,7 +107,9 @@ def _cleaned(course: Course, student: str, problem_set: str) -> Submission:
 
 
 def _store(course: Course, student: str, problem_set: str, received: Received, when: datetime | None) -> Submission:
-    notebook, remarks = rebuild(_released(course, problem_set), received.notebook, earlier(course, problem_set))
+    notebook, remarks = rebuild(
+        _released(course, problem_set), received.notebook, earlier_notebooks(course, problem_set)
+    )
     folder = course.submitted(student, problem_set)
     if folder.exists():
         remove(folder, course.root)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from selfcheck.atomic_files import write_atomically
+
 from ..answer_key import precomputed
-from ..course.atomic_files import write_atomically
 from ..course.folder import Course
 from ..intake.submission import Submission
 from .result import Result
@@ -64,7 +65,7 @@ def latest(course: Course, result: Result) -> Result:
 def _write(course: Course, result: Result) -> None:
     path = course.result_file(result.student, result.problem_set)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(result.as_json(), indent=1, ensure_ascii=False))
+    write_atomically(path, json.dumps(result.as_json(), indent=1, ensure_ascii=False), sync=False)
 
 
 def read_result(path: Path) -> Result | None:

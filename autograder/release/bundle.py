@@ -15,8 +15,8 @@ from ..build import stubs
 from ..course.folder import Course
 from ..course.paths import RECORDED, REFERENCE, SELFCHECK
 from ..course.policy import DEFAULT_POLICY, GradingPolicy
-from ..course.releases import replaced
-from ..course.settings import FILE
+from ..course.releases import replacing_release
+from ..course.settings import SETTINGS_FILE
 from ..gradebook.migrate import migrate_gradebook
 from .points import catalogue_with_points
 from .staleness import check_extra_checks, released_deadline
@@ -37,11 +37,13 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
     in_problem_set(problem_set)
     policy, due, before = course.policy, course.settings.deadline(problem_set), released_deadline(course, problem_set)
     if with_answers and not course.settings.solutions:
-        raise ValueError(f"{course.root / FILE} says solutions = false: leave --with-answers away, or change that line")
+        raise ValueError(
+            f"{course.root / SETTINGS_FILE} says solutions = false: leave --with-answers away, or change that line"
+        )
     check_extra_checks(course)
     files, notebook = bundle(problem_set, with_answers, policy), source_notebook(problem_set, policy, due)
     source = course.source(problem_set)
-    with replaced(course, problem_set):
+    with replacing_release(course, problem_set):
         for name, text in files.items():
             path = source / name
             path.parent.mkdir(parents=True, exist_ok=True)

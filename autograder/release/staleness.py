@@ -9,10 +9,10 @@ from typing import Any
 
 from ..answer_key.validate import try_checks
 from ..build.exercise_text import slug
-from ..course.extra_checks import BadCheck
+from ..course.extra_checks import InvalidCheck
 from ..course.folder import Course
 from ..course.releases import release_file
-from ..course.settings import COURSE, SettingsError
+from ..course.settings import METADATA_KEY, SettingsError
 
 
 class ReleaseAgain(ValueError):
@@ -65,7 +65,7 @@ def released_deadline(course: Course, problem_set: str) -> datetime | None:
 
 
 def _deadline(notebook: dict[str, Any]) -> str | None:
-    return notebook["metadata"].get(COURSE, {}).get("deadline")
+    return notebook["metadata"].get(METADATA_KEY, {}).get("deadline")
 
 
 def _grade_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -78,5 +78,5 @@ def check_extra_checks(course: Course) -> None:
     """Raises SettingsError, with file and line, for a further hidden check of a course that cannot be used."""
     try:
         try_checks(course.policy)
-    except BadCheck as error:
+    except InvalidCheck as error:
         raise SettingsError(f"{course.settings.hidden_checks}/{error}") from error

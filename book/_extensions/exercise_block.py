@@ -13,10 +13,10 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from autograder.build.exercise_text import find_exercise, label, points_text, slug, solution_text, stub_text
+from autograder.build.exercise_text import label, points_text, slug, solution_text, stub_text
 from autograder.build.urls import colab_url
 from autograder.course.paths import REFERENCE
-from selfcheck.catalogue import FOLDER, Exercise, exercises
+from selfcheck.catalogue import FOLDER, Exercise, part_of, parts_of
 
 LOG = logging.getLogger(__name__)
 HINTS = ("Hint 1: a nudge", "Hint 2: a stronger one", "Hint 3: nearly there")
@@ -34,9 +34,9 @@ class ExerciseDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         try:
-            exercise = find_exercise(self.arguments[0], self.options.get("problem-set"))
+            exercise = part_of(self.arguments[0], self.options.get("problem-set"))
         except LookupError as problem:
-            raise self.error(str(problem)) from problem
+            raise self.error(problem.args[0]) from problem
         for file in (REFERENCE / f"{exercise.module}.py", FOLDER / f"{exercise.module}.toml"):
             self.env.note_dependency(str(file))
         return [self._block(exercise)]
@@ -68,12 +68,13 @@ class ExerciseDirective(SphinxDirective):
         if exercise.depends_on:
             builds_on = nodes.inline("", "builds on ")
             for index, needed in enumerate(exercise.depends_on):
-                parts = [other for other in exercises() if other.id == needed]
-                if not parts:
-                    raise self.error(f"exercise {exercise.id} depends on {needed}, which the catalogue does not have")
+                try:
+                    first = parts_of(needed)[0]
+                except KeyError as problem:
+                    raise self.error(f"exercise {exercise.id} depends on {needed}: {problem.args[0]}") from problem
                 if index:
                     builds_on += nodes.Text(", ")
-                builds_on += exercise_link("", parts[0].number, target=label(parts[0]))
+                builds_on += exercise_link("", first.number, target=label(first))
             facts += builds_on
         if exercise.section and not self.env.docname.startswith("chapters/"):
             read = nodes.inline("", "read first: ")

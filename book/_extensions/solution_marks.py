@@ -8,13 +8,13 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from autograder.build.exercise_text import MARK, without_marks, without_solutions
+from autograder.build.solution_marks import has_marks, without_marks, without_solutions
 
 
 def clean_code(app: Sphinx, doctree: nodes.document) -> None:
     clean = without_solutions if os.environ.get("SOLUTIONS") == "no" else without_marks
     for block in list(doctree.findall(nodes.literal_block)):
-        if MARK.search(block.astext()):
+        if has_marks(block.astext()):
             text = clean(block.astext())
             block.rawsource = text
             block.children = [nodes.Text(text)]

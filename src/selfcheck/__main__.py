@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from .catalogue import Exercise, exercises
-from .learner import Learner, available, find, package_folder, stoppable
+from .catalogue import Exercise, exercises, exercises_named
+from .learner import Learner, available, package_folder, stoppable
 from .saving import restore, save
 from .show import MARKS, headline, report_text
 from .verdict import FAILED, PASSED, SKIPPED, ExerciseResult
@@ -43,7 +43,7 @@ def main(what: str | None) -> None:
         if what in KEEPING:
             KEEPING[what]()
             return
-        chosen = find(what) if what else available(exercises())
+        chosen = available(exercises_named(what) if what else exercises())
         results = examine(chosen)
     except KeyboardInterrupt as stopped:
         console.print(Text(str(stopped) or "stopped"))

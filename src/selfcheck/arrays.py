@@ -214,3 +214,18 @@ def _plain(number: float) -> float:
 def _number_text(value: float) -> str:
     text = repr(value) if abs(value) < 1e300 or value != value or value in (math.inf, -math.inf) else "inf"
     return text[:100]
+
+
+def as_array(value: Any) -> Array | None:
+    """A number or nested numbers as an array; None for anything else, ragged rows among it."""
+    if isinstance(value, Array):
+        return value
+    try:
+        if isinstance(value, (bool, int, float)):
+            return array(value)
+        if isinstance(value, (tuple, list)):
+            rows = [as_array(row) for row in value]
+            return array([row.nested() for row in rows if row is not None]) if None not in rows else None
+    except (ValueError, OverflowError):  # ragged rows, a number beyond all dtypes
+        pass
+    return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from .catalogue import Exercise
-from .learner import find, package_folder
+from .catalogue import Exercise, exercises_named
+from .learner import available, package_folder
 
 MEMORY = ".selfcheck.json"  # beside the learner's package
 
@@ -32,7 +32,7 @@ def hint(exercise_id: str) -> Hint:
     For an id with two parts, "4.8" or "3.5" says which; the id alone means the first part.
     Raises KeyError, with the nearest names, for an exercise that does not exist.
     """
-    exercise = find(exercise_id)[0]
+    exercise = available(exercises_named(exercise_id))[0]
     path = _memory()
     seen = _read(path)
     position = seen.get(exercise.number, 0) % len(exercise.hints)

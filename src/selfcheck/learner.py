@@ -6,11 +6,11 @@ import contextlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .catalogue import Exercise, exercises, parts_of
+from .catalogue import Exercise, exercises_named, parts_of
 from .reach import forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package
@@ -33,9 +33,9 @@ def package_folder() -> Path:
     )
 
 
-def available(found: list[Exercise] | tuple[Exercise, ...]) -> list[Exercise]:
-    """Those exercises whose recorded answers are here: a released bundle holds its own and earlier problem sets."""
-    return [exercise for exercise in found if is_recorded(exercise)]
+def available(chosen: Iterable[Exercise]) -> list[Exercise]:
+    """Those whose recorded answers are here: a released bundle holds its own and earlier problem sets."""
+    return [exercise for exercise in chosen if is_recorded(exercise)]
 
 
 class Learner:
@@ -123,17 +123,11 @@ def check(exercise_id: str) -> Any:
     """
     from .show import Report
 
-    found = find(exercise_id)
+    chosen = available(exercises_named(exercise_id))
     with stoppable(), Learner().imported() as learner:
-        report = Report([learner.result(exercise) for exercise in found])
+        report = Report([learner.result(exercise) for exercise in chosen])
     if os.environ.get("NBGRADER_EXECUTION"):
         print(report)
         last = report.results[-1]  # of an id with two parts, the one that this problem set asks for
         return float(last.exercise.max_points if last.passed else last.points)
     return report
-
-
-def find(name: str) -> list[Exercise]:
-    """The exercises that an id, a number or a module names."""
-    by_number = [exercise for exercise in exercises() if name in (exercise.number, exercise.module)]
-    return available(by_number or parts_of(name))

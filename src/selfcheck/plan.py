@@ -16,13 +16,27 @@ where the exercise is a class, an object that is built, given its state and used
 from __future__ import annotations
 
 import importlib
-import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from .arrays import Array, array, pack
-from .objects import KINDS, LOSSES
+from .arguments import (
+    dtype,
+    generator,
+    iterator,
+    lessons,
+    linears,
+    loss,
+    ndarray,
+    network,
+    optimizer,
+    pack_argument,
+    score,
+    tensor,
+    torch_attention,
+)
+from .arrays import Array, pack
+from .draw import Draw
 
 __all__ = [
     "Built",
@@ -49,49 +63,8 @@ __all__ = [
     "torch_attention",
 ]
 
-ASPECTS = ("values", "dtype", "gradient", "unchanged", "error", "parameters", "state", "kept", "generator", "memory")
 Make = TypeVar("Make", bound=Callable[..., Any])
-
-
-class Draw(random.Random):
-    """A seeded source of small, readable inputs: numbers with two decimals, sizes that differ."""
-
-    def integer(self, low: int, high: int) -> int:
-        """An int from low to high - 1."""
-        return self.randrange(low, high)
-
-    def sizes(self, count: int, low: int = 2, high: int = 9) -> list[int]:
-        """Distinct sizes, so that a swapped axis cannot pass unseen."""
-        return self.sample(range(low, high), count)
-
-    def normal(self, *shape: int) -> Any:
-        """Nested lists of standard normal numbers, rounded to two decimals."""
-        return self._nested(shape, lambda: round(self.gauss(0.0, 1.0), 2))
-
-    def integers(self, *shape: int, low: int = 0, high: int = 10) -> Any:
-        """Nested lists of ints from low to high - 1."""
-        return self._nested(shape, lambda: self.randrange(low, high))
-
-    def booleans(self, *shape: int, share: float = 0.6) -> Any:
-        """Nested lists of booleans, each True with probability `share`."""
-        return self._nested(shape, lambda: self.random() < share)
-
-    def tensor(self, *shape: int, dtype: str = "float64") -> Array:
-        """A tensor of standard normal numbers, rounded to two decimals."""
-        return tensor(self.normal(*shape), dtype)
-
-    def state(self, shapes: dict[str, tuple[int, ...]], dtype: str = "float64", scale: float = 1.0) -> dict[str, Array]:
-        """Parameters of a module by their names: normal numbers of deviation `scale`, rounded to two decimals."""
-
-        def draw() -> float:
-            return round(self.gauss(0.0, scale), 2)
-
-        return {name: tensor(self._nested(shape, draw), dtype) for name, shape in shapes.items()}
-
-    def _nested(self, shape: tuple[int, ...], draw: Callable[[], Any]) -> Any:
-        if not shape:
-            return draw()
-        return [self._nested(shape[1:], draw) for _ in range(shape[0])]
+ASPECTS = ("values", "dtype", "gradient", "unchanged", "error", "parameters", "state", "kept", "generator", "memory")
 
 
 @dataclass(frozen=True)
@@ -110,8 +83,8 @@ class Call:
     def packed(self) -> dict[str, Any]:
         """The call as a JSON tree for the runner."""
         return {
-            "args": [_pack_argument(argument) for argument in self.args],
-            "kwargs": {name: _pack_argument(argument) for name, argument in self.kwargs.items()},
+            "args": [pack_argument(argument) for argument in self.args],
+            "kwargs": {name: pack_argument(argument) for name, argument in self.kwargs.items()},
         }
 
 
@@ -127,7 +100,7 @@ class Built:
 
     def packed(self) -> dict[str, Any]:
         """The step as a JSON tree for the runner."""
-        found = {
+        step = {
             "construct": self.construct.packed(),
             "state": {name: pack(value) for name, value in self.state.items()},
             "training": self.training,
@@ -135,7 +108,7 @@ class Built:
                 {"method": use.method, **use.packed()} | ({"refused": True} if use.refused else {}) for use in self.uses
             ],
         }
-        return found | ({"lessons": self.lessons} if self.lessons else {})
+        return step | ({"lessons": self.lessons} if self.lessons else {})
 
 
 @dataclass(frozen=True)
@@ -157,10 +130,10 @@ class Check:
         """The packed steps that this check makes for a seed."""
         made = self.make(Draw(seed))
         more = {"memory": True} if "memory" in self.compares else {}
-        return [one.packed() | more for one in (made if isinstance(made, list) else [made])]
+        return [step.packed() | more for step in (made if isinstance(made, list) else [made])]
 
 
-_found: dict[str, list[Check]] = {}
+_registered: dict[str, list[Check]] = {}
 
 
 def check(
@@ -194,20 +167,31 @@ def check(
         raise ValueError(f"compares must be among {ASPECTS}, got {sorted(unknown)}")
 
     def register(make: Make) -> Make:
-        found = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, points, problem_set, given)
-        known = _found.setdefault(make.__module__, [])
-        if any(other.name == found.name for other in known):
-            raise ValueError(f"two checks in {make.__module__} are named {found.name}")
-        known.append(found)
+        new = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, points, problem_set, given)
+        others = _registered.setdefault(make.__module__, [])
+        if any(other.name == new.name for other in others):
+            raise ValueError(f"two checks in {make.__module__} are named {new.name}")
+        others.append(new)
         return make
 
     return register
 
 
 def checks_in(module: str) -> list[Check]:
-    """The checks that a Python module registers, in the order of their definition."""
+    """The checks that a Python module registers, in the order of their definition.
+
+    A long module continues in private ones beside it, named after it, which it imports: `_masks_softmax.py` of masks.
+    ValueError where two checks have one name.
+    """
     importlib.import_module(module)
-    return list(_found.get(module, []))
+    package, _, name = module.rpartition(".")
+    family = [home for home in _registered if home == module or home.startswith(f"{package}._{name}_")]
+    checks = [check for home in sorted(family, key=lambda home: home != module) for check in _registered[home]]
+    names = [check.name for check in checks]
+    for check in checks:
+        if names.count(check.name) > 1:
+            raise ValueError(f"two checks of {module} are named {check.name}")
+    return checks
 
 
 def call(*args: Any, **kwargs: Any) -> Call:
@@ -233,18 +217,6 @@ def built(
     return Built(construct, uses, state or {}, training, lessons or {})
 
 
-def lessons(*inputs: Array, target: Array, loss: str, steps: int, rate: float, tries: int = 1) -> dict[str, Any]:
-    """Training of a built module: that many steps of Adam with learning rate `rate` on one batch (*inputs, target).
-
-    tries: how often it is built anew and trained, until it has learnt every row: parameters are drawn at random, and a
-        few draws are stuck for long
-    """
-    _known("loss", loss, LOSSES)
-    packed = [pack(one) for one in inputs]
-    found = {"inputs": packed, "target": pack(target), "loss": loss, "steps": steps, "rate": rate}
-    return found | ({"tries": tries} if tries > 1 else {})
-
-
 def method(name: str, *args: Any, **kwargs: Any) -> Call:
     """A call of a method of a built object."""
     return Call(args, kwargs, name)
@@ -253,106 +225,3 @@ def method(name: str, *args: Any, **kwargs: Any) -> Call:
 def refused(use: Call) -> Call:
     """A use of a built object that should raise ValueError; it adds nothing to the answer, and the next uses follow."""
     return replace(use, refused=True)
-
-
-def linears(names: tuple[str, ...], d_in: int, d_out: int, bias: bool, state: dict[str, Array]) -> dict[str, Any]:
-    """A module argument that holds linear layers d_in → d_out under the names, with their parameters."""
-    packed = {name: pack(value) for name, value in state.items()}
-    return {
-        "kind": "module",
-        "type": "linears",
-        "names": list(names),
-        "widths": [d_in, d_out],
-        "bias": bias,
-        "state": packed,
-    }
-
-
-def torch_attention(bias: bool, state: dict[str, Array], **sizes: int) -> dict[str, Any]:
-    """A module argument that is torch's nn.MultiheadAttention; sizes: embed_dim, num_heads, and kdim or vdim."""
-    packed = {name: pack(value) for name, value in state.items()}
-    return {"kind": "module", "type": "nn.MultiheadAttention", "sizes": sizes, "bias": bias, "state": packed}
-
-
-def network(
-    inputs: tuple[int, ...],
-    hidden: int,
-    outputs: int,
-    state: dict[str, Array],
-    dropout: float = 0.0,
-    stale: bool = False,
-    training: bool = True,
-    shows_mode: bool = False,
-) -> dict[str, Any]:
-    """A module argument that takes as many tensors as `inputs` has widths: output(dropout(tanh(Σ inputs[i](x_i)))).
-
-    state: inputs.0.weight (hidden, inputs[0]), inputs.0.bias, …, output.weight (outputs, hidden), output.bias
-    stale: whether its parameters have gradients already, all 1; training: its mode
-    shows_mode: whether its state shows the mode as well
-    """
-    more = {"shows_mode": True} if shows_mode else {}
-    return {
-        "kind": "module",
-        "type": "network",
-        "inputs": list(inputs),
-        "hidden": hidden,
-        "outputs": outputs,
-        "dropout": dropout,
-        "stale": stale,
-        "training": training,
-        "state": {name: pack(value) for name, value in state.items()},
-        **more,
-    }
-
-
-def optimizer(of: str, rate: float) -> dict[str, Any]:
-    """An argument that is torch.optim.SGD for the module argument named `of`: "0" by position, or its keyword."""
-    return {"kind": "optimizer", "of": of, "rate": rate}
-
-
-def loss(name: str) -> dict[str, Any]:
-    """An argument that is a loss function of torch.nn.functional."""
-    _known("loss", name, LOSSES)
-    return {"kind": "loss", "name": name}
-
-
-def score(name: str, *weights: Array) -> dict[str, Any]:
-    """An argument that is a score function: "dot", "scaled", "bilinear" (weight), "additive" (w1, w2)."""
-    _known("score", name, ("dot", "scaled", "bilinear", "additive"))
-    return {"kind": "score", "name": name, "items": [pack(one) for one in weights]}
-
-
-def generator(seed: int) -> dict[str, Any]:
-    """An argument that is a torch.Generator with this seed."""
-    return {"kind": "generator", "seed": seed}
-
-
-def iterator(*items: Array) -> dict[str, Any]:
-    """An argument that gives the tensors one after the other, once."""
-    return {"kind": "iterator", "items": [pack(one) for one in items]}
-
-
-def tensor(values: Any, dtype: str | None = None) -> Array:
-    """A torch tensor argument from nested lists."""
-    return array(values, "tensor", dtype)
-
-
-def ndarray(values: Any, dtype: str | None = None) -> Array:
-    """A NumPy array argument from nested lists."""
-    return array(values, "ndarray", dtype)
-
-
-def dtype(name: str) -> dict[str, str]:
-    """A torch dtype argument, by its name: dtype("float16")."""
-    return {"kind": "dtype", "value": name}
-
-
-def _known(what: str, name: str, names: tuple[str, ...]) -> None:
-    if name not in names:
-        raise ValueError(f"{what} must be one of {', '.join(names)}, got {name!r}")
-
-
-def _pack_argument(argument: Any) -> dict[str, Any]:
-    if isinstance(argument, dict) and argument.get("kind") in ("dtype", "module", *KINDS):
-        return argument
-    return pack(argument)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import importlib
 import os
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+from .atomic_files import write_atomically
 from .editing import reload
 from .learner import package_folder
+from .untouched import is_untouched
 
 NAME = "attention-by-hand-saved"
 DRIVE = Path("/content/drive")  # where Colab mounts Google Drive
@@ -36,12 +35,12 @@ def save(folder: str | Path | None = None) -> None:
         kept = _content(there)
         if text == kept:
             same.append(path.name)
-        elif _untouched(text):
+        elif is_untouched(text):
             if kept is not None:
                 stubs.append(path.name)
         else:
             done.append(path.name + _put_away(there, path))
-            _write(there, text)
+            write_atomically(there, text)
     now = time.strftime(STAMP)
     if done:
         print(f"saved {', '.join(done)} in {place}, {now}")
@@ -72,12 +71,12 @@ def restore(folder: str | Path | None = None, replace: bool = False) -> None:
         if text == here:
             same.append(path.name)
             continue
-        mine = here if here is not None and not _untouched(here) else None  # edited here
+        mine = here if here is not None and not is_untouched(here) else None  # edited here
         if mine is not None and not replace and there.stat().st_mtime >= path.stat().st_mtime:
             newer.append(f"{path.name} (saved {when})")
             continue
         before = f", yours is kept as {_keep_before(there, mine)}" if mine is not None else ""
-        _write(there, text)
+        write_atomically(there, text)
         done.append(f"{path.name} (saved {when}{before})")
     if done:
         print(f"restored from {place}: {', '.join(done)}")
@@ -142,12 +141,6 @@ def _content(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() and not path.is_symlink() else None
 
 
-def _untouched(content: bytes) -> bool:
-    """Whether a module is the stub as it was generated: its first line ends with a digest of the rest."""
-    first, _, rest = content.replace(b"\r\n", b"\n").partition(b"\n")
-    return first.startswith(b"# Generated") and first.endswith(b" " + hashlib.sha256(rest).hexdigest()[:12].encode())
-
-
 def _put_away(there: Path, new: Path) -> str:
     """Moves the copy that a new one will replace to the older ones; returns a remark where it was the newer."""
     if not there.is_file() or there.is_symlink():
@@ -157,7 +150,7 @@ def _put_away(there: Path, new: Path) -> str:
     folder.mkdir(exist_ok=True)
     aside = folder / f"{there.stem}.{time.strftime('%Y-%m-%dT%H-%M-%S', time.localtime(written))}.py"
     aside = _free(aside)
-    _write(aside, there.read_bytes())
+    write_atomically(aside, there.read_bytes())
     older = sorted(folder.glob(f"{there.stem}.*"), key=lambda path: (path.stat().st_mtime, path.name))
     for path in older[:-VERSIONS]:
         path.unlink()
@@ -171,7 +164,7 @@ def _keep_before(path: Path, content: bytes) -> str:
     before = path.with_name(path.name + ".before")
     if _content(before) != content:
         before = _free(before)
-        _write(before, content)
+        write_atomically(before, content)
     return before.name
 
 
@@ -182,22 +175,3 @@ def _free(path: Path) -> Path:
         number += 1
         free = path.with_name(f"{path.name}.{number}")
     return free
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all; a link in its place is replaced, not followed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            with contextlib.suppress(OSError):  # Drive may not know how
-                os.fsync(file.fileno())
-        with contextlib.suppress(OSError):
-            os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise

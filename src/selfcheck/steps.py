@@ -9,16 +9,16 @@ import contextlib
 import io
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import objects
 from .arrays import pack, revive
+from .module_state import StateMismatch, packed_state, parameters_of, set_state
 from .traces import describe
 
 MOST_PRINTED = 2_000
 LEARNT = 0.47  # the loss of a row whose right class leads by 0.5
-MOST_NAMED = 8  # parameters in a message
 
 
 class Printed(io.StringIO):
@@ -28,10 +28,6 @@ class Printed(io.StringIO):
         if self.tell() < MOST_PRINTED:
             super().write(text[: MOST_PRINTED - self.tell()])
         return len(text)
-
-
-class StateMismatch(Exception):
-    """A learner's module has not the parameters that the check gives it."""
 
 
 class NotRefused(Exception):
@@ -64,7 +60,7 @@ def carry_out(
             if gradient:
                 found["gradients"] = _gradients(returned, given.floating)
             if given.modules:
-                found["states"] = {name: _state_of(module) for name, module in given.modules.items()}
+                found["states"] = {name: packed_state(module) for name, module in given.modules.items()}
                 found["lost"] = given.lost()
             if given.generators:
                 found["drawn"] = given.drawn()
@@ -118,12 +114,12 @@ class _Given:
 
     def _module(self, name: str, tree: dict[str, Any]) -> Any:
         made = objects.module(tree)
-        _set_state(made, tree["state"])
+        set_state(made, tree["state"])
         for parameter in made.parameters() if tree.get("stale") else ():
             parameter.grad = parameter.detach().clone().fill_(1.0)
         made.train(tree.get("training", True))
         self.modules[name] = made
-        self.parameters[name] = _parameters_of(made)
+        self.parameters[name] = parameters_of(made)
         return made
 
     def drawn(self) -> dict[str, bool]:
@@ -145,7 +141,7 @@ class _Given:
         for argument, module in self.modules.items():
             others = [one for name, held in self.parameters.items() if name != argument for one in held.values()]
             taken = {one.untyped_storage().data_ptr() for one in others}
-            now = _parameters_of(module)
+            now = parameters_of(module)
             found[argument] = {}
             for name, was in self.parameters[argument].items():
                 parameter = now.get(name)
@@ -168,7 +164,7 @@ def _use(symbol: Callable[..., Any], step: dict[str, Any], given: _Given, gradie
         built = symbol(*args, **kwargs)
         if not hasattr(built, "state_dict"):
             break
-        own = _set_state(built, step["state"])
+        own = set_state(built, step["state"])
         found["parameters"] = {name: list(value.shape) for name, value in own.items()}
         if not lessons or _teach(built, **lessons):
             break
@@ -241,56 +237,6 @@ def _watched(step: dict[str, Any], found: dict[str, Any]) -> Iterator[None]:
     found["largest"] = 0
     with Largest():  # type: ignore[no-untyped-call]
         yield
-
-
-def _set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Give a module its parameters and their dtype; returns all it has, StateMismatch where it has not those."""
-    values = {name: revive(tree) for name, tree in state.items()}
-    if values:
-        built.to(next(iter(values.values())).dtype)
-    own = built.state_dict(keep_vars=True)
-    for name, value in values.items():
-        if name not in own:
-            raise StateMismatch(missing_parameter(name, own))
-        if own[name].shape != value.shape:
-            raise StateMismatch(wrong_shape(name, list(value.shape), list(own[name].shape)))
-        own[name].data.copy_(value)  # `data`: autograd sees nothing of it, in a learner's buffers either
-    return own
-
-
-def missing_parameter(name: str, came: Iterable[str]) -> str:
-    """What a learner reads whose module lacks a parameter; came: the names that it has."""
-    first = name.partition(".")[0]
-    if any(str(other).startswith(f"{name}.") for other in came):
-        why = f": self.{first} is a module here, with parameters of its own"
-    elif any(str(other).partition(".")[0] == first for other in came):
-        why = ""
-    else:
-        why = f": torch finds no layer or parameter in self.{first}"
-    return f"the parameter {name} is missing{why}; the module has {listed(came)}"
-
-
-def wrong_shape(name: str, wanted: Any, came: Any) -> str:
-    """What a learner reads whose parameter has another shape."""
-    return f"the parameter {name} should have shape {_shape(wanted)}, got {_shape(came)}"
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names of parameters in a row, the first of them where they are many."""
-    found = [str(name)[:60] for name in names]
-    return (", ".join(found[:MOST_NAMED]) + (", …" if len(found) > MOST_NAMED else "")) or "nothing"
-
-
-def _shape(shape: Any) -> str:
-    return str(tuple(shape))[:60] if isinstance(shape, list) else str(shape)[:60]
-
-
-def _parameters_of(module: Any) -> dict[str, Any]:
-    return dict(module.named_parameters(remove_duplicate=False))
-
-
-def _state_of(module: Any) -> dict[str, Any]:
-    return {name: pack(value) for name, value in module.state_dict().items()}
 
 
 def _gradients(returned: Any, floating: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from autograder.answer_key.reference import reference
+from autograder.answer_key.reference_package import reference
 
 from . import alternative
 

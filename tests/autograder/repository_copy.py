@@ -16,13 +16,13 @@ IGNORED = shutil.ignore_patterns("__pycache__", "_build", "*.egg-info", ".ipynb_
 #: `build`, but for the recorded answers of modules that nobody has changed: some of them take half a minute.
 BUILD = """
 from itertools import islice
-from autograder.build import generate as build, recorded_answers
-chosen = tuple(one for one in recorded_answers.exercises() if one.module in {modules!r})
+from autograder.build import generate, recorded_answers
+chosen = tuple(exercise for exercise in recorded_answers.exercises() if exercise.module in {modules!r})
 recorded_answers.exercises = lambda: chosen
-build.strays = lambda files: []
-products = build.products
-build.products = lambda: islice(products(), {groups})  # stubs, recorded answers, notebooks
-assert build.build() == []
+generate.strays = lambda files: []
+products = generate.products
+generate.products = lambda: islice(products(), {groups})  # stubs, recorded answers, notebooks
+assert generate.build() == []
 """
 
 

@@ -16,8 +16,9 @@ from autograder.__main__ import main
 from autograder.answer_key.keys import keys_of, live_answer_key
 from autograder.authoring import proofs
 from autograder.bench import agreement, meter, rounds, stock, synthetic
-from autograder.bench.borrowing import NotAlone, taken_out
-from autograder.bench.rounds import OURS, STOCK, TWO
+from autograder.bench.extraction import NotSelfContained, extract
+from autograder.bench.figures import by_formula
+from autograder.bench.rounds import OURS, STOCK, TWO_STOCK
 from autograder.course.folder import Course
 from autograder.course.paths import ROOT
 from autograder.course.policy import GradingPolicy
@@ -51,13 +52,15 @@ def room(done, tmp_path):
     """A copy of that class's folders, graded."""
     shutil.copytree(done[2], tmp_path / "room")
     secret = Course(done[2] / "ours").secret
-    return rounds.Classroom(tmp_path / "room", "ps1", synthetic.make_class("ps1", SIZE, secret), release_s=1.0)
+    return rounds.BenchCourses(tmp_path / "room", "ps1", synthetic.make_class("ps1", SIZE, secret), release_s=1.0)
 
 
 def again(room, figures, monkeypatch, tmp_path, *more):
     """The command on courses that are graded already, with the times taken before."""
-    runs = iter([meter.Measured(**figures["runs"][name] | {"marks": [[1.0], [1.0]]}) for name in (OURS, STOCK, TWO)])
-    monkeypatch.setattr(rounds, "furnish", lambda *_, **__: room)
+    runs = iter(
+        [meter.Measured(**figures["runs"][name] | {"marks": [[1.0], [1.0]]}) for name in (OURS, STOCK, TWO_STOCK)]
+    )
+    monkeypatch.setattr(rounds, "prepare", lambda *_, **__: room)
     monkeypatch.setattr(meter, "measure", lambda jobs: next(runs))
     monkeypatch.setattr(rounds, "seconds_of_checks", lambda room: 0.1)
     target = tmp_path / "again.json"
@@ -104,7 +107,7 @@ def test_stock_is_stock(done):
 
 
 def test_the_class_has_right_and_wrong_submissions(done, room):
-    scores = agreement.entered(room.stock, "ps1")
+    scores = agreement.read_scores(room.stock, "ps1")
     totals = {student.role: sum(one[0] for one in scores[student.name].points.values()) for student in room.students}
     most = sum(exercise.max_points for exercise in in_problem_set("ps1"))
     assert totals["the reference"] == most and totals["a syntax error"] == 0
@@ -161,8 +164,8 @@ def test_a_notebook_that_formgrader_would_miss_is_a_difference(done, room, monke
 
 
 def test_gradebooks_differ_in_students_manual_grades_and_places_for_comments():
-    one = agreement.Entered({"a": (1.0, 2.0, False), "b": (0.0, 3.0, True)}, ("b",))
-    other = agreement.Entered({"a": (1.0, 2.0, False), "b": (0.0, 3.0, False)}, ())
+    one = agreement.Scores({"a": (1.0, 2.0, False), "b": (0.0, 3.0, True)}, ("b",))
+    other = agreement.Scores({"a": (1.0, 2.0, False), "b": (0.0, 3.0, False)}, ())
     names = ("left", "right")
     assert agreement.differences({"s": one}, {"s": one}, names) == []
     assert agreement.differences({"s": one, "t": one}, {"s": other}, names) == [
@@ -214,11 +217,11 @@ def test_a_function_of_the_bank_is_taken_out_with_what_it_builds_on(tmp_path, mo
     monkeypatch.syspath_prepend(tmp_path)
     import some_bank
 
-    found = taken_out(some_bank.quarter.__wrapped__)
+    found = extract(some_bank.quarter.__wrapped__)
     assert list(found) == ["math", "HALF", "half", "quarter"] and found["quarter"].startswith("def quarter")
     for function in (some_bank.masked, some_bank.eighth, some_bank.twice.__wrapped__):
-        with pytest.raises(NotAlone):
-            taken_out(function)
+        with pytest.raises(NotSelfContained):
+            extract(function)
 
 
 BURN = "\nimport time\nend = time.process_time() + {seconds}\nwhile time.process_time() < end: pass\n"
@@ -280,11 +283,11 @@ def test_a_command_that_fails_is_no_figure(done, room, monkeypatch, tmp_path):
 def test_the_formula_shares_more_test_code_out_among_the_workers(monkeypatch):
     monkeypatch.setattr(cluster, "cores", lambda: 2)
     run = meter.Measured(20.0, 20.0, "cgroup", 5.0, 100.0, "pss", [100.0] * 4, [0], [[1.0]], 0, 0.1)
-    runs = {STOCK: run, TWO: replace(run, seconds=10.0), OURS: replace(run, seconds=2.0)}
+    runs = {STOCK: run, TWO_STOCK: replace(run, seconds=10.0), OURS: replace(run, seconds=2.0)}
     one = rounds.Round(10, runs, test_seconds=0.5, release_s=4.0)
     assert one.ratio(STOCK) == pytest.approx(10)
-    assert rounds.by_formula(one, 2.5, STOCK) == pytest.approx((2 + 2) / (0.2 + 2 / 2))
-    assert rounds.by_formula(one, 2.5, TWO) == pytest.approx((1 + 2 / 2) / (0.2 + 2 / 2))
+    assert by_formula(one, 2.5, STOCK) == pytest.approx((2 + 2) / (0.2 + 2 / 2))
+    assert by_formula(one, 2.5, TWO_STOCK) == pytest.approx((1 + 2 / 2) / (0.2 + 2 / 2))
     assert rounds.Round(10, runs, 0.5, 4.0, ["s, a: differs"]).ratio(STOCK) is None
 
 

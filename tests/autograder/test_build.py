@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from autograder.build import generate, recorded_answers, stubs
+from autograder.build import generate, recorded_answers, solution_marks, stubs
 from autograder.course.paths import REFERENCE, ROOT
 from selfcheck import arrays
+from selfcheck.untouched import digest_of
 
 
 def test_everything_generated_is_up_to_date():
@@ -82,7 +83,7 @@ def test_an_outdated_stub_that_nobody_edited_is_brought_up_to_date(tmp_path):
     stubs.write_stubs(tmp_path)
     path = tmp_path / "masks.py"
     old = "x = 1\n"
-    path.write_text(f"{stubs.HEADER}{stubs.digest(old)}\n{old}")
+    path.write_text(f"{stubs.HEADER}{digest_of(old.encode())}\n{old}")
     assert stubs.write_stubs(tmp_path) == []
     assert path.read_text() == stubs.stub(REFERENCE / "masks.py")
 
@@ -116,6 +117,28 @@ def test_a_stub_keeps_signatures_and_docstrings_and_gives_no_solution_away(path)
 def test_a_region_that_is_marked_wrongly_is_refused(source, complaint):
     with pytest.raises(ValueError, match=complaint):
         stubs.strip(source, "masks")
+
+
+def test_a_mark_with_a_slip_of_the_pen_is_refused_and_not_taken_for_a_comment():
+    with pytest.raises(ValueError, match=r"line 2: expected a mark `# solution: begin \(drop\)`, got .*\(dorp\)"):
+        solution_marks.regions("import math\n# solution: begin (dorp)\nx = 1\n# solution: end\n")
+
+
+def test_an_excerpt_shows_no_part_of_a_solution_whose_marks_are_cut_off():
+    begin, end = "    # solution: begin\n", "    # solution: end\n"
+    shown = "    ...  # yours to write\n"
+    assert solution_marks.without_solutions(f"a\n{begin}    secret\n{end}b\n") == f"a\n{shown}b\n"
+    assert solution_marks.without_solutions(f"a\n{begin}    secret\n") == f"a\n{shown}"
+    assert solution_marks.without_solutions(f"    secret\n{end}b\n") == f"{shown}b\n"
+    assert solution_marks.without_marks(f"    known\n{end}b\n") == "    known\nb\n"
+
+
+@pytest.mark.parametrize("path", sorted(REFERENCE.glob("*.py")), ids=lambda path: path.name)
+def test_a_book_without_solutions_hides_what_a_stub_leaves_out(path):
+    source = path.read_text()
+    hidden = solution_marks.without_solutions(source).splitlines()
+    stub_lines = set(stubs.strip(source, path.stem).splitlines())
+    assert {line for line in hidden if "yours to write" not in line} <= stub_lines
 
 
 def test_the_stubs_of_one_module_import_while_another_is_broken(tmp_path):

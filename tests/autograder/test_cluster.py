@@ -132,7 +132,7 @@ def test_neither_a_worker_nor_the_one_who_asks_can_die_so_that_a_grade_is_lost_o
     alone = copy_of(handed_in, tmp_path / "alone")
     lines = pipeline.grade(alone, PS)
     assert len(lines) == SIZE and all(line.points is not None for line in lines)
-    books = [agreement.entered(one.root, PS) for one in (course, alone)]
+    books = [agreement.read_scores(one.root, PS) for one in (course, alone)]
     assert len(books[0]) == SIZE and agreement.differences(*books, ("the cluster", "here")) == []
     assert [line.again for line in pipeline.grade(course, PS)] == [False] * SIZE
 

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from autograder.authoring import scaffold
-from autograder.authoring.scaffold import Refused, Wish
+from autograder.authoring.names import Refused
+from autograder.authoring.scaffold import Wish
 from autograder.course.paths import ROOT
 from selfcheck.catalogue import exercises
 
@@ -138,8 +139,8 @@ def test_a_name_that_a_file_has_already_and_a_file_that_grows_too_long_are_refus
     path.write_text(path.read_text("utf-8") + "\n\ndef mine() -> None:\n    pass\n", encoding="utf-8")
     with pytest.raises(Refused, match=r"scores\.py has a mine already"):
         scaffold.write(root, Wish("scores.mine", "ps2"))
-    path.write_text(path.read_text("utf-8") + "\n" + "# a line\n" * 380, encoding="utf-8")
-    with pytest.raises(Refused, match=r"scores\.py would have 4\d\d lines, and 400 are the most"):
+    path.write_text(path.read_text("utf-8") + "\n" + "# a line\n" * 280, encoding="utf-8")
+    with pytest.raises(Refused, match=r"scores\.py would have 3\d\d lines, and 300 are the most"):
         scaffold.write(root, Wish("scores.yours", "ps2"))
 
 

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from autograder.__main__ import main
 from autograder.authoring import mutation, proofs
-from autograder.authoring.mutants import mutants
+from autograder.authoring.mutation.mutants import mutants
 from autograder.cli import prove
 from autograder.course.paths import BOOK, ROOT
 from selfcheck.catalogue import exercises
@@ -34,10 +34,10 @@ def test_a_part_of_the_proof_holds(tmp_path):
 def test_the_guides_figures_are_of_the_whole_proof():
     text = (BOOK / "guides" / "proven.txt").read_text(encoding="utf-8")
     assert text.startswith("`python -m autograder prove --seed ")
-    assert set(shares(text)) == set(MODULES) and min(shares(text).values()) >= prove.LEAST
+    assert set(shares(text)) == set(MODULES) and min(shares(text).values()) >= prove.MIN_SHARE
     wrong = sum(len(one.misconceptions) for one in exercises())
     assert f"| misconceptions fail a visible check and are named | {wrong} | all |" in text
-    assert f"{len(exercises())} exercises, {prove.WHOLE.secrets} course secrets" in text
+    assert f"{len(exercises())} exercises, {prove.FULL.secrets} course secrets" in text
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -47,7 +47,7 @@ def test_every_survivor_is_a_mutant_and_has_a_reason(module):
     assert not (listed.equivalent.keys() | listed.unseen.keys()) - names
     assert not listed.equivalent.keys() & listed.unseen.keys()
     assert all(len(reason) > 20 for reason in (*listed.equivalent.values(), *listed.unseen.values()))
-    assert len(listed.unseen) <= (1 - prove.LEAST) * (len(names) - len(listed.equivalent))
+    assert len(listed.unseen) <= (1 - prove.MIN_SHARE) * (len(names) - len(listed.equivalent))
 
 
 def test_what_does_not_hold_is_said_and_nothing_is_written(monkeypatch, tmp_path):

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from autograder.answer_key.keys import keys_of
 from autograder.answer_key.validate import try_checks
-from autograder.course.extra_checks import BadCheck
+from autograder.course.extra_checks import InvalidCheck
 from autograder.course.folder import Course
 from autograder.course.paths import BOOK, SELFCHECK
 from autograder.course.policy import DEFAULT_POLICY, GradingPolicy
-from autograder.course.settings import FILE, SECRET, Settings, SettingsError, read_settings
+from autograder.course.settings import SECRET, SETTINGS_FILE, Settings, SettingsError, read_settings
 from autograder.release.points import catalogue_with_points
 from selfcheck.catalogue import exercises, in_problem_set, problem_sets
 
@@ -41,18 +41,18 @@ def course(tmp_path):
 
 
 def write(course, text):
-    (course.root / FILE).write_text(text, encoding="utf-8")
+    (course.root / SETTINGS_FILE).write_text(text, encoding="utf-8")
     return course
 
 
 def test_a_new_course_has_a_file_of_settings_in_which_nothing_is_active(course):
-    assert (course.root / FILE).exists()
+    assert (course.root / SETTINGS_FILE).exists()
     assert course.settings == Settings(course.root / SECRET)
     assert course.policy == GradingPolicy(course.secret)
 
 
 def test_every_line_of_that_file_says_what_holds_without_it(course):
-    text = (course.root / FILE).read_text()
+    text = (course.root / SETTINGS_FILE).read_text()
     active = re.sub(r"(?m)^# (?=\w+ = |\[|\")", "", text)
     assert active.count("\n#") < text.count("\n#") - 5
     (course.root.parent / "my-checks").mkdir()
@@ -63,16 +63,16 @@ def test_every_line_of_that_file_says_what_holds_without_it(course):
 
 
 def test_a_file_of_settings_that_is_there_already_is_left_alone(tmp_path):
-    (tmp_path / FILE).write_text("solutions = false\n")
+    (tmp_path / SETTINGS_FILE).write_text("solutions = false\n")
     assert Course.open(tmp_path).settings.solutions is False
-    assert (tmp_path / FILE).read_text() == "solutions = false\n"
+    assert (tmp_path / SETTINGS_FILE).read_text() == "solutions = false\n"
 
 
 def test_the_secret_may_lie_elsewhere_and_no_other_is_made(tmp_path):
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "mine").write_text("s" * 40)
     (tmp_path / "course").mkdir()
-    (tmp_path / "course" / FILE).write_text('secret_file = "../keys/mine"\n')
+    (tmp_path / "course" / SETTINGS_FILE).write_text('secret_file = "../keys/mine"\n')
     course = Course.open(tmp_path / "course")
     assert course.secret == b"s" * 40
     assert not (course.root / SECRET).exists()
@@ -113,17 +113,17 @@ def test_whatever_is_not_as_expected_is_told_with_file_and_remedy(course, text, 
     write(course, text)
     with pytest.raises(SettingsError, match=re.escape(told)) as caught:
         _ = course.policy
-    assert str(course.root / FILE) in str(caught.value)
+    assert str(course.root / SETTINGS_FILE) in str(caught.value)
 
 
 def test_a_file_that_is_no_text_is_told(course):
-    (course.root / FILE).write_bytes(b"solutions = \xff")
+    (course.root / SETTINGS_FILE).write_bytes(b"solutions = \xff")
     with pytest.raises(SettingsError, match="expected a text in UTF-8"):
         _ = course.settings
 
 
 def test_a_file_of_an_editor_that_marks_its_texts_is_read(course):
-    (course.root / FILE).write_bytes(b"\xef\xbb\xbfsolutions = false\r\n")
+    (course.root / SETTINGS_FILE).write_bytes(b"\xef\xbb\xbfsolutions = false\r\n")
     assert course.settings.solutions is False
 
 
@@ -165,7 +165,7 @@ def test_what_is_written_is_what_holds(tmp_path_factory, weights, deadlines, top
     lines += ["[weights]", *(f"'{name}' = {weight}" for name, weight in weights.items())]
     lines += ["[deadlines]", *(f"{name} = {in_toml(when)}" for name, when in deadlines.items())]
     folder = tmp_path_factory.getbasetemp()
-    (folder / FILE).write_text("\n".join(lines))
+    (folder / SETTINGS_FILE).write_text("\n".join(lines))
     found = read_settings(folder)
     assert dict(found.weights) == {name: weight for name, weight in weights.items() if weight != 1}
     assert dict(found.deadlines) == deadlines
@@ -212,7 +212,7 @@ texts = st.lists(st.sampled_from(WORDS) | st.text(max_size=6), max_size=12).map(
 )
 def test_no_text_is_more_than_one_clear_error(tmp_path_factory, data):
     folder = tmp_path_factory.getbasetemp()
-    (folder / FILE).write_bytes(data)
+    (folder / SETTINGS_FILE).write_bytes(data)
     try:
         found = read_settings(folder)
     except SettingsError as error:
@@ -289,7 +289,7 @@ def test_a_further_check_adds_its_draws_and_its_points():
     ],
 )
 def test_a_further_check_that_cannot_be_used_is_told_with_its_line(given, told):
-    with pytest.raises(BadCheck, match=re.escape(told)) as caught:
+    with pytest.raises(InvalidCheck, match=re.escape(told)) as caught:
         try_checks(GradingPolicy(b"s" * 20, (), given))
     assert str(caught.value).startswith(f"{given[0][0]}.py")
 

@@ -12,11 +12,11 @@ import pytest
 
 from autograder.build import notebooks
 from autograder.build.book_index import BookIndex
-from autograder.build.exercise_text import find_exercise, solution_text
+from autograder.build.exercise_text import solution_text
 from autograder.build.markdown import convert
 from autograder.build.urls import repository
 from autograder.course.paths import BOOK
-from selfcheck.catalogue import in_problem_set, problem_sets
+from selfcheck.catalogue import in_problem_set, part_of, problem_sets
 
 from .pages import notebook_pages
 
@@ -168,4 +168,4 @@ def test_a_reference_to_nothing_is_an_error(text: str, problem: type[Exception])
 
 def test_an_unknown_exercise_names_the_known_ones() -> None:
     with pytest.raises(LookupError, match=r"masks\.causal_mask"):
-        find_exercise("masks.causal")
+        part_of("masks.causal")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.answer_key import reference
+from autograder.answer_key import reference, reference_package
 from autograder.answer_key.keys import trains_a_model
 from autograder.answer_key.misconceptions import misconceptions_of
 from autograder.authoring import proofs
@@ -69,7 +69,7 @@ def test_the_stub_gets_nothing_and_a_friendly_text(exercise, tmp_path):
 @pytest.mark.parametrize("exercise", [one for one in ALL if not trains_a_model(one)], ids=name_of)
 def test_an_answer_that_does_nothing_gets_nothing(exercise):
     keys = proofs.keys_of(exercise, GradingPolicy(SECRETS[0]))
-    is_class = isinstance(reference.reference(exercise.id), type)
+    is_class = isinstance(reference_package.reference(exercise.id), type)
     for name, answer in lazy.ANSWERS.items():
         answers = proofs.answers_of(lazy.as_class(answer) if is_class else answer, keys)
         earned = [one.check for one in judge(exercise, keys, answers).checks if one.points]

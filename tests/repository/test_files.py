@@ -11,7 +11,13 @@ import pytest
 
 from .files import ROOT, SAMPLE_CLASS, names, ours, text
 
-LONGEST = 400  # lines: a module reads in one sitting
+LONGEST = 400  # lines of a test file
+SHIPPED = ("autograder/", "src/selfcheck/", "solutions/")
+LONGEST_SHIPPED = 300  # lines of a module that is shipped
+#: Shipped modules that may be longer: a private module of the package would be handed out, solution and all.
+LONGER = {"solutions/attention/efficient.py"}
+#: Modules that are still to be split.
+LONGER |= {f"autograder/{name}.py" for name in ("gradebook/audit_log", "gradebook/sync", "report/page")}
 # Written in halves, so that this file keeps its own rules.
 UNFINISHED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 REGISTRIES = re.compile(
@@ -58,8 +64,9 @@ def test_nothing_is_left_to_be_done() -> None:
 
 
 def test_python_files_read_in_one_sitting() -> None:
-    long = {name: len(text(name).splitlines()) for name in ours(".py")}
-    assert not {name: lines for name, lines in long.items() if lines > LONGEST}
+    lines = {name: len(text(name).splitlines()) for name in ours(".py")}
+    most = {name: LONGEST_SHIPPED if name.startswith(SHIPPED) and name not in LONGER else LONGEST for name in lines}
+    assert not {name: count for name, count in lines.items() if count > most[name]}
 
 
 def test_every_module_says_what_it_is_for() -> None:
@@ -67,33 +74,6 @@ def test_every_module_says_what_it_is_for() -> None:
     modules = [name for name in ours(".py") if Path(name).name != "__init__.py" and not name.startswith(hostile)]
     silent = [name for name in modules if ast.get_docstring(ast.parse(text(name))) is None]
     assert not silent
-
-
-def test_public_functions_are_annotated() -> None:
-    rooms = ("solutions/", "src/selfcheck/", "autograder/", "book/")
-    # Functions of these are registered, never called by name; worked_example takes whatever is array-like.
-    free = (
-        "src/selfcheck/checks/",
-        "autograder/answer_key/hidden/",
-        "autograder/answer_key/misconceptions/",
-        "solutions/attention/worked_",
-    )
-    modules = [name for name in ours(".py") if name.startswith(rooms) and not name.startswith(free)]
-    bare = []
-    for name in modules:
-        for function in public_functions(ast.parse(text(name)).body):
-            arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
-            untyped = [one.arg for one in arguments if one.annotation is None and one.arg not in ("self", "cls")]
-            if untyped or function.returns is None:
-                bare.append(f"{name}:{function.lineno}: {function.name}({', '.join(untyped)})")
-    assert not bare
-
-
-def public_functions(body: list[ast.stmt]) -> list[ast.FunctionDef]:
-    """The functions and methods of a module or class whose names do not begin with an underscore."""
-    found = [node for node in body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
-    classes = [node for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
-    return found + [function for node in classes for function in public_functions(node.body)]
 
 
 def test_every_skipped_test_gives_its_reason() -> None:

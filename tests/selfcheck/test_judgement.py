@@ -11,12 +11,13 @@ from autograder.course.paths import REFERENCE
 from selfcheck import runner
 from selfcheck.arrays import pack
 from selfcheck.catalogue import Exercise, Misconception
-from selfcheck.compare import close, compare
+from selfcheck.compare import compare
 from selfcheck.diagnose import Key, diagnose, first_difference
 from selfcheck.plan import Check, Draw, built, call, check, tensor
 from selfcheck.reach import builds_on, forbidden_call, named_by_detour
 from selfcheck.show import Report, exercise_text
 from selfcheck.source import parse
+from selfcheck.trees import close
 from selfcheck.verdict import judge, skip_where_dependencies_fail
 
 EXERCISE = Exercise(

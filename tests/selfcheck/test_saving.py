@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from autograder.build import stubs
 from selfcheck import check, restore, save, saving
 from selfcheck.__main__ import main
+from selfcheck.untouched import is_untouched
 
 MASK = "\n\ndef causal_mask(query_length, key_length=None, device=None):\n    return {}\n"
 
@@ -91,10 +92,10 @@ def test_untouched_stubs_are_not_saved_and_overwrite_no_saved_work(package, tmp_
 
 def test_a_stub_is_recognised_by_its_own_header():
     for name, text in stubs.all_stubs().items():
-        assert saving._untouched(text.encode()), name
-        assert saving._untouched(text.replace("\n", "\r\n").encode()), name
-        assert not saving._untouched(text.encode() + b"\n"), name
-    assert not saving._untouched(b"")
+        assert is_untouched(text.encode()), name
+        assert is_untouched(text.replace("\n", "\r\n").encode()), name
+        assert not is_untouched(text.encode() + b"\n"), name
+    assert not is_untouched(b"")
 
 
 def test_a_second_save_keeps_the_last_versions(package, tmp_path, capsys):

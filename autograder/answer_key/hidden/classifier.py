@@ -1,5 +1,6 @@
 """Hidden checks of the classifier."""
 
+from selfcheck.checks._classifier_pairs import PAIR
 from selfcheck.checks._classifier_texts import (
     TRIES,
     VOCAB,
@@ -15,8 +16,8 @@ from selfcheck.checks._classifier_texts import (
     uses_agree,
     warm_up,
 )
-from selfcheck.checks.classifier import MEAN, PAIR, STEP, TEXT, mask_of, model
-from selfcheck.checks.dot_product import DTYPES
+from selfcheck.checks._dtypes import DTYPES
+from selfcheck.checks.classifier import MEAN, STEP, TEXT, mask_of, model
 from selfcheck.plan import built, call, check, loss, optimizer, tensor
 
 

@@ -1,8 +1,10 @@
 """Hidden checks of attention that scales."""
 
+from selfcheck.checks._efficient_cache import CACHE
+from selfcheck.checks._efficient_grouped import GROUPED
 from selfcheck.checks._efficient_inputs import blocks, grouped, spread, step
 from selfcheck.checks.dot_product import mask_of
-from selfcheck.checks.efficient import BLOCKWISE, CACHE, GROUPED, SOFTMAX
+from selfcheck.checks.efficient import BLOCKWISE, SOFTMAX
 from selfcheck.plan import built, call, check, iterator, refused, tensor
 
 

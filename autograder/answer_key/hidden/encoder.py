@@ -1,15 +1,9 @@
 """Hidden checks of the encoder."""
 
-from selfcheck.checks._encoder_inputs import (
-    causal,
-    columns,
-    encoder_state,
-    feed_forward_state,
-    layer_state,
-    scattered,
-)
-from selfcheck.checks.dot_product import DTYPES
-from selfcheck.checks.encoder import COLUMNS, ENCODER, FEED_FORWARD, LAYER, NORM
+from selfcheck.checks._dtypes import DTYPES
+from selfcheck.checks._encoder_inputs import causal, columns, encoder_state, feed_forward_state, layer_state, scattered
+from selfcheck.checks._encoder_layer import LAYER
+from selfcheck.checks.encoder import COLUMNS, ENCODER, FEED_FORWARD, NORM
 from selfcheck.plan import built, call, check, tensor
 
 

@@ -2,7 +2,9 @@
 
 import math
 
-from selfcheck.checks.masks import DTYPES, disagreeing, mixed_rows
+from selfcheck.checks._dtypes import DTYPES
+from selfcheck.checks._masks_inputs import mixed_rows
+from selfcheck.checks.masks import disagreeing
 from selfcheck.plan import call, check, dtype, tensor
 
 

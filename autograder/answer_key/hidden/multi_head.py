@@ -1,8 +1,9 @@
 """Hidden checks of multi-head attention."""
 
-from selfcheck.checks._multi_head import step
+from selfcheck.checks._multi_head import NAMES, step
+from selfcheck.checks._multi_head_attention import ATTENTION
 from selfcheck.checks.dot_product import mask_of
-from selfcheck.checks.multi_head import ATTENTION, LOAD, MERGE, NAMES, SPLIT, loading, packed
+from selfcheck.checks.multi_head import LOAD, MERGE, SPLIT, loading, packed
 from selfcheck.plan import call, check, linears, tensor, torch_attention
 
 

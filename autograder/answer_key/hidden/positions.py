@@ -1,7 +1,8 @@
 """Hidden checks of positions."""
 
 from selfcheck.checks._position_views import learned, zeros
-from selfcheck.checks.positions import ADDING, ALIBI, LEARNED, ROTARY, SHIFT, TABLE
+from selfcheck.checks._positions_modules import ADDING, LEARNED
+from selfcheck.checks.positions import ALIBI, ROTARY, SHIFT, TABLE
 from selfcheck.plan import built, call, check, refused
 
 FAR = 1e-4  # float32 angles at positions of a few dozen are off by about 1e-5

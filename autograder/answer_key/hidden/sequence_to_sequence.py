@@ -1,8 +1,12 @@
 """Hidden checks of attention before Transformers."""
 
+from selfcheck.checks import _sequence_to_sequence_draws as draws
 from selfcheck.checks import _sequence_to_sequence_inputs as inputs
-from selfcheck.checks.dot_product import DTYPES, mask_of
-from selfcheck.checks.sequence_to_sequence import ATTEND, DECODER, HARD, HIERARCHICAL, LOCAL, SCORES
+from selfcheck.checks._dtypes import DTYPES
+from selfcheck.checks._sequence_to_sequence_decoder import DECODER, SCORES
+from selfcheck.checks._sequence_to_sequence_hard import HARD
+from selfcheck.checks.dot_product import mask_of
+from selfcheck.checks.sequence_to_sequence import ATTEND, HIERARCHICAL, LOCAL
 from selfcheck.plan import call, check, generator
 
 
@@ -38,19 +42,19 @@ def local_unchanged(rng):
     return inputs.local(rng, 9, 2.15)
 
 
-@check(HARD, sees="three unequal choices are drawn as often as they should be", view=inputs.three_shares, points=1)
+@check(HARD, sees="three unequal choices are drawn as often as they should be", view=draws.three_shares, points=1)
 def hard_three(rng):
-    return [inputs.three(rng), inputs.three(rng, generator=generator(rng.integer(1, 1000)))]
+    return [draws.three(rng), draws.three(rng, generator=generator(rng.integer(1, 1000)))]
 
 
-@check(HARD, sees="a choice of score -inf is never drawn", view=inputs.hidden_never_drawn, points=1)
+@check(HARD, sees="a choice of score -inf is never drawn", view=draws.hidden_never_drawn, points=1)
 def hard_hidden(rng):
-    return inputs.with_hidden_choice(rng)
+    return draws.with_hidden_choice(rng)
 
 
 @check(HARD, sees="nothing that was given has changed", compares="unchanged", points=1)
 def hard_unchanged(rng):
-    return inputs.lottery(rng, 3, 4)
+    return draws.lottery(rng, 3, 4)
 
 
 @check(HIERARCHICAL, sees="mask and levels together, in every size", points=1)

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from selfcheck.checks.worked_example import shares, small
+from selfcheck.checks._worked_example_inputs import shares, small
 from selfcheck.plan import call, check, ndarray
 
 

@@ -1,17 +1,15 @@
 """Wrong text classifiers, each with the argument checks that the stub gives."""
 
-import importlib
-
 import torch
 from torch import nn
 
-from ..reference import NAME, reference
+from ..reference_package import reference, reference_module
 from . import misconception
 
 TEXT = "classifier.TextClassifier"
 Encoder, PositionalEncoding = reference("encoder.Encoder"), reference("positions.PositionalEncoding")
 masked_mean = reference("classifier.masked_mean")
-given = importlib.import_module(f"{NAME}.classifier")
+given = reference_module("classifier")
 
 
 class Classifier(nn.Module):

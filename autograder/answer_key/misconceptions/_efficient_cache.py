@@ -1,17 +1,15 @@
 """Wrong caches, each with the argument checks that the stub gives."""
 
-import importlib
-
 import torch
 
 from selfcheck.checks._efficient_inputs import ALONE
 
-from ..reference import NAME, reference
+from ..reference_package import reference, reference_module
 from . import misconception
 
 CACHE = "efficient.KeyValueCache"
 reference(CACHE)  # which imports the package that the next line names
-arguments = importlib.import_module(f"{NAME}._arguments")
+arguments = reference_module("_arguments")
 wrong = misconception(CACHE)
 
 

@@ -1,16 +1,14 @@
 """Wrong feed-forward layers, each with the argument checks that the stub gives."""
 
-import importlib
-
 from torch import nn
 from torch.nn import functional as F
 
-from ..reference import NAME, reference
+from ..reference_package import reference, reference_module
 from . import misconception
 
 FEED_FORWARD = "encoder.FeedForward"
 RightFeedForward = reference(FEED_FORWARD)
-arguments = importlib.import_module(f"{NAME}._arguments")
+arguments = reference_module("_arguments")
 
 
 class Feeding(RightFeedForward):

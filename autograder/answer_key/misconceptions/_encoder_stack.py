@@ -1,15 +1,13 @@
 """Wrong stacks of encoder layers, each with the argument checks that the stub gives."""
 
-import importlib
-
 from torch import nn
 
-from ..reference import NAME, reference
+from ..reference_package import reference, reference_module
 from . import misconception
 
 ENCODER = "encoder.Encoder"
 RightEncoder, Layer = reference(ENCODER), reference("encoder.EncoderLayer")
-arguments = importlib.import_module(f"{NAME}._arguments")
+arguments = reference_module("_arguments")
 
 
 class Stack(RightEncoder):

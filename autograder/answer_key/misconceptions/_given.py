@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-from ..reference import reference
+from ..reference_package import reference
 from . import misconception
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 
 from torch import nn
 from torch.nn import functional as F
 
-from ..reference import NAME, reference
+from ..reference_package import reference, reference_module
 
 reference("multi_head.MultiHeadAttention")  # imports the package
-given = importlib.import_module(f"{NAME}._arguments")
+given = reference_module("_arguments")
 masked_softmax = reference("masks.masked_softmax")
 
 

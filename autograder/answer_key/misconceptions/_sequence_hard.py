@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from ..reference import reference
+from ..reference_package import reference
 from . import misconception
 
 HARD = "sequence_to_sequence.hard_attention"

@@ -1,18 +1,17 @@
 """Wrong hierarchical attention, each with the argument checks that the stub gives."""
 
-import importlib
 import math
 
 import torch
 from torch import nn
 
-from ..reference import NAME, reference
+from ..reference_package import reference, reference_module
 from . import misconception
 
 HIERARCHICAL = "sequence_to_sequence.HierarchicalAttention"
 Right = reference(HIERARCHICAL)
 masked_softmax = reference("masks.masked_softmax")
-arguments = importlib.import_module(f"{NAME}._arguments")
+arguments = reference_module("_arguments")
 
 
 class Levels(Right):

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ..reference import reference
+from ..reference_package import reference
 from ._given import behind_given_checks
 
 LOCAL = "sequence_to_sequence.local_attention_weights"

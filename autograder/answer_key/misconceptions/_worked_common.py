@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..reference_package import reference
 from . import misconception
 
 
@@ -14,8 +15,6 @@ def wrong(exercise: str) -> Callable[[Callable], Callable]:
     def register(function: Callable) -> Callable:
         @functools.wraps(function)
         def with_given_checks(*args, **kwargs):
-            from ..reference import reference  # which imports this package
-
             reference(exercise)(*args, **kwargs)
             return function(*args, **kwargs)
 

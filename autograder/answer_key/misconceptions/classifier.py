@@ -4,7 +4,7 @@ import warnings
 
 import torch
 
-from ..reference import reference
+from ..reference_package import reference
 from . import (
     _classifier_models,  # noqa: F401  (registers the text classifiers)
     _classifier_pairs,  # noqa: F401

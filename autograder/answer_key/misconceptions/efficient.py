@@ -1,13 +1,14 @@
 """Wrong answers of attention that scales, each as somebody would really write it."""
 
 import functools
-import importlib
 
 import torch
 
-from ..reference import NAME, reference
+from ..reference_package import reference, reference_module
 from . import (
     _efficient_blockwise,  # noqa: F401
+    _efficient_blockwise_masks,  # noqa: F401
+    _efficient_blockwise_numbers,  # noqa: F401
     _efficient_cache,  # noqa: F401
     _efficient_grouped,  # noqa: F401
     misconception,
@@ -15,7 +16,7 @@ from . import (
 
 SOFTMAX = "efficient.online_softmax"
 right = reference(SOFTMAX)
-given = importlib.import_module(f"{NAME}.efficient")
+given = reference_module("efficient")
 
 
 def finite(largest):

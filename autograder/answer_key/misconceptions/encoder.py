@@ -5,8 +5,9 @@ import math
 import torch
 
 from . import (
-    _encoder_feed_forward,  # noqa: F401  (registers the classes' wrong answers)
-    _encoder_layers,  # noqa: F401  (registers the classes' wrong answers)
+    _encoder_feed_forward,  # noqa: F401
+    _encoder_layers,  # noqa: F401
+    _encoder_layers_settings,  # noqa: F401
     _encoder_stack,  # noqa: F401
 )
 from ._given import behind_given_checks

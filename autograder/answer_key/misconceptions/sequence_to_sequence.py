@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ..reference import reference
+from ..reference_package import reference
 from . import _sequence_decoder, _sequence_hard, _sequence_hierarchical, _sequence_local  # noqa: F401  (other exercises)
 from ._given import behind_given_checks
 

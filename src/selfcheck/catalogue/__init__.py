@@ -97,6 +97,24 @@ def parts_of(exercise_id: str) -> list[Exercise]:
     return found
 
 
+def part_of(exercise_id: str, problem_set: str | None = None) -> Exercise:
+    """The one exercise with an id, of a problem set where the id has a part in more than one.
+
+    KeyError where there is none or more than one.
+    """
+    parts = parts_of(exercise_id)
+    chosen = [exercise for exercise in parts if problem_set in (None, exercise.problem_set)]
+    if len(chosen) != 1:
+        sets = ", ".join(exercise.problem_set for exercise in parts)
+        raise KeyError(f"exercise {exercise_id!r} is part of {sets}, asked for {problem_set}; name one of them")
+    return chosen[0]
+
+
+def exercises_named(name: str) -> list[Exercise]:
+    """The exercises that an id "masks.causal_mask", a number "4.2" or a module "masks" names; KeyError for none."""
+    return [exercise for exercise in exercises() if name in (exercise.number, exercise.module)] or parts_of(name)
+
+
 def problem_sets() -> list[str]:
     """The problem sets in order."""
     return sorted({exercise.problem_set for exercise in exercises()}, key=lambda name: int(name.removeprefix("ps")))

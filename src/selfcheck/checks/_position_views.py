@@ -103,3 +103,8 @@ def start(one, answer):
     while deviation * 2**power > 0.02 * 2**0.5 and power > -9:
         power -= 1
     return array([power])
+
+
+def wide(rng):
+    """An even width of at least three pairs."""
+    return rng.choice((6, 8, 10))

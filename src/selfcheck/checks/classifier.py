@@ -6,39 +6,29 @@ facts about their logits are compared.
 
 from selfcheck.plan import built, call, check, loss, network, optimizer, tensor
 
+from . import _classifier_pairs  # noqa: F401
 from ._classifier_texts import (
     TRIES,
     VOCAB,
-    below_zero,
     classifier,
     finite_rows,
     form,
     learnt,
-    left_word,
     logits,
-    matcher,
     order,
     padded,
     padding_effect,
-    pair_finite,
-    pair_form,
-    pair_rows_apart,
-    pair_uses_agree,
-    pair_warm_up,
-    pairs_learnt,
     presence,
     rows_apart,
-    shared_word,
     some_texts,
     taught,
-    taught_pairs,
     uses_agree,
     warm_up,
 )
-from .dot_product import DTYPES
+from ._dtypes import DTYPES
 
 MEAN, TEXT = "classifier.masked_mean", "classifier.TextClassifier"
-STEP, PAIR = "classifier.train_step", "classifier.PairMatcher"
+STEP = "classifier.train_step"
 
 
 # 8.1 masked_mean
@@ -268,95 +258,3 @@ def step_mode(rng):
 @check(STEP, sees="a batch without input and target is refused", compares="error")
 def step_errors(rng):
     return call(model(rng, 3), (rng.tensor(4, 3),), optimizer("0", 0.1), loss("mse_loss"))
-
-
-# 8.4 PairMatcher
-
-
-@check(PAIR, sees="the logits are (B,), floating-point and finite", compares=("values", "dtype"), view=pair_form)
-def pair_shape(rng):
-    batch, left, right = rng.sizes(3, 2, 8)
-    sides = [padded(some_texts(rng, [length] * batch), length) for length in (left, right)]
-    return built(matcher(), call(*sides))
-
-
-@check(PAIR, sees="it learns which pairs share their rare word, which no side tells alone", view=pairs_learnt)
-def pair_learns(rng):
-    return taught_pairs(shared_word(rng), matcher(), steps=70, rate=0.01, tries=TRIES)
-
-
-@check(PAIR, sees="the answers are logits of both signs, no probabilities", view=below_zero)
-def pair_logits(rng):
-    return taught_pairs(left_word(rng), matcher(), steps=20)
-
-
-@check(PAIR, sees="another left text changes the logit, and so does another right text", view=pair_uses_agree)
-def pair_sides(rng):
-    left, right, other = (padded(some_texts(rng, (4, 4, 3)), 4) for _ in range(3))
-    return built(matcher(), call(left, right), call(other, right), call(left, other), lessons=pair_warm_up(rng))
-
-
-@check(PAIR, sees="more padding on the left text changes no logit, nor on the right text", view=pair_uses_agree)
-def pair_padding(rng):
-    left, right = some_texts(rng, (3, 2, 1)), some_texts(rng, (2, 4, 3))
-    uses = [call(padded(left, a), padded(right, b)) for a, b in ((3, 4), (5, 4), (3, 6), (6, 6))]
-    return built(matcher(layers=2), *uses, lessons=pair_warm_up(rng))
-
-
-@check(PAIR, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=pair_uses_agree)
-def pair_padding_id(rng):
-    padding = rng.integer(2, VOCAB)
-    left, right = (some_texts(rng, (3, 2), padding) for _ in range(2))
-    zeros = [[0, *text[1:]] for text in left]
-    uses = [(left, 3, right, 3), (left, 5, right, 4), (zeros, 3, right, 3)]
-    calls = [call(padded(a, n, padding), padded(b, m, padding)) for a, n, b, m in uses]
-    return built(matcher(padding=padding), *calls, lessons=pair_warm_up(rng, padding))
-
-
-@check(PAIR, sees="a pair's logit does not depend on the other pairs of its batch", view=pair_rows_apart)
-def pair_rows(rng):
-    left, right = some_texts(rng, (3, 2, 3, 1)), some_texts(rng, (4, 4, 2, 3))
-    uses = [call(padded(left[rows], 3), padded(right[rows], 4)) for rows in (slice(None), slice(1), slice(-2, None))]
-    return built(matcher(), *uses, lessons=pair_warm_up(rng))
-
-
-@check(PAIR, sees="a text that is all padding, on either side, gives a finite logit", view=pair_finite)
-def pair_empty(rng):
-    sides = padded(some_texts(rng, (0, 3, 0)), 3), padded(some_texts(rng, (4, 0, 0)), 4)
-    return built(matcher(), call(*sides), lessons=pair_warm_up(rng))
-
-
-@check(PAIR, sees="each side may have max_length tokens", view=pair_finite)
-def pair_max_length(rng):
-    return built(matcher(max_length=5), call(*(padded(some_texts(rng, (5, 4)), 5) for _ in range(2))))
-
-
-@check(PAIR, sees="in evaluation nothing is random", view=pair_uses_agree)
-def pair_evaluation(rng):
-    sides = padded(some_texts(rng, (4, 3)), 4), padded(some_texts(rng, (5, 3)), 5)
-    return built(matcher(dropout=0.5), call(*sides), call(*sides), lessons=pair_warm_up(rng))
-
-
-@check(
-    PAIR, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=pair_uses_agree
-)
-def pair_dropout(rng):
-    sides = padded(some_texts(rng, (4, 3, 4, 4)), 4), padded(some_texts(rng, (5, 3, 5, 5)), 5)
-    return [
-        built(matcher(dropout=dropout), call(*sides), call(*sides), lessons=pair_warm_up(rng), training=True)
-        for dropout in (0.5, 0.0)
-    ]
-
-
-@check(PAIR, sees="arguments that do not fit are refused", compares="error")
-def pair_errors(rng):
-    three, two = padded(some_texts(rng, (3, 2, 3)), 3), padded(some_texts(rng, (3, 2)), 3)
-    return [
-        built(matcher(), call(three, two)),
-        built(matcher(max_length=2), call(two, two)),
-        built(matcher(), call(two, rng.tensor(2, 3))),
-        built(call(VOCAB, 8, 3, 16, 1)),
-        built(call(0, 8, 2, 16, 1)),
-        built(matcher(), call(rng.tensor(2, 3), two)),
-        built(call(VOCAB, 8, 2, 16, 1), call(padded(some_texts(rng, (513, 1)), 513), two)),
-    ]

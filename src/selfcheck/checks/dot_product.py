@@ -10,8 +10,9 @@ import math
 from selfcheck.arrays import array, nest
 from selfcheck.plan import call, check, tensor
 
+from ._dtypes import DTYPES
+
 ATTENTION = "dot_product.scaled_dot_product_attention"
-DTYPES = ("float16", "bfloat16", "float32", "float64")
 LONG = (9, 10, 11)  # lengths whose square roots are far from those of the widths
 WIDE = (5, 6, 7, 8)
 

@@ -4,37 +4,31 @@ Where the scale is not what a check is about, keys have width 1, whose root is 1
 of the scale and no other.
 """
 
-from selfcheck.plan import built, call, check, iterator, refused, tensor
+from selfcheck.plan import call, check, iterator, tensor
 
+from . import (
+    _efficient_cache,  # noqa: F401
+    _efficient_grouped,  # noqa: F401
+)
+from ._dtypes import DTYPES
 from ._efficient_inputs import (
-    ALONE,
     HIDDEN,
     around,
     blocks,
     broadcast_masks,
     chunks,
     first_block_hidden,
-    grouped,
-    grouped_alike_keys,
-    grouped_with_empty_rows,
     large_scores,
-    last,
-    misfit_arguments,
     misfit_blocks,
     misfit_chunks,
-    misfit_groups,
-    misfit_steps,
     nothing_seen,
-    overflow,
     sloped,
     spread,
-    step,
     with_hidden,
 )
-from .dot_product import DTYPES, mask_of, weights
+from .dot_product import mask_of
 
 SOFTMAX, BLOCKWISE = "efficient.online_softmax", "efficient.blockwise_attention"
-GROUPED, CACHE = "efficient.grouped_query_attention", "efficient.KeyValueCache"
 
 
 # 9.1 online_softmax
@@ -244,153 +238,3 @@ def blockwise_unchanged(rng):
 @check(BLOCKWISE, sees="arguments that do not fit are refused", compares="error")
 def blockwise_errors(rng):
     return misfit_blocks(rng)
-
-
-# 9.3 grouped_query_attention
-
-
-@check(GROUPED, sees="with as many key heads as query heads it is attention, scaled by the root of the keys' width")
-def grouped_alike(rng):
-    d_k, d_v = rng.sample((5, 6, 7, 8), 2)
-    return grouped(rng, 2, 2, d_v, d_k=d_k, queries=3, keys=4)
-
-
-@check(GROUPED, sees="query heads that are neighbours share a key head", view=weights)
-def grouped_weights(rng):
-    return [grouped(rng, 6, groups, d_v=1, batch=1, queries=3) for groups in (2, 3)]
-
-
-@check(GROUPED, sees="query heads that are neighbours share a value head")
-def grouped_values(rng):
-    return grouped_alike_keys(rng)
-
-
-@check(GROUPED, sees="one key head can serve all query heads")
-def grouped_single(rng):
-    return grouped(rng, rng.integer(3, 6), 1)
-
-
-@check(GROUPED, sees="True in a mask means attend, and what is left sums to 1", view=weights)
-def grouped_mask(rng):
-    return grouped(rng, 4, 2, queries=3, keys=5, attn_mask=tensor(mask_of(rng, 3, 5)))
-
-
-@check(GROUPED, sees="a mask may differ between query heads, those of one group too", view=weights)
-def grouped_mask_heads(rng):
-    return [
-        grouped(rng, 4, 2, d_v=1, batch=3, queries=2, keys=3, attn_mask=tensor(mask_of(rng, 3, 4, 2, 3))),
-        grouped(rng, 6, 2, d_v=1, batch=1, queries=2, keys=3, attn_mask=tensor(mask_of(rng, 6, 1, 3))),
-    ]
-
-
-@check(GROUPED, sees="a mask broadcasts over keys, queries, heads and batch", view=weights)
-def grouped_mask_broadcast(rng):
-    shapes = [(3,), (2, 1, 1, 3), (1, 4, 1, 3)]
-    sizes = {"d_v": 1, "batch": 2, "queries": 1, "keys": 3}
-    return [grouped(rng, 4, 2, **sizes, attn_mask=tensor(mask_of(rng, *shape))) for shape in shapes]
-
-
-@check(GROUPED, sees="a query that may attend to nothing gets zero weights and a zero output")
-def grouped_nothing(rng):
-    return grouped_with_empty_rows(rng)
-
-
-@check(GROUPED, sees="gradients stay finite where a query may attend to nothing", compares="gradient")
-def grouped_nothing_gradient(rng):
-    return grouped_with_empty_rows(rng)
-
-
-@check(
-    GROUPED,
-    sees="the gradient of a key or value head is summed over the query heads that share it",
-    compares="gradient",
-)
-def grouped_gradient(rng):
-    return grouped(rng, 4, 2, batch=1, queries=2)
-
-
-@check(GROUPED, sees="output and weights have the dtype of the arguments", compares="dtype")
-def grouped_dtype(rng):
-    return [grouped(rng, 4, 2, dtype=dtype, batch=1, queries=2) for dtype in DTYPES]
-
-
-@check(GROUPED, sees="the arguments are left as they were", compares="unchanged")
-def grouped_unchanged(rng):
-    return grouped(rng, 4, 2, d_k=3, attn_mask=tensor(mask_of(rng, 4, 3)))
-
-
-@check(GROUPED, sees="arguments that do not fit are refused", compares="error")
-def grouped_errors(rng):
-    return misfit_groups(rng)
-
-
-# 9.4 KeyValueCache
-
-
-@check(CACHE, sees="each cache begins empty, whatever another one holds")
-def cache_apart(rng):
-    lead = (2,)
-    return [built(call(length), step(rng, lead, 2), step(rng, lead, 1)) for length in (ALONE, 8)]
-
-
-@check(CACHE, sees="the first append returns what it was given, keys first")
-def cache_first(rng):
-    return [built(call(4), step(rng, (2, 3), 1)), built(call(4), step(rng, (), 3)), built(call(1), step(rng, (), 1))]
-
-
-@check(CACHE, sees="one position after the other is added at the end", view=last)
-def cache_grows(rng):
-    return built(call(6), *(step(rng, (1, 2), 1) for _ in range(4)))
-
-
-@check(CACHE, sees="an append may bring several positions, behind any leading axes", view=last)
-def cache_many(rng):
-    return [built(call(9), *(step(rng, lead, length, 2, 1) for length in (3, 1, 2))) for lead in ((), (2,), (1, 3))]
-
-
-@check(CACHE, sees="what was returned earlier does not change")
-def cache_earlier(rng):
-    return built(call(9), *(step(rng, (2,), length) for length in (2, 1, 3)))
-
-
-@check(CACHE, sees="the cache can be filled to its last position", view=last)
-def cache_full(rng):
-    return built(call(5), *(step(rng, (), length) for length in (2, 2, 1)))
-
-
-@check(CACHE, sees="more positions than max_length are refused, at once or over several appends", compares="error")
-def cache_overflow(rng):
-    return overflow(rng)
-
-
-@check(CACHE, sees="a refused append leaves the cache as it was, and it goes on", view=last)
-def cache_goes_on(rng):
-    return [
-        built(call(4), step(rng, (2,), 2), refused(step(rng, (2,), 3)), step(rng, (2,), 1)),
-        built(call(2), refused(step(rng, (2,), 3)), step(rng, (2,), 1)),
-    ]
-
-
-@check(CACHE, sees="keys and values of another shape than those held are refused", compares="error")
-def cache_misfit(rng):
-    return misfit_steps(rng)
-
-
-@check(CACHE, sees="gradients reach the keys and values of every append", compares="gradient")
-def cache_gradient(rng):
-    return built(call(6), *(step(rng, (2,), length) for length in (1, 2, 1)))
-
-
-@check(CACHE, sees="keys and values keep their dtype", compares="dtype")
-def cache_dtype(rng):
-    return [built(call(4), step(rng, (2,), 1, dtype=dtype), step(rng, (2,), 2, dtype=dtype)) for dtype in DTYPES]
-
-
-@check(CACHE, sees="the arguments are left as they were", compares="unchanged")
-def cache_unchanged(rng):
-    return built(call(6), *(step(rng, (2,), length) for length in (1, 2, 1)))
-
-
-@check(CACHE, sees="arguments that cannot be right are refused", compares="error")
-def cache_errors(rng):
-    return misfit_arguments(rng)

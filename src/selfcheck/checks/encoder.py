@@ -6,27 +6,23 @@ second linear layer only attention, and with one token attention is a linear map
 
 from selfcheck.plan import built, call, check, tensor
 
-from . import _encoder_refused
+from . import (
+    _encoder_layer,  # noqa: F401
+    _encoder_refused,
+)
+from ._dtypes import DTYPES
 from ._encoder_inputs import (
-    LAST,
-    OUT,
     attended,
     causal,
     column_sums,
     columns,
-    dropout_facts,
-    dropped_inside,
     encoder_in_training,
     encoder_state,
-    eye,
     feed_dropout_facts,
     feed_dropout_step,
     feed_forward_state,
     influence,
-    layer_in_training,
-    layer_state,
     midpoint,
-    neutral,
     one_changed_at_a_time,
     opposite,
     padded,
@@ -41,11 +37,9 @@ from ._encoder_inputs import (
     signs,
     spread_kept,
     weights_alone,
-    without,
 )
-from .dot_product import DTYPES
 
-NORM, FEED_FORWARD, LAYER = "encoder.layer_norm", "encoder.FeedForward", "encoder.EncoderLayer"
+NORM, FEED_FORWARD = "encoder.layer_norm", "encoder.FeedForward"
 ENCODER, COLUMNS = "encoder.Encoder", "encoder.attention_columns"
 
 
@@ -171,93 +165,6 @@ def feed_evaluation(rng):
 @check(FEED_FORWARD, sees="arguments that do not fit are refused", compares="error")
 def feed_errors(rng):
     return _encoder_refused.feed_forward_steps(rng)
-
-
-# 7.3 EncoderLayer
-
-
-@check(LAYER, sees="the parameters are those of attention, feed-forward and two norms", compares="parameters")
-def layer_parameters(rng):
-    return built(call(*rng.choice(((4, 2), (6, 3), (6, 2))), rng.integer(5, 9)))
-
-
-@check(LAYER, sees="post-norm: attention is added to x, and the sum normalised by norm1")
-def layer_post_attention(rng):
-    state = neutral(without(layer_state(rng, 6, 5), LAST), "norm2")
-    return built(call(6, 2, 5, dropout=0.0), call(rng.tensor(3, 1, 6)), state=state)
-
-
-@check(LAYER, sees="post-norm: feed-forward is added to what it reads, and the sum normalised by norm2")
-def layer_post_feed_forward(rng):
-    state = neutral(without(layer_state(rng, 6, 5), OUT), "norm1")
-    return built(call(6, 2, 5, dropout=0.0), call(signs(rng, 2, 3, 6)), state=state)
-
-
-@check(LAYER, sees="post-norm: what norm1 gives is all that the second half sees")
-def layer_post(rng):
-    return built(call(6, 3, 5, dropout=0.0), call(rng.tensor(2, 4, 6)), state=layer_state(rng, 6, 5))
-
-
-@check(LAYER, sees="pre-norm: attention sees norm1(x), and its result is added to x itself")
-def layer_pre_attention(rng):
-    step, state = call(6, 3, 5, dropout=0.0, norm_first=True), without(layer_state(rng, 6, 5), LAST)
-    return built(step, call(rng.tensor(2, 4, 6)), state=state)
-
-
-@check(LAYER, sees="pre-norm: feed-forward sees norm2 of the first sum, and its result is added to that sum")
-def layer_pre_feed_forward(rng):
-    state = without(layer_state(rng, 6, 5), "self_attention.v_proj")  # attention adds a constant
-    return built(call(6, 3, 5, dropout=0.0, norm_first=True), call(rng.tensor(2, 4, 6)), state=state)
-
-
-@check(LAYER, sees="activation reaches the feed-forward layer")
-def layer_activation(rng):
-    state = neutral(without(layer_state(rng, 6, 5), OUT), "norm1")
-    return built(call(6, 2, 5, dropout=0.0, activation="gelu"), call(signs(rng, 2, 3, 6)), state=state)
-
-
-@check(LAYER, sees="under a causal attn_mask no position depends on a later one", view=influence)
-def layer_attn_mask(rng):
-    x = one_changed_at_a_time(rng, 5, 4)
-    return built(call(4, 2, 5, dropout=0.0), call(x, attn_mask=causal(5)), state=layer_state(rng, 4, 5))
-
-
-@check(LAYER, sees="under a key_mask no other position depends on padding", view=influence)
-def layer_key_mask(rng):
-    x = one_changed_at_a_time(rng, 5, 4)
-    return built(
-        call(4, 2, 5, dropout=0.0), call(x, key_mask=padded(5, rng.integer(2, 4))), state=layer_state(rng, 4, 5)
-    )
-
-
-@check(LAYER, sees="dropout acts on attention's result before it is added", view=dropout_facts)
-def layer_dropout_attention(rng):
-    return [layer_in_training(rng, 40, rate, self_attention__out_proj__bias=1) for rate in (0.25, None)]
-
-
-@check(LAYER, sees="dropout acts on the feed-forward result before it is added", view=dropout_facts)
-def layer_dropout_feed_forward(rng):
-    return layer_in_training(rng, 40, 0.25, feed_forward__linear2__bias=1)
-
-
-@check(LAYER, sees="dropout acts inside as well: on attention's weights and on the hidden units", view=dropped_inside)
-def layer_dropout_inside(rng):
-    unit = eye(8, 8, "float32")
-    return [
-        layer_in_training(rng, 8, 0.25, self_attention__v_proj__bias=1, self_attention__out_proj__weight=unit),
-        layer_in_training(rng, 8, 0.25, feed_forward__linear1__bias=1, feed_forward__linear2__weight=1),
-    ]
-
-
-@check(LAYER, sees="in evaluation nothing is dropped", view=same_twice)
-def layer_evaluation(rng):
-    x = rng.tensor(2, 3, 4)
-    return built(call(4, 2, 5, dropout=0.5), call(x), call(x), state=layer_state(rng, 4, 5))
-
-
-@check(LAYER, sees="arguments that do not fit are refused", compares="error")
-def layer_errors(rng):
-    return _encoder_refused.layer_steps(rng)
 
 
 # 7.4 Encoder

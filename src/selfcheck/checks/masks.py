@@ -1,10 +1,11 @@
 """Visible checks of the masks."""
 
-import math
-
 from selfcheck.plan import Draw, call, check, dtype, tensor
 
-DTYPES = ("float16", "bfloat16", "float32", "float64")
+from . import _masks_softmax  # noqa: F401
+from ._dtypes import DTYPES
+from ._masks_inputs import mixed_rows
+
 NO_DEVICE = "nowhere"  # torch refuses a device of this name, so the refusal shows that the name has reached it
 
 
@@ -259,114 +260,4 @@ def additive_errors(rng):
         call(tensor(rng.booleans(length), "bool"), dtype("int64")),
         call(rng.booleans(length)),
         call(tensor(rng.booleans(length), "bool"), 32),
-    ]
-
-
-# 4.7 masked_softmax
-
-
-def mixed_rows(rng: Draw, *shape: int):
-    """Nested booleans whose rows each hold False, True and, where there is room, True once more; any shape."""
-    if len(shape) > 1:
-        return [mixed_rows(rng, *shape[1:]) for _ in range(shape[0])]
-    sure = [True, False, True][: shape[0]]
-    row = sure + rng.booleans(shape[0] - len(sure))
-    rng.shuffle(row)
-    return row
-
-
-@check("masks.masked_softmax", sees="the allowed entries of a row share a weight of 1; the others get 0")
-def softmax_masked(rng):
-    rows, columns = rng.sizes(2, 4, 7)
-    return call(rng.tensor(rows, columns), tensor(mixed_rows(rng, rows, columns), "bool"))
-
-
-@check("masks.masked_softmax", sees="large scores do no harm, and a forbidden one has no influence, however large")
-def softmax_large(rng):
-    scores, mask = rng.normal(3, 5), mixed_rows(rng, 3, 5)
-    scores[0][mask[0].index(False)] += 10_000.0
-    scores[1] = [round(4 * score) / 4 + 1_000.0 for score in scores[1]]  # quarters: exact in float32 too
-    return call(tensor(scores), tensor(mask, "bool"))
-
-
-@check("masks.masked_softmax", sees="a row in which nothing is allowed gets zeros")
-def softmax_empty_row(rng):
-    rows, columns = rng.sizes(2, 4, 7)
-    mask = mixed_rows(rng, rows, columns)
-    mask[rng.integer(0, rows)] = [False] * columns
-    return call(rng.tensor(rows, columns), tensor(mask, "bool"))
-
-
-@check("masks.masked_softmax", sees="a score of -inf counts as masked")
-def softmax_minus_infinity(rng):
-    scores, mask = rng.normal(4, 5), mixed_rows(rng, 4, 5)
-    scores[0][mask[0].index(True)] = -math.inf  # one allowed entry goes, another is left
-    scores[1] = [-math.inf] * 5
-    scores[2] = [-math.inf if allowed else score for score, allowed in zip(scores[2], mask[2], strict=True)]
-    return [call(tensor(scores), tensor(mask, "bool")), call(tensor(scores))]
-
-
-@check("masks.masked_softmax", sees="the axis that sums to 1 is dim, with a mask and without")
-def softmax_axis(rng):
-    batch, rows, columns = rng.sizes(3, 3, 6)
-    across = [list(row) for row in zip(*mixed_rows(rng, columns, rows), strict=True)]  # each column is mixed
-    scores = rng.tensor(batch, rows, columns)
-    return [call(scores, tensor(across, "bool"), dim=-2), call(scores, None, 0)]
-
-
-@check("masks.masked_softmax", sees="the mask broadcasts over batch and heads")
-def softmax_broadcast(rng):
-    batch, heads, queries, keys = rng.sizes(4, 2, 7)
-    scores = rng.tensor(batch, heads, queries, keys)
-    return [
-        call(scores, tensor(mixed_rows(rng, queries, keys), "bool")),
-        call(scores, tensor(mixed_rows(rng, batch, 1, 1, keys), "bool")),
-    ]
-
-
-@check(
-    "masks.masked_softmax", sees="the weights have the dtype of the scores, half precision included", compares="dtype"
-)
-def softmax_dtype(rng):
-    rows, columns = rng.sizes(2, 3, 6)
-    mask = tensor(mixed_rows(rng, rows, columns), "bool")
-    return [call(rng.tensor(rows, columns, dtype=name), mask) for name in DTYPES]
-
-
-@check("masks.masked_softmax", sees="the gradient reaches the scores", compares="gradient")
-def softmax_gradient(rng):
-    rows, columns = rng.sizes(2, 4, 7)
-    return call(rng.tensor(rows, columns), tensor(mixed_rows(rng, rows, columns), "bool"))
-
-
-@check("masks.masked_softmax", sees="an empty row has a gradient of zero, and harms no other row", compares="gradient")
-def softmax_empty_gradient(rng):
-    rows, columns = rng.sizes(2, 4, 7)
-    mask, scores = mixed_rows(rng, rows, columns), rng.normal(rows, columns)
-    mask[0] = [False] * columns
-    by_mask = call(tensor(scores), tensor(mask, "bool"))
-    scores[1] = [-math.inf] * columns
-    return [by_mask, call(tensor(scores))]
-
-
-@check("masks.masked_softmax", sees="the scores and the mask are not changed", compares="unchanged")
-def softmax_unchanged(rng):
-    rows, columns = rng.sizes(2, 4, 7)
-    mask = mixed_rows(rng, rows, columns)
-    mask[0] = [False] * columns
-    return call(rng.tensor(rows, columns), tensor(mask, "bool"))
-
-
-@check("masks.masked_softmax", sees="scores, masks and axes that do not fit are refused", compares="error")
-def softmax_errors(rng):
-    rows, columns = rng.sizes(2, 3, 6)
-    scores, mask = rng.tensor(rows, columns), mixed_rows(rng, rows, columns)
-    return [
-        call(tensor(rng.integers(rows, columns)), tensor(mask, "bool")),
-        call(scores, rng.tensor(rows, columns)),
-        call(scores, tensor(mixed_rows(rng, columns, rows), "bool")),
-        call(scores, tensor([mask, mask], "bool")),
-        call(scores, dim=2),
-        call(scores, dim=-3),
-        call(rng.tensor(columns), dim=1),
     ]

@@ -5,7 +5,8 @@ import math
 from selfcheck.arrays import array, nest
 from selfcheck.plan import call, check, tensor
 
-DTYPES = ("float16", "bfloat16", "float32", "float64")
+from ._dtypes import DTYPES
+
 LONG = (9, 10, 11)  # lengths whose square roots are far from those of the widths
 WIDE = (5, 6, 7, 8)
 

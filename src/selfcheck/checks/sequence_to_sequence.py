@@ -6,15 +6,21 @@ zeros makes its weights equal. A decoder is taken apart by a source of zeros, by
 
 import math
 
-from selfcheck.plan import built, call, check, generator
+from selfcheck.plan import built, call, check
 
+from . import (
+    _sequence_to_sequence_decoder,  # noqa: F401
+    _sequence_to_sequence_hard,  # noqa: F401
+)
 from . import _sequence_to_sequence_inputs as inputs
 from . import _sequence_to_sequence_refused as refused
-from .dot_product import DTYPES, attended, mask_of, row_sums, weights
+from ._dtypes import DTYPES
+from .dot_product import attended, mask_of, row_sums, weights
 
-ATTEND, LOCAL, HARD, HIERARCHICAL, DECODER = (
-    f"sequence_to_sequence.{name}"
-    for name in ("attend", "local_attention_weights", "hard_attention", "HierarchicalAttention", "AttentionDecoder")
+ATTEND, LOCAL, HIERARCHICAL = (
+    "sequence_to_sequence.attend",
+    "sequence_to_sequence.local_attention_weights",
+    "sequence_to_sequence.HierarchicalAttention",
 )
 
 
@@ -186,81 +192,6 @@ def local_errors(rng):
     return refused.local_calls(rng)
 
 
-# 10.3 hard_attention
-
-
-@check(HARD, sees="what comes back is one of the values, as it was given", view=inputs.all_choices)
-def hard_one_value(rng):
-    return inputs.lottery(rng, 34, 5)
-
-
-@check(HARD, sees="each choice is drawn as often as the softmax says", view=inputs.how_often)
-def hard_frequencies(rng):
-    return inputs.lottery(rng, inputs.DRAWS, 12)
-
-
-@check(HARD, sees="each row draws for itself", view=inputs.rows_differ)
-def hard_rows(rng):
-    return inputs.lottery(rng, 34, 5)
-
-
-@check(HARD, sees="beside the value comes the logarithm of its probability", view=inputs.log_probabilities)
-def hard_log_probability(rng):
-    return inputs.lottery(rng, 34, 5)
-
-
-@check(HARD, sees="the random numbers come from the generator that is given", compares="generator")
-def hard_generator(rng):
-    return inputs.lottery(rng, 4, 3, generator=generator(rng.integer(1, 1000)))
-
-
-@check(HARD, sees="where one choice is certain, it is this value, of every row")
-def hard_certain(rng):
-    batch, choices, d = rng.sizes(3, 3, 7)
-    return [inputs.sure(rng, lead, choices, d) for lead in ((batch,), (), (2, batch))]
-
-
-@check(HARD, sees="axes of length 1 are kept")
-def hard_shapes(rng):
-    choices = rng.integer(3, 7)
-    return [inputs.sure(rng, (1,), choices, 1), inputs.sure(rng, (3, 1), choices, 1)]
-
-
-@check(HARD, sees="scores of thousands are no trouble")
-def hard_large_scores(rng):
-    batch, choices, d = rng.sizes(3, 3, 7)
-    return inputs.sure(rng, (batch,), choices, d, gap=5000.0, level=3000.0)
-
-
-@check(HARD, sees="where every score is -inf, zeros come back, with log-probability 0")
-def hard_nothing(rng):
-    return inputs.with_nothing_to_draw(rng)
-
-
-@check(
-    HARD,
-    sees="gradients reach the scores through the log-probability, and the values through the choice",
-    compares="gradient",
-)
-def hard_gradient(rng):
-    return inputs.with_large_values(rng)
-
-
-@check(HARD, sees="gradients stay finite where every score is -inf", compares="gradient")
-def hard_nothing_gradient(rng):
-    return inputs.with_nothing_to_draw(rng)
-
-
-@check(HARD, sees="value and log-probability have the dtype of the arguments", compares="dtype")
-def hard_dtype(rng):
-    return [inputs.sure(rng, (2,), 3, 4, dtype=dtype) for dtype in DTYPES]
-
-
-@check(HARD, sees="arguments that do not fit are refused", compares="error")
-def hard_errors(rng):
-    return refused.hard_calls(rng)
-
-
 # 10.4 HierarchicalAttention
 
 
@@ -318,81 +249,3 @@ def hierarchical_empty_gradient(rng):
 @check(HIERARCHICAL, sees="arguments that do not fit are refused", compares="error")
 def hierarchical_errors(rng):
     return refused.hierarchical_steps(rng)
-
-
-# 10.5 AttentionDecoder
-
-SCORES = ("additive", "bilinear", "dot", "scaled")
-
-
-@check(DECODER, sees="embedding, gru, combine, output, and the parameters of the score, no more", compares="parameters")
-def decoder_parameters(rng):
-    sizes = rng.sizes(2, 3, 8)
-    return [built(call(*sizes)), *(built(call(*sizes, score=kind)) for kind in SCORES)]
-
-
-@check(
-    DECODER, sees="with a source of zeros: embedding, GRU, tanh of combine, output, as logits", view=inputs.logits_alone
-)
-def decoder_logits(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 4), "dot", states=inputs.zeroed(rng.tensor(2, 4, 3)))
-
-
-@check(
-    DECODER,
-    sees="the GRU starts from zero: without the context, nothing depends on the source",
-    view=inputs.logits_alone,
-)
-def decoder_zero_start(rng):
-    return inputs.decoding(rng, 5, 3, (1, 1, 4), "dot", change=inputs.without_context)
-
-
-@check(DECODER, sees="with one source state, combine reads this state first, then the GRU's", view=inputs.logits_alone)
-def decoder_context(rng):
-    return inputs.decoding(rng, 5, 3, (1, 1, 1), "dot")
-
-
-@check(DECODER, sees="the weights are those of the GRU's present state as query, of every step", view=weights)
-def decoder_query(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 5), "dot")
-
-
-@check(DECODER, sees='score="scaled" divides by the root of d_model', view=weights)
-def decoder_scaled(rng):
-    return inputs.decoding(rng, 5, 3, (1, 1, 5), "scaled")
-
-
-@check(DECODER, sees='score="bilinear" is the query times score_weight times the key', view=weights)
-def decoder_bilinear(rng):
-    return inputs.decoding(rng, 5, 3, (1, 1, 5), "bilinear")
-
-
-@check(DECODER, sees='score="additive", the default, joins query and key in this order, with a tanh', view=weights)
-def decoder_additive(rng):
-    return [inputs.decoding(rng, 5, 3, (1, 1, 5), named=False), inputs.decoding(rng, 5, 3, (1, 1, 5))]
-
-
-@check(DECODER, sees="all together: logits and weights of every step")
-def decoder_everything(rng):
-    vocab, steps, source = rng.sample((2, 4, 5, 6), 3)
-    return inputs.decoding(rng, vocab, 3, (2, steps, source))
-
-
-@check(DECODER, sees="source states are attended where the mask is True, and nowhere else", view=attended)
-def decoder_mask(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 5), mask=mask_of(rng, 2, 5))
-
-
-@check(DECODER, sees="under a mask, logits and weights are those of the real source tokens alone")
-def decoder_masked(rng):
-    return inputs.decoding(rng, 5, 3, (3, 2, 5), mask=inputs.words_in([[2, 3, 5]], 5)[0])
-
-
-@check(DECODER, sees="without a real source token, the weights and the context are zero")
-def decoder_empty(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 4), mask=inputs.words_in([[3, 0]], 4)[0])
-
-
-@check(DECODER, sees="arguments that do not fit are refused", compares="error")
-def decoder_errors(rng):
-    return refused.decoder_steps(rng)

@@ -2,47 +2,23 @@
 
 from math import inf
 
-from selfcheck.arrays import Array, array
 from selfcheck.plan import call, check, ndarray
 
-# The numbers of the running example; a test compares them with attention.worked_example.EXAMPLE.
-INPUTS = [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]]
-W_QUERY = [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]]
-W_KEY = [[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]
-W_VALUE = [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]
-QUERIES = [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
-KEYS = [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
-VALUES = [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
-SCORES = [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
-WEIGHTS = [[0.0634, 0.4683, 0.4683], [0.0, 0.982, 0.018], [0.0003, 0.8805, 0.1192]]  # softmax of SCORES, rounded
-
-
-def small(rng, rows, columns, size=0.3):
-    """A matrix of small numbers: products of such matrices stay in the range where a softmax is not one-hot."""
-    return [[round(size * number, 2) for number in row] for row in rng.normal(rows, columns)]
-
-
-def shares(rng, rows, columns):
-    """Positive weights whose rows sum to 1, no two alike in a row."""
-    drawn = [rng.sample(range(1, 20), columns) for _ in range(rows)]
-    return [[number / sum(row) for number in row] for row in drawn]
-
-
-def rotations(row):
-    """A square matrix whose rows and whose columns all hold the same numbers, so that the axis makes no difference."""
-    return [row[-shift:] + row[:-shift] for shift in range(len(row))]
-
-
-def part(positions, count):
-    """A view of some of `count` results, so that a check sees them alone; a lone matrix is left as it is."""
-
-    def view(one, value):
-        if isinstance(value, Array) and len(value.shape) == 3:
-            value = [array(matrix) for matrix in value.nested()]
-        return value[positions] if isinstance(value, (tuple, list)) and len(value) == count else value
-
-    return view
-
+from . import _worked_example_attention  # noqa: F401
+from ._worked_example_inputs import (
+    INPUTS,
+    KEYS,
+    QUERIES,
+    SCORES,
+    VALUES,
+    W_KEY,
+    W_QUERY,
+    W_VALUE,
+    WEIGHTS,
+    part,
+    rotations,
+    shares,
+)
 
 # 2.1 project
 
@@ -253,60 +229,3 @@ def mix_errors(rng):
         call(shares(rng, 2, 5), rng.normal(6, 2)),
         call(shares(rng, 2, 4), rng.normal(4)),
     ]
-
-
-# 2.5 self_attention
-
-
-def layer(rng, low=3, high=9):
-    """Inputs and matrices with length, input width, key width and value width all different, and moderate scores."""
-    length, d_in, d, d_v = rng.sizes(4, low, high)
-    return rng.normal(length, d_in), small(rng, d_in, d), small(rng, d_in, d), rng.normal(d_in, d_v)
-
-
-@check("worked_example.self_attention", sees="the running example's outputs and weights come out, without the scale")
-def attention_running_example(rng):
-    return call(INPUTS, W_QUERY, W_KEY, W_VALUE)
-
-
-@check("worked_example.self_attention", sees="the running example with the scale, whole numbers in NumPy arrays")
-def attention_running_example_scaled(rng):
-    return call(*(ndarray(matrix) for matrix in (INPUTS, W_QUERY, W_KEY, W_VALUE)), scale=True)
-
-
-@check(
-    "worked_example.self_attention",
-    sees="where all scores are equal, each output is the mean of the values",
-    view=part(0, 2),
-)
-def attention_equal_scores(rng):
-    length, d_in, d, d_v = rng.sizes(4, 3, 8)
-    return call(rng.normal(length, d_in), [[0.0] * d] * d_in, small(rng, d_in, d), rng.normal(d_in, d_v))
-
-
-@check("worked_example.self_attention", sees="the weights: each query's row over the keys sums to 1", view=part(1, 2))
-def attention_weights(rng):
-    return call(*layer(rng))
-
-
-@check(
-    "worked_example.self_attention",
-    sees="the outputs: each query mixes the values by its own row of weights",
-    view=part(0, 2),
-)
-def attention_outputs(rng):
-    return call(*layer(rng))
-
-
-@check(
-    "worked_example.self_attention",
-    sees="scale=True divides the scores by the square root of the key width",
-    view=part(1, 2),
-)
-def attention_scale(rng):
-    return [call(*layer(rng), scale=True), call(*layer(rng), True)]
-
-
-@check("worked_example.self_attention", sees="queries and keys of different widths are refused", compares="error")
-def attention_errors(rng):
-    return call(rng.normal(3, 4), rng.normal(4, 2), rng.normal(4, 3), rng.normal(4, 5))

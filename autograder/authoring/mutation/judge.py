@@ -1,4 +1,4 @@
-"""Judges mutants of the reference: does some check, visible or hidden, see the mistake?"""
+"""Judges mutants of the reference by the checks, visible and hidden."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ from selfcheck.catalogue import Exercise, exercises
 from selfcheck.diagnose import Key, first_difference
 from selfcheck.reach import builds_on
 
-from ..answer_key.keys import DRAWS, PUBLIC_POLICY
-from ..answer_key.live import live_key, recorded_key
-from ..answer_key.reference import NAME, hidden_checks, reference, seed_of, visible_checks
-from ..course.paths import REFERENCE
-from ..judge import cluster
+from ...answer_key.keys import DRAWS, PUBLIC_POLICY
+from ...answer_key.live import live_key, recorded_key
+from ...answer_key.reference import hidden_checks, seed_of, visible_checks
+from ...answer_key.reference_package import NAME, reference
+from ...course.paths import REFERENCE
+from ...judge import cluster
 from .mutants import Mutant, mutants
 
-SECONDS = 40  # of the processor for one mutant: the slowest exercise's checks take half of it
-MEMORY = 12 * 2**30  # bytes of address space
+CPU_SECONDS = 40  # for one mutant: the checks of the slowest exercise take half of it
+ADDRESS_SPACE = 12 * 2**30  # bytes
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant.
+    """The verdict on a mutant.
 
     seen_by: the check that fails, "time", "memory" or "killed"; "" for a mutant that survives
     """
@@ -52,8 +53,8 @@ class Outcome:
 class Survivors:
     """Mutants that no check sees, by name, with the reason.
 
-    equivalent: which answer as the reference does, whatever the interface allows to be asked
-    unseen: which do not, and why that is accepted
+    equivalent: those that answer as the reference does to every call that the interface allows
+    unseen: those that do not, accepted for the reason given
     """
 
     equivalent: dict[str, str]
@@ -74,11 +75,11 @@ def modules() -> list[str]:
 
 def mutants_of(module: str) -> list[Mutant]:
     """The mutants of a module of the reference that some exercise reaches."""
-    return [one for one in mutants(module, _text(module)) if _judges(module, one.where)]
+    return [mutant for mutant in mutants(module, _text(module)) if _judges(module, mutant.where)]
 
 
 def judged(chosen: Sequence[Mutant]) -> Iterator[Outcome]:
-    """What becomes of mutants, as each is known; on every core."""
+    """The outcome of each mutant, in the order in which they are judged, on all cores."""
     with multiprocessing.get_context("spawn").Pool(cluster.cores()) as pool:
         yield from pool.imap_unordered(_outcome, chosen)
 
@@ -90,21 +91,21 @@ def _outcome(mutant: Mutant) -> Outcome:
     if child == 0:
         with contextlib.suppress(BaseException):
             os.close(reading)
-            resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-            signal.alarm(5 * SECONDS)
+            resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
+            resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
+            signal.alarm(5 * CPU_SECONDS)
             null = os.open(os.devnull, os.O_RDWR)
             os.dup2(null, 2)
             os.write(writing, _first_that_sees(mutant, keys).encode())
         os._exit(0)
     os.close(writing)
     with open(reading, "rb") as file:
-        said = file.read().decode()
+        verdict = file.read().decode()
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         late = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGALRM)
-        said = "time" if late else "killed"
-    return Outcome(mutant.module, mutant.name, "" if said == "survived" else said or "killed")
+        verdict = "time" if late else "killed"
+    return Outcome(mutant.module, mutant.name, "" if verdict == "survived" else verdict or "killed")
 
 
 def _first_that_sees(mutant: Mutant, keys: Sequence[Key]) -> str:
@@ -131,15 +132,15 @@ def _module(mutant: Mutant) -> ModuleType:
 
 @functools.cache
 def _judges(module: str, where: str) -> tuple[Exercise, ...]:
-    """The exercises of a module whose function is this one or builds on it."""
+    """The exercises of a module whose function is the one named `where` or calls it."""
     text = _text(module)
-    own = [one for one in exercises() if one.module == module]
-    return tuple(one for one in own if one.symbol == where or builds_on(text, one.symbol, where))
+    own = [exercise for exercise in exercises() if exercise.module == module]
+    return tuple(exercise for exercise in own if exercise.symbol == where or builds_on(text, exercise.symbol, where))
 
 
 @functools.cache
 def _keys(module: str, where: str) -> tuple[Key, ...]:
-    """Every draw that judges a function of a module, the quickest first."""
+    """Every draw that judges a function of a module, the fastest first."""
     timed = [pair for exercise in _judges(module, where) for pair in _timed_keys(exercise)]
     return tuple(key for _, key in sorted(timed, key=lambda pair: pair[0]))
 
@@ -147,14 +148,14 @@ def _keys(module: str, where: str) -> tuple[Key, ...]:
 @functools.cache
 def _timed_keys(exercise: Exercise) -> list[tuple[float, Key]]:
     reference(exercise.id)
-    found = []
+    timed = []
     visible = visible_checks(exercise)
     for check in visible + hidden_checks(exercise):
         for draw in range(DRAWS):
             begun = time.process_time()
             key = live_key(check, seed_of(PUBLIC_POLICY.secret, check, draw), names=False)
-            found.append((time.process_time() - begun, key))
-    return found + [(found[DRAWS * place][0], recorded_key(check)) for place, check in enumerate(visible)]
+            timed.append((time.process_time() - begun, key))
+    return timed + [(timed[DRAWS * place][0], recorded_key(check)) for place, check in enumerate(visible)]
 
 
 @functools.cache

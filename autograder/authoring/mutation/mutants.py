@@ -1,7 +1,7 @@
-"""Small mistakes made on purpose: each mutant is a module's text with one spot of its code changed.
+"""Makes mutants: a module's text with one place of its code changed.
 
-What is left alone: docstrings and the texts of messages, annotations, imports, decorators, and `device=` and
-`.to(x.device)`, whose loss a machine with one device cannot see.
+Docstrings, messages, annotations, imports and decorators stay, and so do `device=` and `.to(x.device)`, whose loss
+a machine with one device cannot see.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-SWAPS = {
+SWAPS: dict[type[ast.AST], list[type[Any]]] = {
     ast.Add: [ast.Sub],
     ast.Sub: [ast.Add],
     ast.Mult: [ast.Div],
@@ -66,7 +66,7 @@ NEIGHBOURS = {
 }
 #: Functions whose first two arguments may change places.
 SYMMETRIC = {"check_same_width", "combine_masks", "max", "maximum", "min", "minimum", "swapaxes", "transpose"}
-PLAIN = (ast.Import, ast.ImportFrom, ast.JoinedStr, ast.Raise)  # whose insides stay as they are
+UNCHANGED = (ast.Import, ast.ImportFrom, ast.JoinedStr, ast.Raise)  # nothing inside these is mutated
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _changes(definition: str) -> Iterator[tuple[str, str]]:
 
 
 class _Change(ast.NodeTransformer):
-    """Makes the change of a number, counted over the whole tree; without a label afterwards, there is none left."""
+    """Makes change number `number` of a tree; the label stays empty where the tree has fewer changes."""
 
     def __init__(self, number: int) -> None:
         self.left = number
@@ -140,25 +140,27 @@ class _Change(ast.NodeTransformer):
         if isinstance(node, ast.AnnAssign):
             node.value = node.value and self.visit(node.value)
             return node
-        return node if isinstance(node, PLAIN) else self.generic_visit(node)
+        return node if isinstance(node, UNCHANGED) else self.generic_visit(node)
 
     def _inside(self, node: ast.FunctionDef | ast.ClassDef) -> ast.AST:
         outer, rebound = self.where, self.rebound
         self.where = f"{outer}.{node.name}" if outer else node.name
         if isinstance(node, ast.FunctionDef):
             self.rebound = _rebound(node)
-            node.args.defaults = [self.visit(one) for one in node.args.defaults]
-            node.args.kw_defaults = [one and self.visit(one) for one in node.args.kw_defaults]
-        node.body = [self.visit(one) for one in node.body]
+            node.args.defaults = [self.visit(default) for default in node.args.defaults]
+            node.args.kw_defaults = [default and self.visit(default) for default in node.args.kw_defaults]
+        node.body = [self.visit(statement) for statement in node.body]
         if not self.label:
             self.where, self.rebound = outer, rebound
         return node
 
 
 def _rebound(function: ast.FunctionDef) -> set[str]:
-    """Names that are bound more than once: without one of the bindings the code still runs."""
-    names = Counter(one.arg for one in ast.walk(function) if isinstance(one, ast.arg))
-    names.update(one.id for one in ast.walk(function) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+    """Names that are bound more than once, so that the code still runs without one of the bindings."""
+    names = Counter(part.arg for part in ast.walk(function) if isinstance(part, ast.arg))
+    names.update(
+        part.id for part in ast.walk(function) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    )
     return {name for name, times in names.items() if times > 1}
 
 
@@ -222,7 +224,7 @@ def _calls(node: ast.Call) -> Iterator[ast.AST]:
     labelled = bool(node.args) and isinstance(node.args[0], ast.Constant)  # check_length("window", …): no mistake made
     exchanged = len(node.args) >= 2 and not labelled and name not in {"isinstance", "getattr", "hasattr"} | SYMMETRIC
     exchanged = exchanged and ast.dump(node.args[0]) != ast.dump(node.args[1])  # not f(x, x)
-    if exchanged and not any(isinstance(one, ast.Starred) for one in node.args[:2]):
+    if exchanged and not any(isinstance(argument, ast.Starred) for argument in node.args[:2]):
         yield ast.Call(function, [node.args[1], node.args[0], *node.args[2:]], node.keywords)
     for place, keyword in enumerate(node.keywords):
         if keyword.arg not in (None, "device"):
@@ -250,8 +252,8 @@ def _statements(node: ast.stmt, rebound: set[str]) -> Iterator[ast.AST]:
         yield ast.If(ast.Constant(True), node.body, node.orelse)
         yield ast.If(ast.Constant(False), node.body, node.orelse)
     elif isinstance(node, ast.Assign):
-        targets = [one for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)]
-        plain = [one.id for one in targets if isinstance(one.ctx, ast.Store)]
+        targets = [part for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+        plain = [part.id for part in targets if isinstance(part.ctx, ast.Store)]
         if not plain or set(plain) <= rebound:
             yield ast.Pass()
     elif isinstance(node, ast.AugAssign):

@@ -1,0 +1,149 @@
+"""Compares what an answer did beside its values: dtype, gradients, modules, generators, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .arrays import Array, unpack
+from .module_state import listed, missing_parameter, wrong_shape
+from .plan import Check
+from .shapes import shape_advice
+from .trees import Difference, compare_arrays, leaves
+from .words import argument_name, form_advice, name_of
+
+Answer = dict[str, Any]
+
+
+def _dtype(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    wanted, came = leaves(unpack(expected["value"])), leaves(unpack(got["value"]))
+    for want, part in zip(wanted, came, strict=False):
+        if not isinstance(want, Array) or not isinstance(part, Array) or part.kind != want.kind:
+            if type(want) is not type(part) or isinstance(want, Array):
+                return Difference("dtype", f"expected {name_of(want)}, got {name_of(part)}{form_advice(want, part)}")
+        elif part.dtype != want.dtype:
+            advice = (
+                "a comparison gives one, and so does .bool()"
+                if want.dtype == "bool"
+                else "make new tensors with it, and convert back what was widened"
+            )
+            return Difference("dtype", f"expected dtype {want.dtype}, got {part.dtype}; {advice}")
+        elif part.shape != want.shape and not check.view:  # an argument handed back has its dtype for nothing
+            return Difference(
+                "shape", f"expected shape {want.shape}, got {part.shape}{shape_advice(want.shape, part.shape)}"
+            )
+    if len(wanted) != len(came):
+        number = "one tensor" if len(wanted) == 1 else f"{len(wanted)} tensors"
+        return Difference("structure", f"expected {number}, got {len(came)}{form_advice(None, unpack(got['value']))}")
+    return None
+
+
+def _gradient(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    for name, tree in expected.get("gradients", {}).items():
+        wanted, came = unpack(tree), unpack(got.get("gradients", {}).get(name, {"kind": "none"}))
+        if wanted is None:
+            continue
+        label = argument_name(name)
+        if not isinstance(came, Array):
+            text = f"no gradient arrives at {label}: was a tensor detached, or made anew from numbers?"
+            return Difference("gradient", text)
+        difference = compare_arrays(wanted, came, check.tolerance, reveal, f" in the gradient of {label}")
+        if difference:
+            return Difference("gradient", difference.text)
+    return None
+
+
+def _parameters(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """The names and shapes of a module's parameters, which are part of the exercise's text."""
+    wanted, came = expected.get("parameters") or {}, got.get("parameters")
+    if not isinstance(came, dict):
+        return Difference("parameters", "what was built is no nn.Module, so it has no parameters")
+    for name, shape in wanted.items():
+        if name not in came:
+            return Difference("parameters", missing_parameter(name, came))
+        if came[name] != shape:
+            return Difference("parameters", wrong_shape(name, shape, came[name]))
+    more = [name for name in came if name not in wanted]
+    if more:
+        advice = "" if any("." in str(name) for name in more) else "; a buffer with persistent=False stays out of it"
+        text = f"the state dict has {listed(more)} beside what is asked for: {listed(wanted)}"
+        return Difference("parameters", text + advice)
+    return None
+
+
+def _state(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """What became of the modules among the arguments."""
+    for argument, wanted in expected.get("states", {}).items():
+        came = (got.get("states") or {}).get(argument, {})
+        for name, tree in wanted.items():
+            want, part = unpack(tree), unpack(came.get(name, {"kind": "none"}))
+            where = f" in {name} of {argument_name(argument)}"
+            if not isinstance(part, Array):
+                return Difference("state", f"{name} of {argument_name(argument)} is gone: fill it, do not replace it")
+            difference = compare_arrays(want, part, check.tolerance, reveal, where)
+            if difference:
+                return Difference("state", difference.text)
+    return None
+
+
+LOST = {
+    "shared": "now shares its memory with the other module: copy its numbers",
+    "replaced": "is another parameter than before: fill the one that is there",
+    "frozen": "no longer has requires_grad",
+}
+
+
+def _kept(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """Whether the modules among the arguments still have their own parameters."""
+    for argument, wanted in expected.get("lost", {}).items():
+        lost = got.get("lost")
+        came = lost.get(argument) if isinstance(lost, dict) else None
+        if not isinstance(came, dict):
+            return Difference("kept", f"nothing is left of {argument_name(argument)}")
+        for name in [*wanted, *came]:
+            if wanted.get(name) != came.get(name):
+                text = LOST.get(str(came.get(name)), "is what it was")
+                return Difference("kept", f"{str(name)[:60]} of {argument_name(argument)} {text}")
+    return None
+
+
+def _unchanged(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    if got.get("changed") == expected.get("changed"):
+        return None
+    listed = ", ".join(argument_name(str(name)) for name in got.get("changed") or [])
+    return Difference("changed", f"your code changed what it was given ({listed}): work on a copy")
+
+
+def _generator(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """Whether random numbers came from the generator that was given, and from no other."""
+    drawn = got.get("drawn") or {}
+    if any(drawn.get(name) != wanted for name, wanted in expected.get("drawn", {}).items() if name):
+        return Difference("generator", "no random number was drawn from the generator: pass it on to what draws")
+    if drawn.get("") != expected.get("drawn", {}).get(""):
+        return Difference("generator", "random numbers were drawn from torch's own generator, not from the one given")
+    return None
+
+
+MEMORY_FACTOR = 8  # how many times the reference's largest tensor a right answer may hold
+
+
+def _memory(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """How large the largest tensor was that was made on the way."""
+    allowed, held = MEMORY_FACTOR * expected.get("largest", 0), got.get("largest", 0)
+    if held <= allowed:
+        return None
+    return Difference("memory", f"a tensor of {held} entries was made on the way; {allowed} are enough by far")
+
+
+#: What compares each aspect but the values, which may be seen through a check's view first.
+ASPECTS: dict[str, Callable[[Check, Answer, Answer, bool], Difference | None]] = {
+    "dtype": _dtype,
+    "gradient": _gradient,
+    "unchanged": _unchanged,
+    "error": lambda *_: None,  # an answer where an answer is due
+    "parameters": _parameters,
+    "state": _state,
+    "kept": _kept,
+    "generator": _generator,
+    "memory": _memory,
+}

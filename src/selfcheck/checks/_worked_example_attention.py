@@ -1,0 +1,68 @@
+"""Visible checks of self-attention on the worked example."""
+
+from selfcheck.plan import call, check, ndarray
+
+from ._worked_example_inputs import (
+    INPUTS,
+    W_KEY,
+    W_QUERY,
+    W_VALUE,
+    part,
+    small,
+)
+
+# 2.5 self_attention
+
+
+def layer(rng, low=3, high=9):
+    """Inputs and matrices with length, input width, key width and value width all different, and moderate scores."""
+    length, d_in, d, d_v = rng.sizes(4, low, high)
+    return rng.normal(length, d_in), small(rng, d_in, d), small(rng, d_in, d), rng.normal(d_in, d_v)
+
+
+@check("worked_example.self_attention", sees="the running example's outputs and weights come out, without the scale")
+def attention_running_example(rng):
+    return call(INPUTS, W_QUERY, W_KEY, W_VALUE)
+
+
+@check("worked_example.self_attention", sees="the running example with the scale, whole numbers in NumPy arrays")
+def attention_running_example_scaled(rng):
+    return call(*(ndarray(matrix) for matrix in (INPUTS, W_QUERY, W_KEY, W_VALUE)), scale=True)
+
+
+@check(
+    "worked_example.self_attention",
+    sees="where all scores are equal, each output is the mean of the values",
+    view=part(0, 2),
+)
+def attention_equal_scores(rng):
+    length, d_in, d, d_v = rng.sizes(4, 3, 8)
+    return call(rng.normal(length, d_in), [[0.0] * d] * d_in, small(rng, d_in, d), rng.normal(d_in, d_v))
+
+
+@check("worked_example.self_attention", sees="the weights: each query's row over the keys sums to 1", view=part(1, 2))
+def attention_weights(rng):
+    return call(*layer(rng))
+
+
+@check(
+    "worked_example.self_attention",
+    sees="the outputs: each query mixes the values by its own row of weights",
+    view=part(0, 2),
+)
+def attention_outputs(rng):
+    return call(*layer(rng))
+
+
+@check(
+    "worked_example.self_attention",
+    sees="scale=True divides the scores by the square root of the key width",
+    view=part(1, 2),
+)
+def attention_scale(rng):
+    return [call(*layer(rng), scale=True), call(*layer(rng), True)]
+
+
+@check("worked_example.self_attention", sees="queries and keys of different widths are refused", compares="error")
+def attention_errors(rng):
+    return call(rng.normal(3, 4), rng.normal(4, 2), rng.normal(4, 3), rng.normal(4, 5))

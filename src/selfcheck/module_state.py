@@ -1,0 +1,66 @@
+"""Reads and sets the parameters of a learner's module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .arrays import pack, revive
+
+MAX_NAMED = 8  # parameters in a message
+
+
+class StateMismatch(Exception):
+    """A learner's module has not the parameters that the check gives it."""
+
+
+def set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Give a module its parameters and their dtype; returns all it has, StateMismatch where it has not those."""
+    values = {name: revive(tree) for name, tree in state.items()}
+    if values:
+        built.to(next(iter(values.values())).dtype)
+    own = built.state_dict(keep_vars=True)
+    for name, value in values.items():
+        if name not in own:
+            raise StateMismatch(missing_parameter(name, own))
+        if own[name].shape != value.shape:
+            raise StateMismatch(wrong_shape(name, list(value.shape), list(own[name].shape)))
+        own[name].data.copy_(value)  # `data`: autograd sees nothing of it, in a learner's buffers either
+    return own
+
+
+def missing_parameter(name: str, came: Iterable[str]) -> str:
+    """What a learner reads whose module lacks a parameter; came: the names that it has."""
+    first = name.partition(".")[0]
+    if any(str(other).startswith(f"{name}.") for other in came):
+        why = f": self.{first} is a module here, with parameters of its own"
+    elif any(str(other).partition(".")[0] == first for other in came):
+        why = ""
+    else:
+        why = f": torch finds no layer or parameter in self.{first}"
+    return f"the parameter {name} is missing{why}; the module has {listed(came)}"
+
+
+def wrong_shape(name: str, wanted: Any, came: Any) -> str:
+    """What a learner reads whose parameter has another shape."""
+    return f"the parameter {name} should have shape {_shape(wanted)}, got {_shape(came)}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names of parameters in a row, the first of them where they are many."""
+    texts = [str(name)[:60] for name in names]
+    return (", ".join(texts[:MAX_NAMED]) + (", …" if len(texts) > MAX_NAMED else "")) or "nothing"
+
+
+def _shape(shape: Any) -> str:
+    return str(tuple(shape))[:60] if isinstance(shape, list) else str(shape)[:60]
+
+
+def parameters_of(module: Any) -> dict[str, Any]:
+    """The parameters of a module by name; one that has two names comes under both."""
+    return dict(module.named_parameters(remove_duplicate=False))
+
+
+def packed_state(module: Any) -> dict[str, Any]:
+    """The state dict of a module as a JSON tree."""
+    return {name: pack(value) for name, value in module.state_dict().items()}

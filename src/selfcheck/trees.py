@@ -1,0 +1,99 @@
+"""Compares trees of arrays, tuples and numbers, entry by entry."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from .arrays import Array, array, as_array
+from .shapes import shape_advice
+from .words import expected_form, form_advice, index_text, name_of, number_text
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where an answer parts from the expected one.
+
+    kind: "missing", "not started", "import", "raised", "stopped", "no error", "structure", "shape", "dtype", "nan",
+        "values", "facts", "gradient", "changed", "parameters", "state", "kept", "generator" or "memory"
+    text: what a learner reads; open text may hold expected values, so it is made only for visible checks
+    """
+
+    kind: str
+    text: str
+
+
+def compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where: str) -> Difference | None:
+    if isinstance(wanted, (tuple, list)):
+        parts = _as_parts(came, len(wanted))
+        if parts is None:
+            count = f"{len(wanted)} results, as a tuple{where}"
+            return Difference("structure", f"expected {count}, got {name_of(came)}{form_advice(None, came)}")
+        for position, (want, part) in enumerate(zip(wanted, parts, strict=True)):
+            inner = f" in result {position + 1} of {len(wanted)}"
+            difference = compare_trees(want, part, tolerance, reveal, inner)
+            if difference and difference.kind == "shape" and isinstance(came, Array) and came.kind != "list":
+                return Difference(
+                    "structure", f"expected {len(wanted)} results, as a tuple{where}, got {name_of(came)}"
+                )
+            if difference:
+                return difference
+        return None
+    if wanted is None or came is None:
+        if wanted is came:
+            return None
+        # One result of several may be None: then something was returned, and no return is missing.
+        advice = "" if where else form_advice(wanted, came)
+        return Difference("structure", f"expected {expected_form(wanted)}{where}, got {name_of(came)}{advice}")
+    want, part = as_array(wanted), as_array(came)
+    if part is None or want is None or (want.shape != part.shape and isinstance(came, tuple)):
+        return Difference(
+            "structure", f"expected {expected_form(wanted)}{where}, got {name_of(came)}{form_advice(wanted, came)}"
+        )
+    return compare_arrays(want, part, tolerance, reveal, where)
+
+
+def compare_arrays(want: Array, part: Array, tolerance: float, reveal: bool, where: str) -> Difference | None:
+    if want.shape != part.shape:
+        advice = shape_advice(want.shape, part.shape)
+        return Difference("shape", f"expected shape {want.shape}{where}, got {part.shape}{advice}")
+    pairs = list(zip(want.values(), part.values(), strict=True))
+    wrong = [place for place, (a, b) in enumerate(pairs) if not close(a, b, tolerance)]
+    if not wrong:
+        return None
+    first = index_text(wrong[0], want.shape)
+    a, b = pairs[wrong[0]]
+    if isinstance(b, float) and math.isnan(b):
+        return Difference("nan", f"NaN at {first}{where}; {len(wrong)} of {len(pairs)} entries are wrong")
+    numbers = f": expected {number_text(a)}, got {number_text(b)}" if reveal else ""
+    many = f"; {len(wrong)} of {len(pairs)} entries differ" if len(pairs) > 1 else ""
+    place = f", first at {first}" if want.shape else ""
+    return Difference("values", f"the values differ{where}{place}{numbers}{many}")
+
+
+def close(a: float, b: float, tolerance: float) -> bool:
+    """Whether two numbers agree to tolerance · (1 + |a|); NaN agrees with NaN, an infinity with itself."""
+    if a == b:
+        return True
+    if math.isnan(a) or math.isnan(b):
+        return math.isnan(a) and math.isnan(b)
+    if math.isinf(a) or math.isinf(b):
+        return False
+    return abs(a - b) <= tolerance * (1.0 + abs(a))
+
+
+def _as_parts(came: Any, count: int) -> list[Any] | None:
+    """A tuple, a list or an array along its first axis, as `count` parts; None where it is none of these."""
+    if isinstance(came, (tuple, list)) and len(came) == count:
+        return list(came)
+    if isinstance(came, Array) and came.shape[:1] == (count,):
+        nested = came.nested()
+        return [array(part, came.kind, came.dtype) for part in nested]
+    return None
+
+
+def leaves(value: Any) -> list[Any]:
+    if isinstance(value, (tuple, list)):
+        return [leaf for part in value for leaf in leaves(part)]
+    return [value]

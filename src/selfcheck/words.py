@@ -1,0 +1,74 @@
+"""Names values, arguments and places in an answer as a tutor would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .arrays import Array, as_array
+
+FUNCTIONS = ("function", "method", "builtin_function_or_method")
+TYPES = {"generator": "a generator", "dict": "a dict", "set": "a set", "text": "a text"}
+TYPES |= dict.fromkeys(FUNCTIONS, "a function")
+ADVICE_ON_TYPES = dict.fromkeys(FUNCTIONS, "; are the brackets () of a call missing?")
+ADVICE_ON_TYPES["generator"] = "; yield makes one: collect the values and return them"
+
+
+def expected_form(value: Any) -> str:
+    """The name of what is expected, where its dtype, and for NumPy its kind, is free."""
+    if isinstance(value, Array):
+        return f"{'a tensor' if value.kind == 'tensor' else 'an array'} of shape {value.shape}"
+    return name_of(value)
+
+
+def name_of(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, Array):
+        what = {"tensor": "a tensor", "ndarray": "a NumPy array", "list": "nested lists"}[value.kind]
+        return f"{what} of shape {value.shape}" + ("" if value.kind == "list" else f" and dtype {value.dtype}")
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, dict):
+        name = str(value.get("type") or value.get("kind"))
+        return TYPES.get(name, name[:100])
+    return f"the number {number_text(value)}"
+
+
+def number_text(number: Any) -> str:
+    return f"{number:.4g}" if isinstance(number, float) else str(number)
+
+
+def index_text(place: int, shape: tuple[int, ...]) -> str:
+    found = []
+    for length in reversed(shape):
+        place, position = divmod(place, length)
+        found.append(position)
+    return "[" + ", ".join(str(position) for position in reversed(found)) + "]"
+
+
+def form_advice(wanted: Any, came: Any) -> str:
+    """What to do about an answer that is no array, or not of the kind expected."""
+    if came is None:
+        return "; is the return statement missing?"
+    if isinstance(came, dict):
+        return ADVICE_ON_TYPES.get(str(came.get("type")), "")
+    if isinstance(came, tuple) and len(came) == 1:
+        return "; is there a comma after the value that is returned?"
+    if isinstance(came, list) and as_array(came) is None:
+        return "; are its rows of one length, and its entries numbers?"
+    if isinstance(wanted, Array) and wanted.kind == "tensor" and isinstance(came, Array) and came.kind != "tensor":
+        return "; use torch's functions from the arguments to the result"
+    return ""
+
+
+def argument_name(name: str) -> str:
+    """The runner's name of a value in words: "0", "key", "0[2]", "state.q_proj.weight", of the second use "1.key"."""
+    if name.startswith("state."):
+        return f"the parameter {name.removeprefix('state.')}"
+    owner, bracket, number = name.removesuffix("]").rpartition("[")
+    if name.endswith("]") and bracket and number.isdecimal():  # one of several tensors in an argument
+        return f"tensor {int(number) + 1} of {argument_name(owner)}"
+    use, dot, rest = name.partition(".")
+    if dot and use.isdecimal():
+        return f"{argument_name(rest)} of call {int(use) + 1}"
+    return f"argument {int(name) + 1}" if name.isdecimal() else name
