@@ -13,7 +13,7 @@ COURSE = ("release", "submit", "grade", "feedback", "report", "export")
 #: Where each command is that has a module of its own: what one needs, the others need not wait for.
 MODULES = {
     **dict.fromkeys(COURSE, "course_commands"),
-    **{name: f"{name}_command" for name in ("judge", "log", "new", "prove")},
+    **{name: f"{name}_command" for name in ("book", "demo", "judge", "log", "new", "notebooks", "prove")},
     "bench": "bench.command",
 }
 

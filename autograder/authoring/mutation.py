@@ -82,12 +82,12 @@ def modules() -> list[str]:
 
 def mutants_of(module: str) -> list[Mutant]:
     """The mutants of a module of the reference that some exercise reaches."""
-    return [one for one in mutants(module, _text(module)) if _judges(module, one.where)]
+    return [mutant for mutant in mutants(module, _text(module)) if _judges(module, mutant.where)]
 
 
-def judged(chosen: Sequence[Mutant]) -> Iterator[Outcome]:
-    """What becomes of mutants, as each is known; on every core."""
-    with multiprocessing.get_context("spawn").Pool(cores.count()) as pool:
+def judged(chosen: Sequence[Mutant], processes: int | None = None) -> Iterator[Outcome]:
+    """What becomes of mutants, as each is known; processes: how many judge them, by default one per core."""
+    with multiprocessing.get_context("spawn").Pool(processes or cores.count()) as pool:
         yield from pool.imap_unordered(_outcome, chosen)
 
 
@@ -107,12 +107,12 @@ def _outcome(mutant: Mutant) -> Outcome:
         os._exit(0)
     os.close(writing)
     with open(reading, "rb") as file:
-        said = file.read().decode()
+        seen_by = file.read().decode()
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         late = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGALRM)
-        said = "time" if late else "killed"
-    return Outcome(mutant.module, mutant.name, "" if said == "survived" else said or "killed")
+        seen_by = "time" if late else "killed"
+    return Outcome(mutant.module, mutant.name, "" if seen_by == "survived" else seen_by or "killed")
 
 
 def _first_that_sees(mutant: Mutant, keys: Sequence[Key]) -> str:
@@ -141,8 +141,8 @@ def _module(mutant: Mutant) -> ModuleType:
 def _judges(module: str, where: str) -> tuple[Exercise, ...]:
     """The exercises of a module whose function is this one or builds on it."""
     text = _text(module)
-    own = [one for one in exercises() if one.module == module]
-    return tuple(one for one in own if one.symbol == where or builds_on(text, one.symbol, where))
+    own = [exercise for exercise in exercises() if exercise.module == module]
+    return tuple(exercise for exercise in own if exercise.symbol == where or builds_on(text, exercise.symbol, where))
 
 
 @functools.cache
@@ -155,14 +155,14 @@ def _keys(module: str, where: str) -> tuple[Key, ...]:
 @functools.cache
 def _timed_keys(exercise: Exercise) -> list[tuple[float, Key]]:
     reference(exercise.id)
-    found = []
+    timed = []
     visible = visible_checks(exercise)
     for check in visible + hidden_checks(exercise):
         for draw in range(DRAWS):
             begun = time.process_time()
             key = live_key(check, seed_of(PUBLIC_TERMS.secret, check, draw), names=False)
-            found.append((time.process_time() - begun, key))
-    return found + [(found[DRAWS * place][0], recorded_key(check)) for place, check in enumerate(visible)]
+            timed.append((time.process_time() - begun, key))
+    return timed + [(timed[DRAWS * place][0], recorded_key(check)) for place, check in enumerate(visible)]
 
 
 @functools.cache

@@ -56,24 +56,24 @@ def checks_proven(extent: Extent, seed: int) -> Iterator[Proof]:
     """The proofs about misconceptions, alternatives, secrets and pairs, each as it is done."""
     chosen = exercises()
     if extent.exercises is not None:
-        quick = [one for one in chosen if one.id not in TRAINED]
+        quick = [exercise for exercise in chosen if exercise.id not in TRAINED]
         chosen = random.Random(seed).sample(quick, extent.exercises)
-    wrong = sum(len(one.misconceptions) for one in chosen)
+    wrong = sum(len(exercise.misconceptions) for exercise in chosen)
     yield _proven(
         "misconceptions fail a visible check and are named",
         wrong,
-        [(proofs.misconceptions_fail, one) for one in chosen],
+        [(proofs.misconceptions_fail, exercise) for exercise in chosen],
     )
     yield _proven(
         "right answers in other styles get full marks, and nothing is named",
-        sum(len(proofs.alternatives_here(one)) for one in chosen),
-        [(proofs.alternatives_pass, one, f"course {seed}".encode()) for one in chosen],
+        sum(len(proofs.alternatives_here(exercise)) for exercise in chosen),
+        [(proofs.alternatives_pass, exercise, f"course {seed}".encode()) for exercise in chosen],
     )
     secrets = [f"course {seed}/{number}".encode() for number in range(extent.secrets)]
     yield _proven(
         f"the reference gets full marks: {len(chosen)} exercises, {len(secrets)} course secrets",
         len(chosen) * len(secrets),
-        [(proofs.reference_passes, one, secret) for one in chosen for secret in secrets],
+        [(proofs.reference_passes, exercise, secret) for exercise in chosen for secret in secrets],
     )
     pairs = proofs.pairs_of(chosen, extent.pairs, seed)
     yield _proven(
@@ -88,7 +88,7 @@ def _proven(what: str, cases: int, tasks: list[tuple]) -> Proof:
     spawn = multiprocessing.get_context("spawn")  # a process that has used torch must not fork
     with ProcessPoolExecutor(cores.count(), mp_context=spawn) as pool, _progress() as progress:
         bar = progress.add_task(what, total=len(tasks))
-        for done in as_completed([pool.submit(*one) for one in tasks]):
+        for done in as_completed([pool.submit(*task) for task in tasks]):
             progress.advance(bar)
             proof.failures += done.result()
     return proof
@@ -99,13 +99,13 @@ def mutants_seen(extent: Extent, seed: int) -> Iterator[Proof]:
     listed = {module: mutation.survivors(module) for module in mutation.modules()}
     chosen: dict[str, list[Mutant]] = {}
     for module, known in listed.items():
-        meant = [one for one in mutation.mutants_of(module) if one.name not in known.equivalent]
+        meant = [mutant for mutant in mutation.mutants_of(module) if mutant.name not in known.equivalent]
         chosen[module] = meant if extent.mutants is None else random.Random(seed).sample(meant, extent.mutants)
-    every = [one for some in chosen.values() for one in some]
+    every = [mutant for some in chosen.values() for mutant in some]
     with _progress() as progress:
         outcomes = list(progress.track(mutation.judged(every), len(every), description="mutants of the reference"))
     for module, some in chosen.items():
-        alive = [one.name for one in outcomes if one.survives_in(module)]
+        alive = [outcome.name for outcome in outcomes if outcome.survives_in(module)]
         share = 1 - len(alive) / len(some)
         proof = Proof(f"mutants of `{module}` fail a check", len(some))
         proof.note = f"{share:.1%}; {len(listed[module].equivalent)} more change nothing"
@@ -119,9 +119,9 @@ def _progress() -> Progress:
     return Progress(console=console, transient=True)
 
 
-def as_markdown(found: list[Proof], command: str, seconds: float) -> str:
+def as_markdown(results: list[Proof], command: str, seconds: float) -> str:
     """The figures, as they stand in the instructor's guide."""
-    rows = [f"| {one.what} | {one.cases:,} | {one.note or 'all'} |" for one in found]
+    rows = [f"| {proof.what} | {proof.cases:,} | {proof.note or 'all'} |" for proof in results]
     where = f"Python {platform.python_version()}, torch {version('torch')}, {cores.count()} cores"
     when = datetime.now(UTC).strftime("%Y-%m-%d")
     return "\n".join(
@@ -142,19 +142,23 @@ def as_markdown(found: list[Proof], command: str, seconds: float) -> str:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures there, as Markdown.")
 def prove(quick: bool, seed: int, out: Path | None) -> None:
     """Prove the checks: wrong answers fail and are named, right ones pass, small mistakes in the reference are seen."""
-    extent, begun, found = QUICK if quick else WHOLE, time.monotonic(), []
+    try:
+        proofs.alternatives_here(exercises()[0])
+    except proofs.NotACheckout as missing:
+        raise click.ClickException(str(missing)) from None
+    extent, begun, results = QUICK if quick else WHOLE, time.monotonic(), []
     for proven in (checks_proven, mutants_seen):
         for proof in proven(extent, seed):
-            found.append(proof)
+            results.append(proof)
             console.print(
                 plain(f"{'fails' if proof.failures else 'holds'}  {proof.what}: {proof.cases:,} {proof.note}")
             )
             for line in proof.failures:
                 console.print(plain(f"       {line}"))
     seconds = time.monotonic() - begun
-    console.print(f"{sum(bool(one.failures) for one in found)} of {len(found)} proofs fail, {seconds:.0f} s")
-    if any(one.failures for one in found):
+    console.print(f"{sum(bool(proof.failures) for proof in results)} of {len(results)} proofs fail, {seconds:.0f} s")
+    if any(proof.failures for proof in results):
         sys.exit(1)
     if out:
         command = f"python -m autograder prove{' --quick' if quick else ''} --seed {seed}"
-        out.write_text(as_markdown(found, command, seconds), encoding="utf-8")
+        out.write_text(as_markdown(results, command, seconds), encoding="utf-8")

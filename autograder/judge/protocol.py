@@ -80,6 +80,11 @@ def ask_together(
     return _by_place(requests, lines)
 
 
+def answers_in(said: bytes, requests: list[Request]) -> list[Answers]:
+    """The answers to every request in what a process said, each of the expected form; a failure where there is none."""
+    return _by_place(requests, _lines(said, len(requests))[1])
+
+
 def _by_place(requests: list[Request], lines: list[dict]) -> list[Answers]:
     said = {line["place"]: line for line in lines}
     return [_sound(request, said.get(place, {})) for place, request in enumerate(requests)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,8 +62,7 @@ class Looks:
         with suppress(psutil.Error):
             for one in psutil.Process(pid).children(recursive=True):  # parents stand before their children
                 with suppress(psutil.Error), one.oneshot():
-                    memory, times = one.memory_info(), one.cpu_times()
-                    bytes_ = memory.rss - getattr(memory, "shared", 0) + _shared_by(one.pid)
+                    bytes_, times = _memory_of(one), one.cpu_times()
                     taken += bytes_
                     generation[one.pid] = generation.get(one.ppid(), ours) + 1
                     if generation[one.pid] > ours:
@@ -80,9 +80,30 @@ class Looks:
         )
 
 
-def _shared_by(process: int) -> int:
-    """Bytes of memory that a process could share with others and that is no file's; 0 where that is not told."""
-    with suppress(OSError), open(f"/proc/{process}/status", encoding="ascii", errors="replace") as lines:
+def _memory_of(process: psutil.Process) -> int:
+    """Bytes of memory that a process takes, those of files left out.
+
+    The kernel tells none of a process whose first thread has ended, and all of it of any thread that is left.
+    """
+    memory = process.memory_info()
+    if memory.rss:
+        return memory.rss - getattr(memory, "shared", 0) + _shared_by(f"/proc/{process.pid}")
+    return max((_memory_of_thread(f"/proc/{process.pid}/task/{one.id}") for one in process.threads()), default=0)
+
+
+def _memory_of_thread(place: str) -> int:
+    with suppress(OSError), open(f"{place}/statm", encoding="ascii") as file:
+        resident, shared = (int(pages) * os.sysconf("SC_PAGE_SIZE") for pages in file.read().split()[1:3])
+        return resident - shared + _shared_by(place)
+    return 0
+
+
+def _shared_by(place: str) -> int:
+    """Bytes of memory that a process could share with others and that is no file's; 0 where that is not told.
+
+    place: its folder in /proc, or that of one of its threads
+    """
+    with suppress(OSError), open(f"{place}/status", encoding="ascii", errors="replace") as lines:
         return next((1024 * int(line.split()[1]) for line in lines if line.startswith("RssShmem:")), 0)
     return 0
 

@@ -200,6 +200,13 @@ class House:
             os.close(says)
             room.used = room.looks.at_least(self._close())
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether it was ready once, and something has killed it since."""
+        with suppress(psutil.Error):
+            return self._process is not None and self._process.status() == psutil.STATUS_ZOMBIE
+        return True
+
     def end(self) -> None:
         """Kill whatever is left of it."""
         self._control.close()
@@ -266,6 +273,9 @@ def _borrowed() -> Iterator[House]:
     """A house that nobody else uses meanwhile: one that waits, or a new one."""
     global _built
     with _lock:
+        while _idle and _idle[-1].is_gone:
+            _idle.pop().end()
+            _built -= 1
         house = _idle.pop() if _idle else _another()
     try:
         yield house

@@ -13,8 +13,9 @@ from autograder.course.paths import ROOT
 from autograder.judge import judge
 from autograder.judge.judge import keys_of
 from autograder.pipeline import grade
-from autograder.release import bundle
-from tests.autograder.judged_class import hand_in
+
+from .judged_class import hand_in
+from .shared_courses import copy_of, released
 
 HAND_IN_TIME = datetime(2030, 1, 1, tzinfo=UTC)
 GRADE = """
@@ -29,9 +30,9 @@ print("torch" in sys.modules, "_reference_attention" in sys.modules)
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory):
-    course = Course.open(tmp_path_factory.mktemp("answers") / "course")
-    bundle.release(course, "ps1")
+def handed_in(tmp_path_factory):
+    with released(tmp_path_factory, "ps1") as bare:
+        course = copy_of(bare, tmp_path_factory.mktemp("answers") / "course")
     hand_in(course, "ada", "partly", None, HAND_IN_TIME)
     return course
 
@@ -46,16 +47,16 @@ def content(course):
     return json.loads(course.answers_file("ps1").read_text())
 
 
-def test_a_release_writes_them_for_the_owner_alone(released):
-    path = released.answers_file("ps1")
+def test_a_release_writes_them_for_the_owner_alone(handed_in):
+    path = handed_in.answers_file("ps1")
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-    assert not [one for folder in ("release", "source") for one in (released.root / folder).rglob("answers*")]
+    assert not [one for folder in ("release", "source") for one in (handed_in.root / folder).rglob("answers*")]
 
 
-def test_they_are_what_reference_and_misconceptions_answer(released, monkeypatch):
-    terms = released.terms.of("ps1")
+def test_they_are_what_reference_and_misconceptions_answer(handed_in, monkeypatch):
+    terms = handed_in.terms.of("ps1")
     for exercise in terms.exercises("ps1"):
-        assert precomputed.read(released, "ps1")
+        assert precomputed.read(handed_in, "ps1")
         read = reference.hidden_keys(exercise, terms)
         monkeypatch.setattr(reference, "KNOWN", {})
         live = [key for key in keys_of(exercise, terms) if not key.reveal]
@@ -64,39 +65,40 @@ def test_they_are_what_reference_and_misconceptions_answer(released, monkeypatch
         assert any(key.misconceptions for key in read)
 
 
-def test_grading_needs_neither_reference_nor_torch(released):
+def test_grading_needs_neither_reference_nor_torch(handed_in):
+    handed_in.result_file("ada", "ps1").unlink(missing_ok=True)
     done = subprocess.run(
-        [sys.executable, "-c", GRADE, str(released.root)], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", GRADE, str(handed_in.root)], cwd=ROOT, capture_output=True, text=True, check=True
     )
     points, torch = done.stdout.splitlines()
-    assert float(points.split()[0]) == grade(released, "ps1")[0].points
+    assert float(points.split()[0]) == grade(handed_in, "ps1")[0].points
     assert torch == "False False"
 
 
 @pytest.mark.parametrize("name", ["grader", "terms"])
-def test_those_of_another_grader_or_secret_are_not_believed(released, name, monkeypatch):
-    (released.root / "others.json").write_text(json.dumps(content(released) | {name: "another"}))
+def test_those_of_another_grader_or_secret_are_not_believed(handed_in, name, monkeypatch):
+    (handed_in.root / "others.json").write_text(json.dumps(content(handed_in) | {name: "another"}))
     monkeypatch.setattr(Course, "answers_file", lambda self, problem_set: self.root / "others.json")
-    assert not precomputed.read(released, "ps1")
+    assert not precomputed.read(handed_in, "ps1")
     assert not reference.KNOWN
 
 
-def test_a_full_disk_costs_nobody_a_mark(released, monkeypatch):
+def test_a_full_disk_costs_nobody_a_mark(handed_in, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    before = grade(released, "ps1")[0].points
+    before = grade(handed_in, "ps1")[0].points
     monkeypatch.setattr(precomputed, "read", lambda *_: False)
     monkeypatch.setattr(precomputed, "write", full)
-    assert [line.points for line in grade(released, "ps1", regrade=True)] == [before]
+    assert [line.points for line in grade(handed_in, "ps1", regrade=True)] == [before]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"grader": 1', "{}", "null"])
-def test_a_damaged_file_is_found_out_anew_by_the_next_grade(released, text):
-    path = released.answers_file("ps1")
-    before = content(released)
+def test_a_damaged_file_is_found_out_anew_by_the_next_grade(handed_in, text):
+    path = handed_in.answers_file("ps1")
+    before = content(handed_in)
     path.write_text(text)
-    assert [line.points for line in grade(released, "ps1", regrade=True)] == [
-        line.points for line in grade(released, "ps1")
+    assert [line.points for line in grade(handed_in, "ps1", regrade=True)] == [
+        line.points for line in grade(handed_in, "ps1")
     ]
-    assert content(released) == before
+    assert content(handed_in) == before

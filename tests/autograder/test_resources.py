@@ -1,8 +1,5 @@
 """What a submission used is counted outside its reach: it can neither hide its time nor make some up."""
 
-import os
-import time
-
 import pytest
 
 from autograder.build.stubs import given_files
@@ -10,7 +7,7 @@ from autograder.course.paths import REFERENCE
 from autograder.judge import protocol
 from autograder.sandbox import worker_pool
 from autograder.sandbox.bubblewrap import open_sandbox
-from autograder.sandbox.usage import Looks, Tally, Used
+from autograder.sandbox.usage import Tally, Used
 from selfcheck.plan import call
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
@@ -145,34 +142,29 @@ def test_what_a_room_says_of_its_time_is_not_believed(sandbox, together):
 
 
 STOPPED = {
-    "a process": "burn(1e9)",
-    "a thread without its first": "threading.Thread(target=burn, args=[1e9]).start(); end_thread()",
+    "a process": "endless(says)",
+    "a thread without its first": "threading.Thread(target=endless, args=(says,)).start(); end_thread()",
 }
 BURNS_ON = """
 def end_thread():
     ctypes.CDLL(None).syscall(60, 0)
 
 def causal_mask(n):
+    "Once the time is spent by somebody else, who goes on, take more memory than there may be."
+    waits, says = os.pipe()
     if os.fork() == 0:
         WORK
+    os.read(waits, 1)
+    kept = bytearray(b"x" * 2**30)
     time.sleep(1e6)
 """
 
 
 @pytest.mark.parametrize("work", STOPPED.values(), ids=STOPPED)
 def test_who_is_stopped_at_a_limit_is_counted_whole(sandbox, monkeypatch, work):
-    def until_burnt(room, texts, seconds):
-        """As an exchange that is stopped while the submission runs."""
-        os.write(room.asks, room.first + texts[0][1](b""))
-        while room.looks.at_least(Used()).processor_seconds < BURNT:
-            time.sleep(0.05)
-            room.look()
-        room.looks = Looks()  # what was seen does not help
-        return b'{"started": true}\n', True
-
-    monkeypatch.setattr(protocol, "_exchange", until_burnt)
+    monkeypatch.setattr(protocol, "MEMORY_IN_ALL", 2**30)
     tally, answer = used(sandbox, BURNS_ON.replace("WORK", work), together=False)
-    assert answer["error"]["type"] == "Stopped"
+    assert answer["error"]["type"] == "Stopped" and "too much memory" in answer["error"]["text"]
     assert tally.used.complete and tally.used.processor_seconds >= 2 * BURNT, "it was tried twice"
 
 
@@ -192,21 +184,36 @@ def test_the_memory_of_the_largest_process_is_marked_by_the_kernel(sandbox):
     assert large.used.peak_mib - small.used.peak_mib >= 256
 
 
-def test_processes_that_take_memory_together_are_seen_together(sandbox):
+def test_memory_of_a_process_whose_first_thread_has_ended_is_seen(sandbox, monkeypatch):
+    monkeypatch.setattr(protocol, "MEMORY_IN_ALL", 2**30)
+    body = """
+def take():
+    kept = bytearray(b"x" * 2**30)
+    time.sleep(1e6)
+
+def causal_mask(n):
+    if os.fork() == 0:
+        threading.Thread(target=take).start()
+        ctypes.CDLL(None).syscall(60, 0)
+    time.sleep(1e6)
+"""
+    tally, answer = used(sandbox, body, together=False)
+    assert "too much memory" in answer["error"]["text"] and tally.used.peak_mib >= 2**10
+
+
+def test_processes_that_take_memory_together_are_seen_together(sandbox, monkeypatch):
+    monkeypatch.setattr(protocol, "MEMORY_IN_ALL", 2**30)
     body = """
 def causal_mask(n):
-    waits, says = os.pipe()
     for _ in range(4):
         if os.fork() == 0:
-            kept = bytearray(b"x" * 2**27)
-            time.sleep(1.5)
-            os._exit(len(kept) % 2)
-    os.close(says)
-    os.read(waits, 1)
-    return n
+            kept = bytearray(b"x" * 2**28)
+            time.sleep(1e6)
+    time.sleep(1e6)
 """
-    tally, _ = used(sandbox, body, together=False)
-    assert tally.used.peak_mib >= 4 * 128
+    tally, answer = used(sandbox, body, together=False)
+    assert "too much memory" in answer["error"]["text"]
+    assert tally.used.peak_mib >= 3 * 2**8, "of one alone it would be a third of that"
 
 
 def test_rooms_add_up_and_the_largest_memory_counts():

@@ -1,22 +1,23 @@
 """What submitted code can and cannot do."""
 
-import contextlib
 import os
+import signal
 import subprocess
 import sys
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-import psutil
 import pytest
 
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.judge import protocol
 from autograder.sandbox import worker_pool
-from autograder.sandbox.bubblewrap import SandboxUnavailable, open_sandbox
+from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck.arrays import unpack
 from selfcheck.plan import call, generator, iterator, tensor
+
+from .outside_view import WAITS, kill_worker, until, waiting
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
 PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
@@ -101,9 +102,11 @@ def test_code_that_ignores_the_signal_of_the_limit_ends_a_second_later(sandbox, 
 
 def test_waiting_ends_too_but_a_busy_machine_costs_no_point(sandbox, monkeypatch):
     monkeypatch.setattr(protocol, "SECONDS", 1.0)
-    answer = ask(sandbox, function("import time", "time.sleep(1.5)", "return n"))[0]
-    assert value_of(answer) == "3"
-    answer = ask(sandbox, function("import time", "time.sleep(60)"))[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(protocol, "PATIENCE", 60.0)
+        answer = ask(sandbox, function("import time", "time.sleep(1.5)", "return n"))[0]
+        assert value_of(answer) == "3", "more by the clock than of the processor"
+    answer = ask(sandbox, function("import time", "time.sleep(3600)"))[0]
     assert "longer than" in answer["error"]["text"]
 
 
@@ -155,13 +158,23 @@ def test_a_forged_line_on_the_relay_is_no_answer(sandbox):
     assert ask(sandbox, function(*forge))[0]["error"]["type"] == "Stopped"
 
 
-def test_without_bubblewrap_grading_stops_and_says_how_to_get_it(monkeypatch):
-    from autograder.sandbox import bubblewrap as module
+OPENS = """
+from autograder.sandbox.bubblewrap import SandboxUnavailable, open_sandbox
+print(open_sandbox("auto").level)
+try:
+    open_sandbox()
+except SandboxUnavailable as refused:
+    print(refused)
+"""
 
-    monkeypatch.setattr(module, "_probe", lambda: ("the program bwrap is not installed", ()))
-    with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
-        open_sandbox()
-    assert open_sandbox("auto").level == "none"
+
+def test_without_bubblewrap_grading_stops_and_says_how_to_get_it(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", OPENS], cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True
+    )
+    level, told = done.stdout.split("\n", 1)
+    assert level == "none" and "the program bwrap is not installed" in told
+    assert "apt-get install bubblewrap" in " ".join(told.split())
 
 
 def test_without_isolation_the_same_answers_come_back():
@@ -199,35 +212,36 @@ def test_objects_that_a_step_hands_over_are_made_inside(sandbox):
     assert unpack(joined["value"]).values() == [1.0, 2.0, 3.0] and joined["largest"] == 3
 
 
-def ends_from_outside(monkeypatch, times):
-    """The sandbox is killed, as by a machine without memory, the first so many times that code runs in it."""
-    begun = []
+@contextmanager
+def met_from_outside(*deeds):
+    """Has each of these done to one learner's process that waits, in turn; the processes."""
+    met = []
 
-    def exchange(room, *more, exchange=protocol._exchange):
-        begun.append(room)
-        if len(begun) <= times:
-            threading.Timer(1.5, end, [room]).start()
-        return exchange(room, *more)
+    def act():
+        for deed in deeds:
+            (learner,) = until(lambda: waiting() - set(met))
+            met.append(learner)
+            deed(learner)
 
-    def end(room):
-        for one in psutil.Process(room.pid).children(recursive=True):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                one.kill()
-
-    monkeypatch.setattr(protocol, "_exchange", exchange)
-    return begun
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(act)
+        yield met
+        done.result()
 
 
-def test_a_worker_that_dies_is_tried_again_and_costs_nothing(sandbox, monkeypatch):
-    begun = ends_from_outside(monkeypatch, 1)
-    answers = ask(sandbox, function("import time; time.sleep(2.5)", "return n"))
-    assert len(begun) == 2 and value_of(answers[0]) == "3"
+def go_on(learner):
+    learner.send_signal(signal.SIGUSR1)
 
 
-def test_a_worker_that_dies_twice_is_the_graders_fault_and_no_zero(sandbox, monkeypatch):
-    ends_from_outside(monkeypatch, 2)
-    with pytest.raises(protocol.GraderFault, match="ended"):
-        ask(sandbox, function("import time; time.sleep(2.5)", "return n"))
+def test_a_worker_that_dies_is_tried_again_and_costs_nothing(sandbox):
+    with met_from_outside(kill_worker, go_on) as met:
+        answers = ask(sandbox, WAITS)
+    assert len(met) == 2 and value_of(answers[0]) == "3"
+
+
+def test_a_worker_that_dies_twice_is_the_graders_fault_and_no_zero(sandbox):
+    with met_from_outside(kill_worker, kill_worker), pytest.raises(protocol.GraderFault, match="ended"):
+        ask(sandbox, WAITS)
 
 
 COVER = """

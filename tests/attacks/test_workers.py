@@ -1,21 +1,24 @@
-"""What one room of a house leaves to the next, and what it can take from whoever grades."""
+"""What one submission leaves to the next in the same process, and what it can take from whoever grades."""
 
-import time
+import json
+import os
+import re
+import subprocess
+import sys
 
 import pytest
 
 from autograder.build.stubs import given_files
-from autograder.course.paths import REFERENCE
+from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.policy import Terms
 from autograder.judge import judge, protocol
-from autograder.sandbox import bubblewrap as walls
-from autograder.sandbox import worker_pool as house_rooms
 from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck.catalogue import in_problem_set
 from selfcheck.plan import call
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
-SHOWN, HIDDEN = ({"0": {"calls": [call(n).packed()], "gradient": False}} for n in (3, 77))
+FIRST, LATER = 1234567, 7654321  # inputs that are found again in what the grader sends
+SHOWN, HIDDEN = ({"0": {"calls": [call(n).packed()], "gradient": False}} for n in (FIRST, LATER))
 #: A socket with a name that no file has, held by nobody but messages that wait in it.
 STAYS = """
 import socket
@@ -56,14 +59,15 @@ def causal_mask(n):
     kept = mmap.mmap(-1, 2**29)
     for start in range(0, 2**29, 2**24):
         kept[start : start + 2**24] = b"x" * 2**24
-    time.sleep(1)
+    time.sleep(TIME)
     return n
 """
+SLEEPS = "import time\n\ndef __getattr__(name):\n    return lambda n: time.sleep(1e6)\n"
 KILLED = """
 import os, signal
 
 def causal_mask(n):
-    if n == 3:
+    if n == 1234567:
         os.kill(os.getpid(), signal.SIGKILL)
     return n
 """
@@ -75,17 +79,17 @@ def sandbox():
 
 
 @pytest.fixture
-def rooms(monkeypatch):
-    """What every room said, in the order of their opening."""
-    said = []
+def sent(monkeypatch):
+    """Whatever this process has sent to others through pipes, in its order."""
+    found = bytearray()
 
-    def exchange(*given, exchange=protocol._exchange):
-        data, stopped = exchange(*given)
-        said.append(data)
-        return data, stopped
+    def write(descriptor, data, write=os.write):
+        count = write(descriptor, data)
+        found.extend(bytes(data)[:count])
+        return count
 
-    monkeypatch.setattr(protocol, "_exchange", exchange)
-    return said
+    monkeypatch.setattr(os, "write", write)
+    return found
 
 
 def ask(sandbox, body, *requests):
@@ -104,13 +108,15 @@ def test_no_file_outlives_its_room(sandbox):
         assert "found [], left ['/tmp', '/dev/shm'" in said
 
 
-def test_what_is_hidden_below_usr_is_empty_and_stays_so(monkeypatch):
-    hidden = {"EXCHANGE": "/usr/share", "OURS": ("/usr/include", "/usr/bin/none")}
-    for name, places in hidden.items():
-        monkeypatch.setattr(walls, name, places)
-    monkeypatch.setattr(house_rooms, "_idle", [])
-    monkeypatch.setattr(house_rooms, "_builder", None)
-    look = """
+HIDES = """
+import sys
+from autograder import confine, sandbox
+from tests.attacks.test_workers import LISTS, SHOWN, ask
+
+sandbox.EXCHANGE, sandbox.OURS = "/usr/share", ("/usr/include", "/usr/bin/none")
+print(ask(sandbox.open_sandbox(), LISTS, confine.Request("masks.causal_mask", SHOWN))[0]["value"]["value"])
+"""
+LISTS = """
 import os
 
 def causal_mask(n):
@@ -124,47 +130,48 @@ def causal_mask(n):
             pass
     return str(found)
 """
-    said = ask(open_sandbox(), look, protocol.Request("masks.causal_mask", SHOWN))[0]["value"]["value"]
-    assert said == "[False, False, True]"
-    for house in house_rooms._idle:
-        house.end()
-    house_rooms._builder.end()
+
+
+def test_what_is_hidden_below_usr_is_empty_and_stays_so():
+    done = subprocess.run([sys.executable, "-c", HIDES], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "[False, False, True]\n", done.stderr
 
 
 def test_memory_that_could_be_shared_is_counted(sandbox, monkeypatch):
-    monkeypatch.setattr(protocol, "MEMORY_IN_ALL", 2**30)  # of which the house's own processes take most
+    monkeypatch.setattr(protocol, "MEMORY_IN_ALL", 2**30)  # of which the grader's own processes take most
     shown = protocol.Request("masks.causal_mask", SHOWN)
-    assert "error" not in ask(sandbox, SHARED.replace("2**29", "2**24"), shown)[0]
-    assert "too much memory" in ask(sandbox, SHARED, shown)[0]["error"]["text"]
+    assert "error" not in ask(sandbox, SHARED.replace("2**29", "2**24").replace("TIME", "1"), shown)[0]
+    assert "too much memory" in ask(sandbox, SHARED.replace("TIME", "1e6"), shown)[0]["error"]["text"]
 
 
-def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_again(sandbox, rooms):
+def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_again(sandbox, sent):
     asked = [protocol.Request("masks.causal_mask", SHOWN), protocol.Request("masks.other", HIDDEN, later=True)]
     answers = ask(sandbox, KILLED + "def other(n):\n    return n\n", *asked)
-    assert answers[0]["error"]["type"] == "Stopped" and answers[1]["value"]["value"] == "77"
-    assert [b'"place": 1' in data for data in rooms] == [False, True]
+    assert answers[0]["error"]["type"] == "Stopped" and answers[1]["value"]["value"] == str(LATER)
+    assert [int(one) for one in re.findall(rf"{FIRST}|{LATER}".encode(), sent)] == [FIRST, FIRST, LATER]
 
 
 def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(sandbox, monkeypatch):
-    stopped = []
-
-    def exchange(*given):
-        stopped.append(time.sleep(0.1))
-        return b'{"started": true}\n', True
-
-    monkeypatch.setattr(protocol, "_exchange", exchange)
-    monkeypatch.setattr(protocol, "BUDGET", 0.2 / protocol.PATIENCE / protocol.ATTEMPTS)
-    answers = ask(sandbox, LOOKS, *(protocol.Request(f"masks.f{number}", SHOWN) for number in range(6)))
-    assert len(stopped) < 4, "six exercises, twice each"
+    monkeypatch.setattr(protocol, "MEMORY_IN_ALL", 1)  # whatever runs is stopped at the first look
+    monkeypatch.setattr(protocol, "BUDGET", 0.1)
+    answers = ask(sandbox, SLEEPS, *(protocol.Request(f"masks.f{number}", SHOWN) for number in range(20)))
     assert {answer["error"]["type"] for answer in answers} == {"Stopped"}
+    assert "too much memory" in answers[0]["error"]["text"] and "not tried" in answers[-1]["error"]["text"]
 
 
 @pytest.mark.parametrize("wrong", [True, False])
-def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, rooms, wrong):
+def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, sent, wrong):
     files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
     files["worked_example.py"] += f"\n\nif {wrong}:\n    softmax = len\n".encode()
-    judge.judge_problem_set(judge.Submission(files), "ps1", Terms(b"s" * 20), sandbox)
-    count = len(in_problem_set("ps1"))
-    answered = [data.count(b'"answers"') for data in rooms]
-    # What is shown of all, the wrong ones by themselves to the end, then what is hidden of the others.
-    assert (answered[0] == count and len(rooms) == 3) if wrong else answered == [2 * count]
+    terms = Terms(b"s" * 20)
+    judge.judge_problem_set(judge.Submission(files), "ps1", terms, sandbox)
+    keys = [key for exercise in in_problem_set("ps1") for key in judge.keys_of(exercise, terms)]
+    shown, hidden = (
+        [json.dumps(one).encode() for key in keys if key.reveal == quoted for one in key.calls]
+        for quoted in (True, False)
+    )
+    secret = set(hidden) - set(shown)  # a check of fixed inputs draws the same ones
+    assert len(secret) > 20 and all(one in sent for one in {*shown, *secret})
+    assert max(sent.rfind(one) for one in shown if one not in hidden) < min(sent.find(one) for one in secret)
+    again = [one for one in set(shown) - set(hidden) if sent.count(one) > shown.count(one)]
+    assert bool(again) == wrong, "what is wrong is asked again"
