@@ -8,19 +8,25 @@ SOLUTIONS ?= yes
 PY      := .venv/bin/python
 PREPARE := $(PYTHON) -I autograder/prerequisites.py
 SAY     := @printf '\n== %s\n'
+PHASE   := @$(PYTHON) -I autograder/cli/run_phase.py
 SITE    := book/_build/html
 ROOT    := $(if $(filter 0,$(shell id -u)),--allow-root)
 PUBLIC  := $(if $(filter no,$(SOLUTIONS)),--no-solutions)
 
+# Where the seconds of this run's phases are gathered.
+export PHASES := $(or $(PHASES),$(shell mktemp -u))
+
 .DEFAULT_GOAL := help
-.PHONY: help python course-programs test-programs setup build book course serve test lab notebooks clean
+.PHONY: help python course-programs test-programs setup build book course serve test-setup test record test-all lab notebooks clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
 help:
 	@echo 'make course   set up, build, grade the sample class, serve the book on http://localhost:$(PORT)'
 	@echo '              SERVE=no stops before serving; SOLUTIONS=no leaves the solutions out; PORT=8000'
-	@echo 'make test     everything CI checks'
+	@echo 'make test     everything CI checks; a proof on record is run again only when something it depends on has changed'
+	@echo 'make record   executes pages and proves what is not on record, and writes it to book/executed and tests/records/proven'
+	@echo 'make test-all executes every page and proves everything anew, and tells which record was wrong (hours)'
 	@echo 'make lab      JupyterLab on the problem sets'
 	@echo 'make notebooks  run every notebook to its end as on Colab, from a copy of the course (minutes)'
 	@echo 'make build    whatever is generated: stubs, recorded answers, notebooks'
@@ -41,14 +47,13 @@ test-programs:
 	@$(PREPARE) test
 
 .venv/requirements.stamp: requirements.txt pyproject.toml | python
-	$(SAY) 'Setting up .venv from requirements.txt (some minutes: torch is large)'
-	$(PYTHON) -m venv .venv
-	$(PY) -m pip install --disable-pip-version-check -r requirements.txt
+	$(PHASE) 'Setting up .venv' $(PYTHON) -m venv .venv
+	$(PHASE) 'Installing requirements.txt (some minutes: torch is large)' \
+	    $(PY) -m pip install --disable-pip-version-check --progress-bar off -r requirements.txt
 	@touch $@
 
 node_modules/katex.stamp: package.json package-lock.json
-	$(SAY) 'Installing KaTeX from package-lock.json'
-	npm ci --no-audit --no-fund
+	$(PHASE) 'Installing KaTeX from package-lock.json' npm ci --no-audit --no-fund
 	@touch $@
 
 # Triton is left alone where a torch built for CUDA has brought its own.
@@ -60,18 +65,16 @@ node_modules/katex.stamp: package.json package-lock.json
 setup: .venv/requirements.stamp
 
 build: setup
-	$(SAY) 'Building what is generated'
-	$(PY) -m autograder build
+	$(PHASE) 'Building what is generated' $(PY) -m autograder build
 
 # The course.
 
 book: course-programs setup node_modules/katex.stamp
-	$(SAY) 'Building the book'
-	$(PY) -m autograder.build.site $(PUBLIC)
+	$(PHASE) 'Building the book' $(PY) -m autograder book $(PUBLIC)
 
 course: course-programs build book
-	$(SAY) 'Releasing the problem sets and grading the sample class'
-	$(PY) -m autograder.cli.demo
+	$(PHASE) 'Releasing the problem sets and grading the sample class' $(PY) -m autograder demo
+	@$(PYTHON) -I autograder/cli/run_phase.py --summary
 ifneq ($(SERVE),no)
 	@$(MAKE) --no-print-directory serve
 endif
@@ -86,16 +89,33 @@ lab: build
 
 notebooks: setup
 	$(SAY) 'Running every notebook on a machine that has to fetch the course'
-	$(PY) -m autograder.build.execute_notebooks
+	$(PY) -m autograder notebooks
 
 # What CI checks. Three workers on two cores: there is always one that waits, for a page or for time to pass.
 
-test: test-programs setup .venv/test-requirements.stamp node_modules/katex.stamp
+PYTEST := $(PY) -m pytest -n 3 --dist loadscope --durations=20
+
+test-setup: test-programs setup .venv/test-requirements.stamp node_modules/katex.stamp
+
+test: test-setup
 	$(SAY) 'Checking the style'
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(SAY) 'Running the tests'
-	$(PY) -m pytest -n 3 --dist loadscope
+	$(PYTEST) --records=take
+
+record: test-setup
+	$(SAY) 'Executing the pages that are not on record'
+	$(PY) -m autograder book --record
+	$(SAY) 'Proving what is not on record'
+	$(PYTEST) --records=write
+
+test-all: test-setup
+	$(SAY) 'Executing every page anew'
+	$(PY) -m autograder book --execute-all
+	$(SAY) 'Proving everything anew'
+	$(PYTEST) --records=check
+	$(PY) -m autograder prove --seed $$(date +%j)
 
 clean:
 	rm -rf book/_build course .pytest_cache .ruff_cache .hypothesis

@@ -1,13 +1,15 @@
-"""Shares the tests out among the workers, file by file, the proofs of the exercises module by module; and a browser."""
+"""The plugins and fixtures of all tests: the record of proofs, who runs what, a browser."""
 
-import re
 import shutil
 
 import pytest
 from playwright.sync_api import sync_playwright
-from xdist.scheduler import LoadScopeScheduling
 
 from autograder.prerequisites import CHROMIUM
+
+from .scheduling import Groups
+
+pytest_plugins = ["tests.records.plugin"]
 
 ALONE = [
     "--no-sandbox",
@@ -18,15 +20,6 @@ ALONE = [
     "--disable-component-update",
     "--disable-sync",
 ]
-
-
-class Groups(LoadScopeScheduling):
-    """What belongs together runs in one worker, where it shares what is costly to make."""
-
-    def _split_scope(self, nodeid):
-        path, _, test = nodeid.partition("::")
-        module = re.search(r"([a-z_]+)\.[A-Za-z]\w*\]$", test)
-        return module[1] if module and path.endswith("test_proofs.py") else path
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -5,10 +5,13 @@ Each function returns a line for whatever does not hold; nothing means that it i
 
 from __future__ import annotations
 
-import importlib
+import functools
+import importlib.util
 import random
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
 
 from selfcheck import runner
 from selfcheck.catalogue import Exercise
@@ -20,21 +23,43 @@ from selfcheck.verdict import FAILED, PASSED, judge
 from ..answer_key.keys import keys_of
 from ..answer_key.misconceptions import misconceptions_of
 from ..answer_key.reference_package import reference
-from ..course.paths import ROOT, SOLUTIONS
+from ..course.paths import ALTERNATIVES, SOLUTIONS
 from ..course.policy import GradingPolicy
+
+BANK = "_alternatives"  # the name under which the package of right answers is imported
 
 
 def misconceptions_here(exercise: Exercise) -> dict[str, Callable]:
     """The runnable misconceptions of a catalogue entry: an id with two parts shares them between its parts."""
-    return {one.id: misconceptions_of(exercise.id)[one.id] for one in exercise.misconceptions}
+    return {entry.id: misconceptions_of(exercise.id)[entry.id] for entry in exercise.misconceptions}
+
+
+class NotACheckout(RuntimeError):
+    """The right answers in other styles are not here."""
 
 
 def alternatives_here(exercise: Exercise) -> dict[str, Callable]:
-    """The right answers in other styles, which stand with the tests of the repository."""
-    for folder in map(str, (ROOT, SOLUTIONS)):  # they build on the reference, under the name that learners import
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
-    return importlib.import_module("tests.alternatives").alternatives_of(exercise.id)
+    """The right answers in other styles, by name; NotACheckout outside a checkout of the repository."""
+    return _bank(ALTERNATIVES).alternatives_of(exercise.id)
+
+
+@functools.cache
+def _bank(folder: Path) -> ModuleType:
+    """The package of right answers in a folder; they build on the reference, under the name that learners import."""
+    if not (folder / "__init__.py").is_file():
+        raise NotACheckout(
+            f"expected right answers in other styles in {folder}, and there are none: they are part of the "
+            "repository, not of an installed course; run this in a checkout"
+        )
+    if str(SOLUTIONS) not in sys.path:
+        sys.path.insert(0, str(SOLUTIONS))
+    spec = importlib.util.spec_from_file_location(
+        BANK, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    package = importlib.util.module_from_spec(spec)
+    sys.modules[BANK] = package
+    spec.loader.exec_module(package)
+    return package
 
 
 def answers_of(function: Callable, keys: Sequence[Key]) -> list[list[Answer]]:
@@ -47,7 +72,7 @@ def misconceptions_fail(exercise: Exercise) -> list[str]:
     keys, lines = visible_keys(exercise), []
     for name, function in misconceptions_here(exercise).items():
         result = judge(exercise, keys, answers_of(function, keys))
-        unnamed = [one.check for one in result.checks if one.verdict == FAILED and one.misconception is None]
+        unnamed = [check.check for check in result.checks if check.verdict == FAILED and check.misconception is None]
         if result.passed:
             lines.append(f"{exercise.id}: {name} passes every visible check")
         elif result.misconceptions != [name] or unnamed:
@@ -70,13 +95,13 @@ def misconceptions_are_named(exercise: Exercise, secret: bytes, chosen: Sequence
 def pairs_of(exercises: Sequence[Exercise], count: int, seed: int = 0) -> list[tuple[Exercise, bytes, list[str]]]:
     """Random pairs of misconceptions of one exercise, each with a secret of its own."""
     rng = random.Random(seed)
-    able = [one for one in exercises if len(one.misconceptions) > 1]
-    found = []
+    able = [exercise for exercise in exercises if len(exercise.misconceptions) > 1]
+    pairs = []
     for number in range(count):
         exercise = rng.choice(able)
-        pair = rng.sample([one.id for one in exercise.misconceptions], 2)
-        found.append((exercise, f"pair {seed}/{number}".encode(), pair))
-    return found
+        pair = rng.sample([entry.id for entry in exercise.misconceptions], 2)
+        pairs.append((exercise, f"pair {seed}/{number}".encode(), pair))
+    return pairs
 
 
 def alternatives_pass(exercise: Exercise, secret: bytes) -> list[str]:
@@ -84,7 +109,7 @@ def alternatives_pass(exercise: Exercise, secret: bytes) -> list[str]:
     keys, lines = keys_of(exercise, GradingPolicy(secret)), []
     for name, function in alternatives_here(exercise).items():
         result = judge(exercise, keys, answers_of(function, keys))
-        wrong = [f"{one.check}: {one.message}" for one in result.checks if one.verdict != PASSED]
+        wrong = [f"{check.check}: {check.message}" for check in result.checks if check.verdict != PASSED]
         if wrong or result.points != exercise.max_points:
             first = wrong[0] if wrong else "nothing"
             lines.append(f"{exercise.id}, secret {secret!r}: {name} fails {first}; {len(wrong)} in all")
@@ -95,7 +120,8 @@ def reference_passes(exercise: Exercise, secret: bytes) -> list[str]:
     """The reference gets full marks, and raises where an error is due and nowhere else."""
     keys = keys_of(exercise, GradingPolicy(secret))
     result = judge(exercise, keys, answers_of(reference(exercise.id), keys))
-    lines = [f"{exercise.id}, secret {secret!r}: {one.check} {one.message}" for one in result.checks if not one.points]
+    lost = [check for check in result.checks if not check.points]
+    lines = [f"{exercise.id}, secret {secret!r}: {check.check} {check.message}" for check in lost]
     for key in keys:
         raised = ["error" in answer for answer in key.expected]
         if not (all(raised) if "error" in key.check.compares else not any(raised)):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
 
-from ..judge import cluster
+from ..cores import cores
 from . import meter
 from .rounds import OURS, STOCK, TWO_STOCK, BenchCourses, Round
 
@@ -23,7 +23,7 @@ def by_formula(first: Round, seconds: float, other: str) -> float:
     """
     more = seconds - first.test_seconds
     processes = 2 if other == TWO_STOCK else 1
-    return (1 / first.per_s(other) + more / processes) / (1 / first.per_s(OURS) + more / cluster.cores())
+    return (1 / first.per_s(other) + more / processes) / (1 / first.per_s(OURS) + more / cores())
 
 
 def of_rounds(problem_set: str, rounds: list[Round], load: float, command: str) -> dict[str, Any]:
@@ -92,9 +92,9 @@ def of_one_grader(
 
 def _environment(load: float, command: str) -> dict[str, Any]:
     return {
-        "cores": cluster.cores(),
+        "cores": cores(),
         "load_before": load,
-        "provisional": load > MAX_LOAD * cluster.cores(),
+        "provisional": load > MAX_LOAD * cores(),
         "versions": {"python": platform.python_version(), "linux": platform.release()}
         | {name: version(name) for name in ("nbgrader", "nbconvert", "ipykernel", "torch")},
         "command": command,
@@ -132,5 +132,5 @@ def where_time_goes(graded: Round) -> dict[str, float | None]:
         "stock_each_further_s": (stock_marks[-1] - stock_marks[0]) / (len(stock_marks) - 1)
         if len(stock_marks) > 1
         else None,
-        "floor_s": graded.test_seconds / cluster.cores(),
+        "floor_s": graded.test_seconds / cores(),
     }

@@ -1,19 +1,14 @@
-"""Executes the generated notebooks as on Colab: a machine with the packages but not the course, which git fetches.
-
-python -m autograder.build.execute_notebooks [NOTEBOOK ...]
-"""
+"""Executes the generated notebooks as on Colab: a machine with the packages but not the course, which git fetches."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
-import sys
 import sysconfig
-import tempfile
 import time
 import venv
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +16,11 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from ..cores import cores
 from ..course.paths import ROOT
-from .notebooks import texts
 from .urls import repository
 
-__all__ = ["ExecutionError", "Machine", "execute"]
+__all__ = ["ExecutionError", "Machine", "execute", "execute_all"]
 
 CELL_SECONDS = 300  # as in book/_config.yml
 SECONDS = 1200  # a whole notebook
@@ -129,45 +124,20 @@ def execute(text: str, machine: Machine, cwd: Path) -> NotebookNode:
     return nbformat.read(str(result), as_version=4)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """The command line: 0 where every notebook runs, 1 where one fails."""
-    parser = argparse.ArgumentParser(prog="execute_notebooks", description="Executes notebooks.")
-    parser.add_argument("notebooks", nargs="*", metavar="NOTEBOOK", help="such as 04-masks or ps3 (default: all)")
-    wanted = parser.parse_args(arguments).notebooks
-    found = {path.stem: text for path, text in texts().items()}
-    if unknown := set(wanted) - set(found):
-        parser.error(f"no notebook {', '.join(sorted(unknown))}; there are {', '.join(found)}")
-    with tempfile.TemporaryDirectory() as folder:
-        machine = Machine.made(Path(folder))
-        chosen = sorted(wanted or found, reverse=True)
-        failed = _execute_all({name: found[name] for name in chosen}, machine)
-    for name, problem in failed.items():
-        print(f"\n{name} fails:\n{problem}", file=sys.stderr)
-    print(f"{len(chosen) - len(failed)} of {len(chosen)} notebooks run from the first cell to the last")
-    return 1 if failed else 0
-
-
-def _execute_all(chosen: dict[str, str], machine: Machine) -> dict[str, str]:
-    """Executes notebooks, one per core at a time; returns the problems of those that fail."""
-    failed = {}
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        places = {name: machine.folder / "work" / name for name in chosen}
-        waiting = {pool.submit(_timed, text, machine, places[name]): name for name, text in chosen.items()}
+def execute_all(texts: Mapping[str, str], machine: Machine) -> Iterator[tuple[str, float, Exception | None]]:
+    """Executes notebooks, one per core at a time; of each, as it ends: its name, seconds, and what went wrong."""
+    with ThreadPoolExecutor(cores()) as pool:
+        work = machine.folder / "work"
+        waiting = {pool.submit(_timed, text, machine, work / name): name for name, text in texts.items()}
         for done in as_completed(waiting):
-            name = waiting[done]
-            try:
-                print(f"{name}: {done.result():.0f} s", flush=True)
-            except (ExecutionError, subprocess.TimeoutExpired) as problem:
-                print(f"{name}: fails", flush=True)
-                failed[name] = str(problem)
-    return failed
+            seconds, problem = done.result()
+            yield waiting[done], seconds, problem
 
 
-def _timed(text: str, machine: Machine, cwd: Path) -> float:
-    started = time.monotonic()
-    execute(text, machine, cwd)
-    return time.monotonic() - started
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
+def _timed(text: str, machine: Machine, cwd: Path) -> tuple[float, Exception | None]:
+    started, problem = time.monotonic(), None
+    try:
+        execute(text, machine, cwd)
+    except (ExecutionError, subprocess.TimeoutExpired) as error:
+        problem = error
+    return time.monotonic() - started, problem

@@ -23,7 +23,7 @@ from selfcheck.catalogue import Exercise, exercises
 from ..answer_key.keys import trains_a_model
 from ..authoring import mutation, proofs
 from ..console import console, plain
-from ..judge import cluster
+from ..cores import cores
 
 MIN_SHARE = 0.97  # of a module's mutants that are not equivalent
 
@@ -86,7 +86,7 @@ def checks_proven(extent: Extent, seed: int) -> Iterator[Proof]:
 def _proven(what: str, cases: int, tasks: list[tuple[Any, ...]]) -> Proof:
     proof = Proof(what, cases)
     spawn = multiprocessing.get_context("spawn")  # a process that has used torch must not fork
-    with ProcessPoolExecutor(cluster.cores(), mp_context=spawn) as pool, _progress() as progress:
+    with ProcessPoolExecutor(cores(), mp_context=spawn) as pool, _progress() as progress:
         bar = progress.add_task(what, total=len(tasks))
         for done in as_completed([pool.submit(*task) for task in tasks]):
             progress.advance(bar)
@@ -105,7 +105,7 @@ def mutants_killed(extent: Extent, seed: int) -> Iterator[Proof]:
     with _progress() as progress:
         outcomes = list(progress.track(mutation.judged(every), len(every), description="mutants of the reference"))
     for module, some in chosen.items():
-        alive = [mutant.name for mutant in outcomes if mutant.survives_in(module)]
+        alive = [outcome.name for outcome in outcomes if outcome.survives_in(module)]
         share = 1 - len(alive) / len(some)
         proof = Proof(f"mutants of `{module}` fail a check", len(some))
         proof.note = f"{share:.1%}; {len(listed[module].equivalent)} more change nothing"
@@ -122,7 +122,7 @@ def _progress() -> Progress:
 def as_markdown(proofs_done: list[Proof], command: str, seconds: float) -> str:
     """The figures, in the form of the instructor's guide."""
     rows = [f"| {proof.what} | {proof.cases:,} | {proof.note or 'all'} |" for proof in proofs_done]
-    where = f"Python {platform.python_version()}, torch {version('torch')}, {cluster.cores()} cores"
+    where = f"Python {platform.python_version()}, torch {version('torch')}, {cores()} cores"
     when = datetime.now(UTC).strftime("%Y-%m-%d")
     return "\n".join(
         [
@@ -145,6 +145,10 @@ def prove(quick: bool, seed: int, out: Path | None) -> None:
 
     Wrong answers fail and are named, right ones pass, and small mistakes in the reference are seen.
     """
+    try:
+        proofs.alternatives_here(exercises()[0])
+    except proofs.NotACheckout as missing:
+        raise click.ClickException(str(missing)) from None
     extent, begun, proofs_done = QUICK if quick else FULL, time.monotonic(), []
     for proven in (checks_proven, mutants_killed):
         for proof in proven(extent, seed):

@@ -9,4 +9,5 @@ STUBS = ROOT / "src" / "attention"
 SELFCHECK = ROOT / "src" / "selfcheck"
 RECORDED = SELFCHECK / "recorded"
 BOOK = ROOT / "book"
+ALTERNATIVES = ROOT / "tests" / "alternatives"  # right answers in other styles: part of a checkout alone
 COMMAND = "python -m autograder build"  # regenerates stubs, recorded answers and notebooks

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..answer_key.keys import AnswerKey
+from ..cores import cores
 from ..sandbox.worker_pool import start_fork_server
 from .result import Result
 from .task import Task, judge_task
@@ -24,11 +24,6 @@ Name = TypeVar("Name")
 
 class NoCluster(RuntimeError):
     """There are no workers to be had; the text says what to do."""
-
-
-def cores() -> int:
-    """How many submissions are judged at a time on this machine: one per core that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def judged(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from contextlib import suppress
@@ -15,6 +16,7 @@ from sphinxcontrib import katex
 
 DIST = Path(__file__).resolve().parents[2] / "node_modules" / "katex" / "dist"
 START = katex.KaTeXServer.start_server_process
+GET = katex.KaTeXServer.get
 OTHER_FORMATS = re.compile(r',url\([^)]+\.(?:woff|ttf)\) format\("[a-z]+"\)')
 
 
@@ -26,6 +28,7 @@ def point_to_own_files(app: Sphinx, config: Config) -> None:
     config.katex_css_path = "katex/katex.min.css"
     katex.KATEX_DEFAULT_OPTIONS.update(throwOnError=True, strict="ignore")
     katex.KaTeXServer.start_server_process = _start_and_try_again
+    katex.KaTeXServer.get = _get_own
     katex.STARTUP_TIMEOUT = 60.0
 
 
@@ -36,6 +39,14 @@ def _start_and_try_again(rundir: Path, timeout: float) -> tuple[Any, Any]:
         with suppress(ConnectionRefusedError):
             return START(rundir / attempt, timeout)
     return START(rundir, timeout)
+
+
+def _get_own() -> katex.KaTeXServer:
+    """This process's server: Sphinx's workers are forks, and answers on a shared socket would be mixed up."""
+    if getattr(katex.KaTeXServer, "owner", None) != os.getpid():
+        katex.KaTeXServer.katex_server = None
+        katex.KaTeXServer.owner = os.getpid()
+    return GET()
 
 
 def copy_files(app: Sphinx) -> None:

@@ -8,6 +8,7 @@ An attack on the code that grades is a file `code/<kind>/<name>.py`. It begins w
     # base = "stubs"                "stubs" or "reference": the text of that module before it; the others are the stubs'
     # deserves = 0                  points, or a table: exercise → points, where the others deserve all of theirs
     # log = "longer than"           part of what the instructor must read of it, "" where there is nothing to see
+    # costly = "why"                where `make test-all` alone tries it: what it costs, what tries the like each time
     # ///
 
 and goes on with what the attacker adds at the end of the module. Those of the kind "isolation" define `_reached`, which
@@ -45,6 +46,7 @@ class Attack:
 
     deserves: points of every exercise of its problem set, by id
     log: part of what the instructor reads
+    costly: why it is not tried in every run; "" where it is
     """
 
     name: str
@@ -53,6 +55,7 @@ class Attack:
     files: dict[str, bytes]
     deserves: dict[str, int]
     log: str = ""
+    costly: str = ""
 
 
 def full_marks(problem_set: str) -> dict[str, int]:
@@ -120,6 +123,7 @@ def _read(path: Path) -> Attack:
         files={f"attention/{name}": data for name, data in texts.items()},
         deserves=_deserved(problem_set, settings["deserves"]),
         log=settings.get("log", ""),
+        costly=settings.get("costly", ""),
     )
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import re
 import shutil
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,14 +12,13 @@ from click.testing import CliRunner
 
 from autograder import pipeline
 from autograder.__main__ import main
-from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.gradebook.scores import scores
 from autograder.intake import store
 from autograder.judge import cache, task
 from autograder.judge import judge as judging
-from autograder.release import bundle
 
+from ..autograder.shared_courses import copy_of, released
 from . import archives, files, names, notebooks
 from .handing_in import FULL, HONEST, PROBLEM_SET, as_released, released_notebook, written
 
@@ -71,28 +71,29 @@ def once_for_each_text(monkeypatch):
     monkeypatch.setattr(task, "judge_problem_set", judge)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def handed_in(tmp_path_factory):
     """The course after all of it: what submit said of each, the instructor's lines, and what had been outside.
 
     Files and archives are judged in a course of their own, whose gradebook stays empty: it takes most of the time.
     """
     base = tmp_path_factory.mktemp("handed-in")
-    course, said = Course.open(base / "course"), {}
-    bundle.release(course, PROBLEM_SET)
-    released = released_notebook(course)
-    second = Course.open(shutil.copytree(course.root, base / "course-without-gradebook"))
+    said = {}
+    with released(tmp_path_factory, PROBLEM_SET) as bare:
+        course = copy_of(bare, base / "course")
+    notebook = released_notebook(course)
+    second = copy_of(course, base / "course-without-gradebook")
     written(base / "of-another" / "submitted" / "zoe" / PROBLEM_SET, {"torch.py": b"1"})
     before = outside(base)
-    honest = written(tmp_path_factory.mktemp("honest"), {}, HONEST, as_released(released))
+    honest = written(tmp_path_factory.mktemp("honest"), {}, HONEST, as_released(notebook))
     said["zoe"] = submit(course, "zoe", honest)
     for student, one in ATTACKS.items():
         place = course if is_entered(student) else second
         if one.by == "exchange":
             place.submitted(student, PROBLEM_SET).mkdir(parents=True)
-            one.make(place.submitted(student, PROBLEM_SET), released)
+            one.make(place.submitted(student, PROBLEM_SET), notebook)
         else:
-            said[student] = submit(place, student, one.make(tmp_path_factory.mktemp("hostile"), released))
+            said[student] = submit(place, student, one.make(tmp_path_factory.mktemp("hostile"), notebook))
     for student in (*TYPED, *names.TWINS, *names.TAKEN):
         said[student] = submit(course, student, honest)
     for student in ("Zoe", "z\u043e\u0435", *AS_FOLDERS):
@@ -101,7 +102,10 @@ def handed_in(tmp_path_factory):
         once_for_each_text(patch)
         lines = judged(second, second.students(PROBLEM_SET))
         lines |= {line.student: line for line in pipeline.grade(course, PROBLEM_SET)}
-    return course, said, lines, before
+    yield course, said, lines, before
+    for place in tmp_path_factory.getbasetemp().glob("hostile*"):  # pytest itself stops at folders as deep as some here
+        subprocess.run(["rm", "-rf", place], check=True)
+    subprocess.run(["rm", "-rf", base], check=True)
 
 
 def is_entered(student):

@@ -58,14 +58,14 @@ def test_a_long_source_is_cut_where_a_page_would_take_for_ever(name):
     assert len(text) < safe_html.MOST_SOURCE + 200
     assert max(map(len, text.splitlines())) <= safe_html.MOST_LINE + 2
     assert name == "blanks" or "the page ends here" in text
-    started = time.monotonic()
+    started = time.thread_time()
     assert len(Highlight2HTML(pygments_lexer="ipython3")(text)) < 3 * 2**20
-    assert time.monotonic() - started < 20  # one or two where nothing else runs, hours for the whole
+    assert time.thread_time() - started < 20  # seconds of the processor: one or two, hours for the whole
 
 
 @pytest.mark.parametrize("name", SLOW)
 def test_a_long_answer_takes_no_longer_than_it_may(name):
-    started = time.monotonic()
+    started = time.thread_time()
     safe_html.answer_html(SLOW[name])
     safe_html.answer_html(SLOW[name][: safe_html.MOST_ANSWER])
-    assert time.monotonic() - started < 40  # three where nothing else runs
+    assert time.thread_time() - started < 40  # seconds of the processor: three

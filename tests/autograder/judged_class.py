@@ -1,13 +1,11 @@
 """A class that has handed in a problem set and is judged, and what a course then holds of it."""
 
 import json
-import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from autograder.build import stubs
-from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.course.releases import written_questions
 from autograder.gradebook import rows
@@ -15,7 +13,8 @@ from autograder.gradebook.nbgrader import api
 from autograder.gradebook.sync import GradebookSync
 from autograder.intake import archive, store
 from autograder.judge import cache
-from autograder.release import bundle
+
+from .shared_courses import copy_of, released, shared
 
 DUE = datetime(2030, 1, 1, 12)
 #: Who hands in: the modules, the written answer (None: as released), hours after the due date.
@@ -58,15 +57,22 @@ def hand_in(course, student, kind, answer, when):
     store.store(course, student, "ps1", received, when.replace(tzinfo=UTC))
 
 
-def judged_course(place):
-    """A course where the class has handed in and is judged, and nothing is entered."""
-    course = Course.open(place)
+@contextmanager
+def judged_course(factory):
+    """The shared course where the class has handed in and is judged, and nothing is entered."""
+
+    def make(place):
+        with released(factory, "ps1") as course:
+            _judge(copy_of(course, place))
+
+    with shared(factory, "judged-ps1", make) as course:
+        yield course
+
+
+def _judge(course):
     with (course.root / "nbgrader_config.py").open("a") as file:
         file.write(LATE_POLICY)
-    bundle.release(course, "ps1")
-    with api(course).gradebook as book:
-        book.update_or_create_assignment("ps1", duedate=DUE)
-        book.add_student("ada", first_name="Ada", last_name="L.")  # the others are unknown to the gradebook
+    announce(course)
     known = {}
     for student, (kind, answer, late) in CLASS.items():
         hand_in(course, student, kind, answer, DUE + timedelta(hours=late))
@@ -76,12 +82,13 @@ def judged_course(place):
         course.result_file(student, "ps1").write_text(json.dumps(known[kind] | {"student": student}))
     points = {kind: sum(one["points"] for one in record["exercises"]) for kind, record in known.items()}
     assert points["stubs"] == 0 < points["partly"] < points["right"]
-    return course
 
 
-def copy_of(course, place):
-    shutil.copytree(course.root, place)
-    return Course.open(place)
+def announce(course):
+    """What the gradebook knows before anybody is graded: the deadline, and one of the class by name."""
+    with api(course).gradebook as book:
+        book.update_or_create_assignment("ps1", duedate=DUE)
+        book.add_student("ada", first_name="Ada", last_name="L.")  # the others are unknown to the gradebook
 
 
 def enter(course, students=CLASS):

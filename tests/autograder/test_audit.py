@@ -295,7 +295,8 @@ def test_a_course_without_a_log_is_told(course):
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
-    return judged_course(tmp_path_factory.mktemp("log") / "course")
+    with judged_course(tmp_path_factory) as course:
+        yield course
 
 
 def test_grade_logs_everybody_once_though_it_was_stopped_between_gradebook_and_log(judged, monkeypatch, tmp_path):
@@ -327,15 +328,15 @@ def test_grade_logs_everybody_once_though_it_was_stopped_between_gradebook_and_l
 def test_a_log_that_cannot_be_written_costs_no_grade_and_is_told(judged, monkeypatch, tmp_path):
     course = copy_of(judged, tmp_path / "course")
     with monkeypatch.context() as patch:
-        patch.setattr(Log, "_catch_up", full)
+        patch.setattr(Log, "entered", full)
         lines = grade(course, "ps1")
     assert all(line.points is not None and "entered, but not logged" in line.remarks[-1] for line in lines)
     grade(course, "ps1")
     assert len(read_log(course)[0]) == len(CLASS)
 
 
-def full(log):
-    raise OSError(28, "No space left on device")
+def full(*_):
+    raise NotLogged("the disk is full")
 
 
 def test_a_record_says_what_the_submission_used_and_what_it_was_judged_by(judged):

@@ -13,6 +13,7 @@ from selfcheck import arrays
 from selfcheck.untouched import digest_of
 
 
+@pytest.mark.proof(depends=("solutions/attention", "src", "book", "autograder"))
 def test_everything_generated_is_up_to_date():
     assert generate.stale() == []
 
@@ -145,5 +146,5 @@ def test_the_stubs_of_one_module_import_while_another_is_broken(tmp_path):
     stubs.write_stubs(tmp_path / "attention")
     (tmp_path / "attention" / "scores.py").write_text("def broken(:\n")
     code = "import attention; attention.masks\ntry: attention.scores\nexcept SyntaxError: print('only this')"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.stdout.strip() == "only this", done.stderr

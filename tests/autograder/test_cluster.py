@@ -15,18 +15,22 @@ import pytest
 
 from autograder import pipeline
 from autograder.answer_key.keys import live_answer_key
-from autograder.bench import agreement, synthetic
-from autograder.course.folder import Course
+from autograder.bench import agreement
+from autograder.cores import cores
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.policy import GradingPolicy
 from autograder.intake import archive, store
 from autograder.judge import cluster
 from autograder.judge.task import Task
-from autograder.release import bundle
 from autograder.version import grader_version
 
+from .shared_courses import copy_of, released
+
 PS, SIZE = "ps1", 8
-SLOWER = 1.0  # seconds of each submission's code, so that there is a middle to die in
+PATIENCE = 300  # seconds by the clock, of which only a test that fails needs all
+#: What makes a submission take seconds by the clock and none of the processor, so that there is a middle to die in.
+ASLEEP = "\nimport time\ntime.sleep(2)\n"
+WRONG = "\ndef project(*arguments):\n    return 1\n"
 SETTINGS = {"MALLOC_TRIM_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1"}
 FILES = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
 
@@ -45,19 +49,14 @@ def judged(items, scheduler=None):
 @pytest.fixture(scope="module")
 def handed_in(tmp_path_factory):
     """A course where a class has handed in, and nothing is graded."""
-    course = Course.open(tmp_path_factory.mktemp("class") / "course")
-    bundle.release(course, PS)
-    notebook = (course.release(PS) / f"{PS}.ipynb").read_text(encoding="utf-8")
-    for student in synthetic.make_class(PS, SIZE, course.secret, slower=SLOWER):
-        place = tmp_path_factory.mktemp(student.name)
-        synthetic.write(student, PS, notebook, place)
-        store.store(course, student.name, PS, archive.read_folder(place, PS))
+    with released(tmp_path_factory, PS) as bare:
+        course = copy_of(bare, tmp_path_factory.mktemp("class") / "course")
+    notebook = (course.release(PS) / f"{PS}.ipynb").read_bytes()
+    for number in range(SIZE):
+        text = FILES["worked_example.py"].decode() + ASLEEP + f"# number {number}\n" + WRONG * (number == 0)
+        received = archive.Received({"worked_example.py": text.encode()}, notebook, ())
+        store.store(course, f"student{number}", PS, received)
     return course
-
-
-def copy_of(course, place):
-    shutil.copytree(course.root, place)
-    return Course.open(place)
 
 
 @contextmanager
@@ -70,7 +69,7 @@ def dask(*words, more=None):
         yield process
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
 
 
 def worker(place, name, **settings):
@@ -83,7 +82,7 @@ def scheduler(place, host="127.0.0.1", **settings):
     """A scheduler on this machine alone; its address."""
     options = ("--host", host, "--port", 0, "--no-dashboard", "--scheduler-file", place)
     with dask("scheduler", *options, **settings):
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while not (place.exists() and place.stat().st_size) and time.monotonic() < end:
             time.sleep(0.05)
         yield json.loads(place.read_text())["address"]
@@ -153,16 +152,16 @@ def certificates(tmp_path_factory):
 
 def test_a_cluster_behind_tls_judges_for_who_has_the_certificate_and_for_nobody_else(handed_in, certificates, tmp_path):
     course, place = copy_of(handed_in, tmp_path / "course"), tmp_path / "scheduler.json"
-    for student in course.students(PS)[1:]:
+    for student in set(course.students(PS)) - {"student1"}:
         shutil.rmtree(course.submitted(student, PS))
     with scheduler(place, "tls://127.0.0.1", more=certificates) as address, worker(place, "one", more=certificates):
         assert address.startswith("tls://")
         with grading_on(address, course, certificates) as asking:
-            said, _ = asking.communicate(timeout=120)
-        assert asking.returncode == 0 and f"1/1 {course.students(PS)[0]}: " in said
-        course.result_file(course.students(PS)[0], PS).unlink()
+            said, _ = asking.communicate(timeout=PATIENCE)
+        assert asking.returncode == 0 and f"1/1 {'student1'}: " in said
+        course.result_file("student1", PS).unlink()
         with grading_on(address, course) as asking:
-            said, _ = asking.communicate(timeout=120)
+            said, _ = asking.communicate(timeout=PATIENCE)
         assert asking.returncode == 1 and "no scheduler answers at tls://" in said and not on_file(course)
 
 
@@ -215,9 +214,9 @@ def test_no_more_submissions_are_taken_ahead_than_keep_the_workers_busy():
     taken = []
 
     def items():
-        for number in range(4 * cluster.AHEAD * cluster.cores()):
+        for number in range(4 * cluster.AHEAD * cores()):
             taken.append(number)
             yield number, task({"note.py": str(number).encode()})
 
     ahead = [len(taken) - done for done, _ in enumerate(judged(items()))]
-    assert len(ahead) == len(taken) and max(ahead) <= cluster.AHEAD * cluster.cores()
+    assert len(ahead) == len(taken) and max(ahead) <= cluster.AHEAD * cores()

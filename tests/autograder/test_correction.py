@@ -16,7 +16,6 @@ from traitlets.config import Config
 
 from autograder import pipeline
 from autograder.course import releases
-from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.gradebook import migrate
 from autograder.gradebook.nbgrader import api
@@ -25,6 +24,7 @@ from autograder.intake import archive, store
 from autograder.release import bundle as releasing
 
 from .repository_copy import build, copied, run
+from .shared_courses import copy_of, released
 
 RIGHT = (REFERENCE / "worked_example.py").read_text("utf-8")
 #: Who hands in what: ada all right; ben's softmax runs over the queries; cleo rounds her scores.
@@ -142,8 +142,8 @@ def kept(course, *folders):
 def before(tmp_path_factory):
     """A course in mid-term: handed in, graded, ada's questions marked; and the bundle as learners have it."""
     place = tmp_path_factory.mktemp("term")
-    course = Course.open(place / "course")
-    releasing.release(course, "ps1")
+    with released(tmp_path_factory, "ps1") as bare:
+        course = copy_of(bare, place / "course")
     bundle = shutil.copytree(course.release("ps1"), place / "bundle")
     for student, text in CLASS.items():
         folder = written(bundle, place / student, text)
@@ -261,15 +261,19 @@ def test_nobody_is_graded_twice(corrected):
     assert then["said"][3][1].count(" of 44") == then["said"][4][1].count(" of 44") == 4
 
 
-def test_a_cell_more_and_an_exercise_less_are_taken_into_a_gradebook_that_has_submissions(corrected):
+def test_a_cell_more_and_an_exercise_less_are_taken_into_a_gradebook_that_has_submissions(corrected, tmp_path):
     course, _, root = corrected
+    course = copy_of(course, tmp_path / "course")
     page = root / "book" / "problem-sets" / "ps1.md"
     text = page.read_text("utf-8")
     page.write_text(f"{text}\n```{{question}} ps1-afterthought\n:points: 3\nAnd why?\n```\n", encoding="utf-8")
     settings = course.root / "course.toml"
     settings.write_text('[weights]\n"worked_example.project" = 0\n', encoding="utf-8")
     totals = {score.student: score.points for score in scores(course, "ps1")}
-    said = commands(root, course, "release ps1", "grade ps1")
+    try:
+        said = commands(root, course, "release ps1", "grade ps1")
+    finally:
+        page.write_text(text, encoding="utf-8")
     assert [code for code, _ in said] == [0, 0], said
     assert "To look at" not in said[1][1]  # nobody deleted a cell that was not there
     assert {score.student: score.points for score in scores(course, "ps1")} == {
@@ -294,9 +298,9 @@ def test_a_release_without_a_question_that_is_marked_is_refused(corrected):
     assert marks(course, "ada") == before
 
 
-def test_a_release_that_fails_or_is_killed_leaves_the_former_one(tmp_path):
-    course = Course.open(tmp_path / "course")
-    releasing.release(course, "ps1")
+def test_a_release_that_fails_or_is_killed_leaves_the_former_one(tmp_path, tmp_path_factory):
+    with released(tmp_path_factory, "ps1") as bare:
+        course = copy_of(bare, tmp_path / "course")
     files = kept(course, "release", "source")
     with pytest.raises(RuntimeError, match="of this test"), releases.replaced(course, "ps1"):
         course.release("ps1").mkdir(parents=True)
@@ -324,7 +328,7 @@ def test_a_release_that_fails_or_is_killed_leaves_the_former_one(tmp_path):
 def selfcheck(folder, home, *arguments):
     variables = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(folder)}
     command = [sys.executable, "-P", "-m", "selfcheck", *arguments]
-    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=600)
 
 
 def test_a_learner_takes_modules_and_answers_from_an_earlier_bundle_into_the_new_one(corrected, before, tmp_path):

@@ -37,7 +37,8 @@ from .judged_class import (
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
     """A course where a class has handed in and is judged, and nothing is entered."""
-    return judged_course(tmp_path_factory.mktemp("entering") / "course")
+    with judged_course(tmp_path_factory) as course:
+        yield course
 
 
 @pytest.fixture

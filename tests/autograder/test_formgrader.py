@@ -10,6 +10,7 @@ from autograder.gradebook.scores import scores
 
 from ..formgrader import formgrader_on
 from .judged_class import CLASS, enter, judged_course, on_file
+from .shared_courses import copy_of
 
 PARTLY = "carla"
 
@@ -17,7 +18,8 @@ PARTLY = "carla"
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """A class that is graded."""
-    course = judged_course(tmp_path_factory.mktemp("formgrader") / "course")
+    with judged_course(tmp_path_factory) as judged:
+        course = copy_of(judged, tmp_path_factory.mktemp("formgrader") / "course")
     enter(course)
     return course
 
@@ -96,7 +98,7 @@ def test_a_submission_shows_verdicts_source_and_answer_and_a_mark_given_there_su
     before = {one.student: one.points for one in scores(course, "ps1")}
 
     command = [sys.executable, "-m", "autograder", "grade", "ps1", "--regrade", "--course", course.root]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert {one.student: one.points for one in scores(course, "ps1")} == before
     open_submission(page, formgrader, PARTLY)

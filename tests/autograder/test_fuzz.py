@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import time
 import warnings
@@ -28,7 +29,10 @@ from selfcheck.catalogue import exercises
 from selfcheck.recorded import plans_of, visible_keys
 from selfcheck.verdict import FAILED, PASSED, SKIPPED, judge
 
-SLOWEST = 5.0  # seconds, on a busy machine, for one submission
+#: What is drawn is the same in every run: so is what comes of it, until something that it passes through is changed.
+pytestmark = pytest.mark.proof(depends=("src/selfcheck/catalogue", "src/selfcheck/recorded"))
+
+SLOWEST = 5.0  # seconds of the processor, for one submission
 LONGEST = 5_000  # characters of a message
 
 
@@ -134,9 +138,9 @@ RELEASED = {
 
 @fuzz(400, data=damaged(mutated(st.just(RELEASED), most=4).map(as_bytes)) | damaged(junk.map(as_bytes)))
 def test_whatever_notebook_comes_the_released_one_goes_on(data):
-    began = time.monotonic()
+    began = time.thread_time()
     notebook, remarks = rebuilding.rebuild(RELEASED, data)
-    assert time.monotonic() - began < SLOWEST
+    assert time.thread_time() - began < SLOWEST
     answer = notebook["cells"][2]["source"]
     assert isinstance(answer, str) and len(answer) <= 12 * rebuilding.MOST_ANSWER_CHARACTERS
     notebook["cells"][2]["source"] = RELEASED["cells"][2]["source"]
@@ -195,12 +199,12 @@ def sound(received):
 def test_whatever_zip_comes_its_parts_are_taken_or_it_is_refused(tmp_path_factory, data):
     path = Path(tmp_path_factory.getbasetemp()) / "fuzzed.zip"
     path.write_bytes(data)
-    began = time.monotonic()
+    began = time.thread_time()
     try:
         sound(arrivals.read_zip(path, "ps3"))
     except ValueError as refused:
         assert one_line(str(refused)) and "fuzzed.zip" in str(refused)
-    assert time.monotonic() - began < SLOWEST
+    assert time.thread_time() - began < SLOWEST
 
 
 # folders
@@ -264,9 +268,9 @@ def test_whatever_folder_comes_a_clean_submission_stands_there(course, first, la
         for (parts, kind), content in tree:
             put(folder, parts, kind, content)
         sound(arrivals.read_folder(folder, "ps3"))
-        began = time.monotonic()
+        began = time.thread_time()
         assert all(map(one_line, store.take_in(course, "ada", "ps3").remarks))
-        assert time.monotonic() - began < SLOWEST
+        assert time.thread_time() - began < SLOWEST
         left = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
         assert left.keys() >= {"ps3.ipynb", "attention", arrivals.STAMP, arrivals.TICKET}
         assert left.keys() <= {"ps3.ipynb", "attention", arrivals.STAMP, arrivals.TICKET, *MODULES}
@@ -337,10 +341,10 @@ def conversations(draw):
 def test_whatever_a_process_says_becomes_a_verdict(talk):
     exercise, keys, data = talk
     _, lines = validation.lines_of(data, 1)
-    began = time.monotonic()
+    began = time.thread_time()
     answers = validation.answers_in(plans_of(keys), lines[0] if lines else {"died": "ended"})
     result = judge(exercise, keys, [answers[str(place)] for place in range(len(keys))])
-    assert time.monotonic() - began < SLOWEST
+    assert time.thread_time() - began < SLOWEST
     assert 0 <= result.points <= result.max_points == exercise.max_points - exercise.hidden_points
     for one in result.checks:
         assert one.verdict in (PASSED, FAILED, SKIPPED) and one.points == (one.verdict == PASSED) * one.max_points
@@ -351,23 +355,29 @@ def test_whatever_a_process_says_becomes_a_verdict(talk):
 # what lies on the disk
 
 
-@fuzz(150, data=damaged(junk.map(as_bytes)) | damaged(st.just(b'{"2.1": 3, "4.8": 1}')))
+@fuzz(150, data=damaged(junk.map(as_bytes)) | damaged(st.just(b'{"4.1": 3, "4.8": 1}')))
 def test_a_damaged_memory_of_hints_is_no_trouble(tmp_path_factory, data):
-    path = Path(tmp_path_factory.getbasetemp()) / ".selfcheck.json"
+    folder = Path(tmp_path_factory.getbasetemp())
+    path = folder / hints.MEMORY
     path.write_bytes(data)
-    seen = hints._read(path)
-    assert all(type(name) is str and type(count) is int for name, count in seen.items())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hints, "package_folder", lambda: folder / "attention")
+        shown = hints.hint("masks.causal_mask")
+    assert re.match(rf"\d\.\d hint [1-{len(shown.exercise.hints)}] of", repr(shown))
+    seen = json.loads(path.read_text())
+    assert shown.exercise.number in seen and all(type(count) is int for count in seen.values())
 
 
-MARK = {"digest": "0" * 64, "remarks": ["torch.py is no part of the problem set: left out"]}
-
-
-@fuzz(150, data=damaged(mutated(st.just(MARK)).map(as_bytes)) | junk.map(as_bytes))
-def test_a_damaged_mark_of_the_intake_is_a_mark_or_none(tmp_path_factory, data):
-    path = Path(tmp_path_factory.getbasetemp()) / "mark.json"
-    path.write_bytes(data)
-    mark = store._read_mark(path)
-    assert mark is None or (type(mark.digest) is str and {type(one) for one in mark.remarks} <= {str})
+@fuzz(150, drawn=st.data())
+def test_a_damaged_mark_of_the_intake_costs_nobody_a_submission(course, drawn):
+    store.store(course, "ben", "ps3", arrivals.Received({"masks.py": b"x = 1"}, as_bytes(RELEASED), ("left out",)))
+    folder, mark = course.submitted("ben", "ps3"), course.intake_file("ben", "ps3")
+    tree = json.loads(mark.read_text())
+    mark.write_bytes(drawn.draw(damaged(mutated(st.just(tree)).map(as_bytes)) | junk.map(as_bytes)))
+    assert {type(one) for one in store.take_in(course, "ben", "ps3").remarks} <= {str}
+    assert (folder / "attention" / "masks.py").read_text() == "x = 1"
+    assert json.loads((folder / "ps3.ipynb").read_text()) == RELEASED
+    shutil.rmtree(course.root / "received", ignore_errors=True)
 
 
 CHECK = {"check": "c", "sees": "s", "verdict": "passed", "points": 1, "max_points": 1, "message": "", "section": ""}

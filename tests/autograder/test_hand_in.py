@@ -13,6 +13,8 @@ from autograder.course.releases import written_questions
 from autograder.gradebook.cells import wrapped
 from autograder.intake import archive
 
+from .shared_courses import copy_of, released
+
 
 def run(*arguments, course):
     return CliRunner().invoke(main, [*map(str, arguments), "--course", str(course.root)], catch_exceptions=False)
@@ -26,9 +28,8 @@ def told(result):
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """A course with ps1 released and nobody in it."""
-    course = Course(tmp_path_factory.mktemp("hand-in") / "course")
-    assert run("release", "ps1", course=course).exit_code == 0
-    return course
+    with released(tmp_path_factory, "ps1") as bare:
+        return copy_of(bare, tmp_path_factory.mktemp("hand-in") / "course")
 
 
 def hand_in(course, place, student, answer, **files):

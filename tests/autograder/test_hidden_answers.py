@@ -15,7 +15,9 @@ from autograder.course.paths import ROOT
 from autograder.course.policy import GradingPolicy
 from autograder.pipeline import grade
 from autograder.release import bundle
-from tests.autograder.judged_class import hand_in
+
+from .judged_class import hand_in
+from .shared_courses import copy_of, released
 
 HAND_IN_TIME = datetime(2030, 1, 1, tzinfo=UTC)
 GRADE = """
@@ -30,9 +32,9 @@ print("torch" in sys.modules, "_reference_attention" in sys.modules)
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory):
-    course = Course.open(tmp_path_factory.mktemp("answers") / "course")
-    bundle.release(course, "ps1")
+def handed_in(tmp_path_factory):
+    with released(tmp_path_factory, "ps1") as bare:
+        course = copy_of(bare, tmp_path_factory.mktemp("answers") / "course")
     hand_in(course, "ada", "partly", None, HAND_IN_TIME)
     return course
 
@@ -41,26 +43,26 @@ def content(course):
     return json.loads(course.answers_file("ps1").read_text())
 
 
-def test_a_release_writes_them_for_the_owner_alone(released):
-    path = released.answers_file("ps1")
+def test_a_release_writes_them_for_the_owner_alone(handed_in):
+    path = handed_in.answers_file("ps1")
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
-    assert not [one for folder in ("release", "source") for one in (released.root / folder).rglob("answers*")]
+    assert not [one for folder in ("release", "source") for one in (handed_in.root / folder).rglob("answers*")]
 
 
 def plain(keys):
     return [json.loads(json.dumps([key.calls, key.expected, dict(key.misconceptions), key.reveal])) for key in keys]
 
 
-def test_it_is_what_reference_and_misconceptions_answer(released):
-    read, live = precomputed.read(released, "ps1"), live_answer_key("ps1", released.policy)
-    assert read.exercises == live.exercises == released.policy.exercises("ps1")
+def test_it_is_what_reference_and_misconceptions_answer(handed_in):
+    read, live = precomputed.read(handed_in, "ps1"), live_answer_key("ps1", handed_in.policy)
+    assert read.exercises == live.exercises == handed_in.policy.exercises("ps1")
     for exercise in read.exercises:
         assert plain(read.keys_of(exercise)) == plain(live.keys_of(exercise))
         assert any(key.misconceptions for key in read.keys_of(exercise) if not key.reveal)
 
 
-def test_it_says_the_same_on_another_machine(released):
-    for there in (precomputed.read(released, "ps1"), live_answer_key("ps1", released.policy)):
+def test_it_says_the_same_on_another_machine(handed_in):
+    for there in (precomputed.read(handed_in, "ps1"), live_answer_key("ps1", handed_in.policy)):
         here = pickle.loads(pickle.dumps(there))
         assert here.digest == there.digest
         for exercise in there.exercises:
@@ -76,41 +78,42 @@ def test_it_is_of_one_policy_and_one_choice_of_exercises():
         assert plain(part.keys_of(exercise)) == plain(first.keys_of(exercise)) != plain(other.keys_of(exercise))
 
 
-def test_grading_needs_neither_reference_nor_torch(released):
+def test_grading_needs_neither_reference_nor_torch(handed_in):
+    handed_in.result_file("ada", "ps1").unlink(missing_ok=True)
     done = subprocess.run(
-        [sys.executable, "-c", GRADE, str(released.root)], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", GRADE, str(handed_in.root)], cwd=ROOT, capture_output=True, text=True, check=True
     )
     points, torch = done.stdout.splitlines()
-    assert float(points.split()[0]) == grade(released, "ps1")[0].points
+    assert float(points.split()[0]) == grade(handed_in, "ps1")[0].points
     assert torch == "False False"
 
 
 @pytest.mark.parametrize("name", ["grader", "terms"])
-def test_those_of_another_grader_or_secret_are_not_believed(released, name, monkeypatch):
-    (released.root / "others.json").write_text(json.dumps(content(released) | {name: "another"}))
+def test_those_of_another_grader_or_secret_are_not_believed(handed_in, name, monkeypatch):
+    (handed_in.root / "others.json").write_text(json.dumps(content(handed_in) | {name: "another"}))
     monkeypatch.setattr(Course, "answers_file", lambda self, problem_set: self.root / "others.json")
-    assert precomputed.read(released, "ps1") is None
+    assert precomputed.read(handed_in, "ps1") is None
 
 
-def test_a_full_disk_costs_nobody_a_mark(released, monkeypatch):
+def test_a_full_disk_costs_nobody_a_mark(handed_in, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    before = grade(released, "ps1")[0].points
+    before = grade(handed_in, "ps1")[0].points
     monkeypatch.setattr(precomputed, "read", lambda *_: None)
     monkeypatch.setattr(precomputed, "write", full)
-    assert [line.points for line in grade(released, "ps1", regrade=True)] == [before]
+    assert [line.points for line in grade(handed_in, "ps1", regrade=True)] == [before]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"grader": 1', "{}", "null"])
-def test_a_damaged_file_is_found_out_anew_by_the_next_grade(released, text):
-    path = released.answers_file("ps1")
-    before = content(released)
+def test_a_damaged_file_is_found_out_anew_by_the_next_grade(handed_in, text):
+    path = handed_in.answers_file("ps1")
+    before = content(handed_in)
     path.write_text(text)
-    assert [line.points for line in grade(released, "ps1", regrade=True)] == [
-        line.points for line in grade(released, "ps1")
+    assert [line.points for line in grade(handed_in, "ps1", regrade=True)] == [
+        line.points for line in grade(handed_in, "ps1")
     ]
-    assert content(released) == before
+    assert content(handed_in) == before
 
 
 def module_state():
@@ -125,9 +128,9 @@ def module_state():
     }
 
 
-def test_grading_leaves_nothing_behind_in_modules(released, tmp_path):
-    for course in (released, Course.open(tmp_path / "course")):
-        if course is not released:
+def test_grading_leaves_nothing_behind_in_modules(handed_in, tmp_path):
+    for course in (handed_in, Course.open(tmp_path / "course")):
+        if course is not handed_in:
             bundle.release(course, "ps1")
             hand_in(course, "ada", "partly", None, HAND_IN_TIME)
         before = module_state()

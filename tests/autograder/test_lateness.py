@@ -138,7 +138,8 @@ def test_a_line_of_which_the_penalty_cannot_be_told_holds_no_event(course, odd):
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
-    return judged_course(tmp_path_factory.mktemp("late") / "course")
+    with judged_course(tmp_path_factory) as course:
+        yield course
 
 
 def penalties(course):

@@ -11,7 +11,10 @@ from autograder.authoring.scaffold import Wish
 from autograder.course.paths import ROOT
 from selfcheck.catalogue import exercises
 
-from .repository_copy import build, copied, run
+from .repository_copy import FILES, FOLDERS, build, copied, run
+
+#: What is made in a copy depends on all that is copied.
+proof_of_the_copy = pytest.mark.proof(depends=[*FOLDERS, *FILES])
 
 FUNCTION, CLASS = (
     Wish("rows.scaled_rows", "ps2"),
@@ -47,6 +50,7 @@ def repository(tmp_path_factory):
     return root, done.stdout
 
 
+@proof_of_the_copy
 def test_it_lists_what_it_wrote_and_what_comes_next(repository):
     root, said = repository
     written = re.findall(r"^written: (\S+)$", said, flags=re.MULTILINE)
@@ -55,6 +59,7 @@ def test_it_lists_what_it_wrote_and_what_comes_next(repository):
     assert len(commands) == 3 and commands[1].endswith("tests/exercises -k scaled_rows")
 
 
+@proof_of_the_copy
 def test_a_new_exercise_passes_every_proof_and_fails_only_where_its_author_has_to_write(repository):
     root, _ = repository
     chosen = ["tests/exercises", "tests/reference", "-k", "scaled_rows or FeatureScale or feature"]
@@ -69,6 +74,7 @@ def test_a_new_exercise_passes_every_proof_and_fails_only_where_its_author_has_t
         assert re.search(rf"{place}\d+: \w+", done.stdout), place
 
 
+@proof_of_the_copy
 def test_the_style_and_what_is_generated_are_in_order(repository):
     root, _ = repository
     for arguments in (["check"], ["format", "--check"]):
@@ -82,6 +88,7 @@ def test_the_style_and_what_is_generated_are_in_order(repository):
     assert f'raise NotImplementedError("exercise {NUMBER}: Scaled rows")' in stub and "return factor" not in stub
 
 
+@proof_of_the_copy
 def test_the_reference_gets_full_marks_and_a_misconception_is_named(repository):
     root, _ = repository
     done = run(root, "-c", JUDGE)
@@ -123,6 +130,7 @@ def test_what_cannot_be_made_is_refused_with_the_reason_and_nothing_is_written(w
         scaffold.write(ROOT, wish)
 
 
+@proof_of_the_copy
 def test_a_second_time_everything_is_there_already_and_stays(repository):
     root, _ = repository
     before = {path: path.stat().st_mtime_ns for path in root.rglob("*.*")}

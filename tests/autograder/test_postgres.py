@@ -11,7 +11,6 @@ import pytest
 
 from autograder import pipeline
 from autograder.bench.synthetic import make_class, write
-from autograder.course.folder import Course
 from autograder.course.paths import ROOT
 from autograder.gradebook import sync
 from autograder.gradebook.errors import NotEntered
@@ -21,10 +20,11 @@ from autograder.gradebook.sync import GradebookSync
 from autograder.intake import archive, store
 from autograder.release import bundle
 
-from .judged_class import CLASS, enter, enter_where_another_does, judged_course, on_file
+from .judged_class import CLASS, announce, enter, enter_where_another_does, judged_course, on_file
 from .postgresql import Server
+from .shared_courses import copy_of, released
 
-LARGE_CLASS = 6
+LARGE_CLASS = 5
 NUMBERS = itertools.count()
 PROGRAM = Path(sys.executable).with_name("nbgrader")
 
@@ -44,8 +44,7 @@ def settle(course, url):
 
 def copied(course, place, url=None):
     """A copy of a course with another gradebook; without an address with none of its own settings, so SQLite's."""
-    shutil.copytree(course.root, place)
-    copy = Course.open(place)
+    copy = copy_of(course, place)
     settings = copy.root / "nbgrader_config.py"
     lines = [line for line in settings.read_text().splitlines() if "db_url" not in line]
     settings.write_text("\n".join(lines) + "\n")
@@ -77,18 +76,19 @@ def shown(course):
 def handed_in(server, tmp_path_factory):
     """A course on the server: a class has handed in, nobody is judged."""
     folder = tmp_path_factory.mktemp("two")
-    course = Course.open(folder / "course")
-    settle(course, server.make("two"))
-    bundle.release(course, "ps1")
-    released = (course.release("ps1") / "ps1.ipynb").read_text(encoding="utf-8")
+    with released(tmp_path_factory, "ps1") as by_file:
+        course = copied(by_file, folder / "course", server.make("two"))
+    (course.root / "gradebook.db").unlink()
+    bundle.release(course, "ps1")  # into the server's gradebook
+    notebook = (course.release("ps1") / "ps1.ipynb").read_text(encoding="utf-8")
     for student in make_class("ps1", LARGE_CLASS, course.secret):
-        write(student, "ps1", released, folder / student.name)
+        write(student, "ps1", notebook, folder / student.name)
         store.store(course, student.name, "ps1", archive.read_folder(folder / student.name, "ps1"))
     return course
 
 
-def grade_command(course, *options):
-    command = [sys.executable, "-m", "autograder", "grade", "ps1", "--course", course.root, *options]
+def grade_command(course):
+    command = [sys.executable, "-m", "autograder", "grade", "ps1", "--course", course.root]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
@@ -96,7 +96,7 @@ def grade_command(course, *options):
 def graded(handed_in):
     """The course after two graders at once, and what they said."""
     graders = [grade_command(handed_in) for _ in range(2)]
-    said = [one.communicate(timeout=300)[0] for one in graders]
+    said = [one.communicate(timeout=600)[0] for one in graders]
     assert [one.returncode for one in graders] == [0, 0], "\n".join(said)
     return handed_in, said
 
@@ -134,8 +134,8 @@ def test_the_server_holds_what_sqlite_would(graded, tmp_path):
     assert scores(course, "ps1") == scores(by_file, "ps1")
 
 
-def test_a_mark_given_by_hand_survives_a_regrade(graded):
-    course, _ = graded
+def test_a_mark_given_by_hand_survives_a_regrade(graded, server, tmp_path):
+    course = copied(graded[0], tmp_path / "course", server.make("marked", "two"))
     with gradebook(course) as book:
         notebook = book.find_submission_notebook("ps1", "ps1", "student0000")
         mine = next(one for one in notebook.grades if one.cell.cell_type == "markdown")
@@ -143,9 +143,7 @@ def test_a_mark_given_by_hand_survives_a_regrade(graded):
         notebook.comments[0].manual_comment = "Well put."
         book.db.commit()
     before = shown(course)
-    done = grade_command(course, "--regrade")
-    assert done.wait(300) == 0, done.stdout.read()
-    done.stdout.close()
+    assert all(line.again and line.points is not None for line in pipeline.grade(course, "ps1", regrade=True))
     assert shown(course) == before and "1.5" in str(before) and "Well put." in str(before)
 
 
@@ -153,7 +151,7 @@ def test_nbgraders_own_commands_work_on_the_server(graded):
     course, _ = graded
     before = shown(course)
     for command in (["db", "upgrade"], ["autograde", "ps1", "--student=student0001", "--force"]):
-        done = subprocess.run([PROGRAM, *command], cwd=course.root, capture_output=True, text=True, timeout=200)
+        done = subprocess.run([PROGRAM, *command], cwd=course.root, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr[-2000:]
     assert shown(course) == before and not (course.root / "gradebook.db").exists()
 
@@ -164,9 +162,12 @@ def test_nbgraders_own_commands_work_on_the_server(graded):
 @pytest.fixture(scope="module")
 def judged(server, tmp_path_factory):
     """A course on the server where a class is judged, and nothing is entered."""
-    place = tmp_path_factory.mktemp("judged") / "course"
-    settle(Course.open(place), server.make("judged"))
-    return judged_course(place)
+    with judged_course(tmp_path_factory) as by_file:
+        course = copied(by_file, tmp_path_factory.mktemp("judged") / "course", server.make("judged"))
+    (course.root / "gradebook.db").unlink()
+    bundle.release(course, "ps1")  # into the server's gradebook
+    announce(course)
+    return course
 
 
 @pytest.fixture(scope="module")

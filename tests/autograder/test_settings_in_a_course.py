@@ -229,7 +229,7 @@ def test_settings_that_cannot_be_read_stop_every_command_and_nbgraders_own(copie
         assert status == 1 and "there is no setting 'solution'" in said
     shutil.rmtree(copied.root / "autograded")
     command = [sys.executable, "-m", "nbgrader", "autograde", "ps1", "--student", "ada"]
-    done = subprocess.run(command, cwd=copied.root, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, cwd=copied.root, capture_output=True, text=True, timeout=600, check=False)
     assert "there is no setting 'solution'" in done.stderr, done.stderr[-2000:]
     assert not (copied.root / "autograded" / "ada" / "ps1" / "ps1.ipynb").exists()
 

@@ -24,6 +24,7 @@ def inputs():
 
 
 @needs_triton
+@pytest.mark.proof(depends="tests/benchmarks/interpreted.py")
 def test_interpreted_kernels_are_as_near_to_float64_as_naive_attention():
     paths = [str(ROOT / "solutions"), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(paths)}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, BrowserContext
 
 from autograder.build.site import build_book, is_fresh
 from autograder.course.paths import BOOK
+
+from .serving import served
+
+PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="session")
@@ -24,16 +26,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_book(shared / "book")
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Says nothing: the tests report what matters."""
-
-
 @pytest.fixture(scope="session")
 def address(site: Path) -> Iterator[str]:
     """Where the site is served, with a slash at its end."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()
+    with served(site) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def phone(browser: Browser) -> BrowserContext:
+    """A browser as wide as a phone; pages opened in it share what they have loaded."""
+    return browser.new_context(viewport=PHONE)

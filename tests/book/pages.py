@@ -1,8 +1,12 @@
-"""The pages of the book, as its table of contents names them."""
+"""The pages of the book, as its table of contents names them and as the site holds them."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from pathlib import Path
+
 import yaml
+from bs4 import BeautifulSoup
 
 from autograder.build.urls import notebook_name
 from autograder.course.paths import BOOK
@@ -18,3 +22,9 @@ def all_pages() -> list[str]:
 def notebook_pages() -> list[str]:
     """The pages that become notebooks."""
     return [page for page in all_pages() if notebook_name(page)]
+
+
+@lru_cache(maxsize=3)
+def parsed(site: Path, page: str) -> BeautifulSoup:
+    """A page of the site; some are large, so that only the last few are kept."""
+    return BeautifulSoup((site / f"{page}.html").read_text("utf-8"), "html.parser")

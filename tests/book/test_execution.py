@@ -1,23 +1,27 @@
 """The generated notebooks run on a machine that has the packages but not the course, which they fetch.
 
-Here: every problem set, one chapter, and every notebook's first cell.
+Here: every problem set and one chapter, as proofs, and every other notebook's first cell.
 `make notebooks` runs all of every notebook.
 """
 
 from __future__ import annotations
 
 import json
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
 import pytest
+from click.testing import CliRunner
 
-from autograder.build import execute_notebooks
+from autograder.__main__ import main
+from autograder.build import notebooks
 from autograder.build.execute_notebooks import Machine, execute
+from autograder.build.import_closure import closure_of_code
 from autograder.build.notebooks import texts
 from autograder.build.urls import repository
-from selfcheck.catalogue import problem_sets
+from autograder.course.paths import BOOK, ROOT
+from selfcheck.catalogue import modules_of, problem_sets
 
 TEXTS = {path.stem: text for path, text in texts().items()}
 WHOLE = ["02-worked-example", *problem_sets()]
@@ -44,18 +48,21 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
     return Machine.made(tmp_path_factory.mktemp("colab") / "machine")
 
 
-@pytest.fixture(scope="module")
-def executed(machine: Machine) -> dict[str, nbformat.NotebookNode | Exception]:
-    """The notebooks that are executed whole, or what went wrong."""
+def _depends(name: str) -> list[str]:
+    """What a notebook imports; of a problem set the stubs and checks of its modules, of which it needs no other."""
+    notebook = f"book/notebooks/{name}.ipynb"
+    code = "\n".join(
+        cell.source for cell in nbformat.reads(TEXTS[name], as_version=4).cells if cell.cell_type == "code"
+    )
+    if name not in problem_sets():
+        return [notebook, *_names(closure_of_code(code, BOOK / "notebooks").files)]
+    parts = ("attention/{}.py", "selfcheck/checks/{}.py", "selfcheck/catalogue/{}.toml", "selfcheck/recorded/{}.json")
+    of_modules = [f"src/{part.format(module)}" for module in modules_of(name) for part in parts]
+    return [notebook, "src/attention/__init__.py", "src/selfcheck/*.py", "src/selfcheck/*/__init__.py", *of_modules]
 
-    def attempt(name: str) -> nbformat.NotebookNode | Exception:
-        try:
-            return execute(TEXTS[name], machine, machine.folder / "work" / name)
-        except Exception as problem:  # told apart by name, below
-            return problem
 
-    with ThreadPoolExecutor(2) as pool:
-        return dict(zip(WHOLE, pool.map(attempt, WHOLE), strict=True))
+def _names(files: Iterable[Path]) -> list[str]:
+    return sorted(file.relative_to(ROOT).as_posix() for file in files)
 
 
 def test_the_course_is_not_there_before_it_is_fetched(machine: Machine) -> None:
@@ -67,11 +74,10 @@ def test_the_course_is_not_there_before_it_is_fetched(machine: Machine) -> None:
     assert done.stdout == "[] torch\n", done.stderr
 
 
+@pytest.mark.proof(depends=_depends, ignores=["src/selfcheck", "src/attention", "book/_config.yml", "book/notebooks"])
 @pytest.mark.parametrize("name", WHOLE)
-def test_notebook_runs_from_the_first_cell_to_the_last(name: str, executed: dict, machine: Machine) -> None:
-    notebook = executed[name]
-    if isinstance(notebook, Exception):
-        raise notebook
+def test_notebook_runs_from_the_first_cell_to_the_last(name: str, machine: Machine) -> None:
+    notebook = execute(TEXTS[name], machine, machine.folder / "work" / name)
     fetched = machine.folder / "work" / name / repository().name
     kind = "src" if name in problem_sets() else "solutions"
     assert notebook.cells[-1].outputs[0].text == f"attention: {fetched / kind / 'attention'}\n"
@@ -100,18 +106,21 @@ def test_first_cell_of_every_other_notebook_runs_twice_and_fetches_once(machine:
         assert first == str(work / name / repository().name / "solutions")
 
 
-def test_a_cell_that_fails_is_shown_with_its_traceback(
-    machine: Machine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_cell_that_fails_is_shown_with_its_traceback(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
-    monkeypatch.setattr(execute_notebooks, "texts", lambda: {Path("broken.ipynb"): nbformat.writes(broken)})
+    monkeypatch.setattr(notebooks, "texts", lambda: {Path("broken.ipynb"): nbformat.writes(broken)})
     monkeypatch.setattr(Machine, "made", lambda _: machine)
-    assert execute_notebooks.main([]) == 1
-    captured = capsys.readouterr()
-    assert "broken: fails" in captured.out and "0 of 1 notebooks" in captured.out
-    assert "ZeroDivisionError" in captured.err and "1 / 0" in captured.err
+    done = CliRunner().invoke(main, ["notebooks"])
+    assert done.exit_code == 1
+    assert "broken: fails" in done.stdout and "0 of 1 notebooks" in done.stdout
+    assert "ZeroDivisionError" in done.stderr and "1 / 0" in done.stderr
+
+
+def test_a_notebook_that_is_not_there_is_named_with_those_that_are() -> None:
+    done = CliRunner().invoke(main, ["notebooks", "04-masks", "ps99"])
+    assert done.exit_code == 2 and "no notebook ps99; there are" in done.stderr and "ps9" in done.stderr
 
 
 def test_a_machine_inside_the_repository_is_refused() -> None:
     with pytest.raises(ValueError, match="inside the repository"):
-        Machine.made(execute_notebooks.ROOT / "course" / "machine")
+        Machine.made(ROOT / "course" / "machine")

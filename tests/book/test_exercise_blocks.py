@@ -6,10 +6,11 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup, Tag
+from bs4 import BeautifulSoup, SoupStrainer, Tag
 
 from autograder.build.exercise_text import chapter_page, label, points_text, slug, solution_text, stub_text
 from autograder.build.urls import colab_url
@@ -21,19 +22,26 @@ def _name(exercise: Exercise) -> str:
     return f"{exercise.number} {exercise.symbol}"
 
 
+@cache
+def _all_blocks(site: Path, page: str) -> dict[str, Tag]:
+    """Every exercise block of a page by its id."""
+    article = SoupStrainer("article")
+    soup = BeautifulSoup((site / f"{page}.html").read_text("utf-8"), "html.parser", parse_only=article)
+    return {block["id"]: block for block in soup.select(".exercise[id]")}
+
+
 def _blocks(exercise: Exercise, site: Path) -> list[Tag]:
     """The block in the chapter and the block in the problem set."""
     places = [
         (chapter_page(exercise), label(exercise)),
         (f"problem-sets/{exercise.problem_set}", f"{exercise.problem_set}-{slug(exercise)}"),
     ]
-    found = []
+    blocks = []
     for page, name in places:
-        soup = BeautifulSoup((site / f"{page}.html").read_text("utf-8"), "html.parser")
-        block = soup.find(id=name.lower().replace("_", "-"))
+        block = _all_blocks(site, page).get(name.lower().replace("_", "-"))
         assert block is not None, f"{page} does not show exercise {exercise.number}"
-        found.append(block)
-    return found
+        blocks.append(block)
+    return blocks
 
 
 def _words(text: str) -> str:

@@ -1,18 +1,26 @@
-"""Every page in a real browser: it asks nobody else, fits a phone and needs no JavaScript for its formulas."""
+"""Every page: in a real browser it asks nobody else and fits a phone, and each of its links leads somewhere.
+
+One test per page makes all observations; what it finds is listed, each with the page and the place.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext, Request
 
-from autograder.course.paths import ROOT
+from autograder.build.notebooks import texts
+from autograder.build.urls import colab_url, notebook_name
+from autograder.course.paths import BOOK, ROOT
 
-from .pages import all_pages
+from .pages import all_pages, notebook_pages, parsed
 
-PHONE = {"width": 390, "height": 844}
+COLAB = re.compile(r"https://colab\.research\.google\.com/\S*?/blob/[^/]+/(\S+\.ipynb)")
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 #: The formulas that are not drawn: a box without a size, or text in a font that did not arrive.
 UNDRAWN = """() => [...document.querySelectorAll('.katex-html')].filter(e => e.checkVisibility())
@@ -20,61 +28,132 @@ UNDRAWN = """() => [...document.querySelectorAll('.katex-html')].filter(e => e.c
     .map(e => e.textContent)"""
 
 
+@pytest.fixture(scope="module")
+def generated() -> dict[Path, str]:
+    return texts()
+
+
 @pytest.mark.parametrize("page", all_pages())
-def test_no_request_leaves_the_page_and_it_fits_a_phone(page: str, browser: Browser, address: str) -> None:
-    context = browser.new_context(viewport=PHONE)
-    asked, said = [], []
-    context.route(
-        lambda url: not url.startswith(address), lambda route: (asked.append(route.request.url), route.abort())
-    )
-    tab = context.new_page()
-    tab.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("requestfailed", lambda request: said.append(f"not loaded: {request.url}"))
+def test_page(page: str, phone: BrowserContext, address: str, site: Path, generated: dict[Path, str]) -> None:
+    soup = parsed(site, page)
+    findings = [
+        *in_a_browser(phone, address, page),
+        *in_its_formulas(site, page, soup),
+        *in_its_head(site, page, soup),
+        *in_its_pictures(soup),
+        *in_its_notebook(site, page, soup, generated),
+        *in_its_links(site, page, soup),
+    ]
+    assert [f"{page}: {finding}" for finding in findings] == []
+
+
+def in_a_browser(phone: BrowserContext, address: str, page: str) -> Iterator[str]:
+    """Requests that leave the page, what fails or is said on the console, undrawn formulas, and overflow on a phone."""
+    findings: list[str] = []
+
+    def note(request: Request) -> None:
+        if not request.url.startswith((address, "data:", "blob:")):
+            findings.append(f"it asks for {request.url}")
+
+    tab = phone.new_page()
+    tab.on("request", note)
+    tab.on("console", lambda one: findings.append(f"console: {one.text}") if one.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda error: findings.append(f"script: {error}"))
+    tab.on("requestfailed", lambda request: findings.append(f"not loaded: {request.url}"))
     response = tab.goto(f"{address}{page}.html", wait_until="load")
     tab.wait_for_timeout(200)  # what scripts ask for after the load
-    overflow = tab.evaluate(OVERFLOW)
-    context.close()
-    assert response.ok
-    assert asked == []
-    assert said == []
-    assert overflow <= 0, f"{page} scrolls sideways by {overflow} px on a phone"
+    overflow, undrawn = tab.evaluate(OVERFLOW), tab.evaluate(UNDRAWN)
+    tab.close()
+    if not response.ok:
+        yield f"the server answers {response.status}"
+    yield from findings
+    if overflow > 0:
+        yield f"it scrolls sideways by {overflow} px on a phone"
+    yield from (f"the formula {formula[:60]!r} is not drawn" for formula in undrawn)
 
 
-@pytest.mark.parametrize("page", all_pages())
-def test_formulas_need_no_javascript(page: str, browser: Browser, address: str, site: Path) -> None:
-    article = BeautifulSoup((site / f"{page}.html").read_text("utf-8"), "html.parser").find("article")
+def in_its_formulas(site: Path, page: str, soup: BeautifulSoup) -> Iterator[str]:
+    """Formulas that would need a script: not rendered in the page, or without KaTeX's style in its head."""
+    article = soup.find("article")
     formulas = article.select(".math")
-    assert all(formula.select_one(".katex-html") for formula in formulas)
-    assert not article.select(".katex-error")
-    if not formulas:
-        return
-    context = browser.new_context(java_script_enabled=False, viewport=PHONE)
-    tab = context.new_page()
-    tab.goto(f"{address}{page}.html", wait_until="load")
-    undrawn = tab.evaluate(UNDRAWN)
-    context.close()
-    assert undrawn == []
+    yield from (f"no KaTeX in {one.get_text()[:60]!r}" for one in formulas if not one.select_one(".katex-html"))
+    yield from (f"KaTeX refuses {one.get_text()[:60]!r}" for one in article.select(".katex-error"))
+    styles = [link["href"].split("?")[0] for link in soup.head.find_all("link", rel="stylesheet")]
+    files = [(site / page).parent.joinpath(style).resolve() for style in styles if style.endswith("katex.min.css")]
+    if formulas and not any(file.is_file() for file in files):
+        yield "it has formulas, but not KaTeX's style"
 
 
-@pytest.mark.parametrize("page", all_pages())
-def test_every_picture_is_described(page: str, site: Path) -> None:
-    soup = BeautifulSoup((site / f"{page}.html").read_text("utf-8"), "html.parser")
+def in_its_head(site: Path, page: str, soup: BeautifulSoup) -> Iterator[str]:
+    """A missing description, or an icon that is not there."""
+    described = soup.head.find_all("meta", attrs={"name": "description"})
+    if len(described) != 1 or len(described[0]["content"]) < 40:
+        yield f"it needs one description of 40 characters or more, got {[one['content'] for one in described]}"
+    icon = soup.head.find("link", rel="icon")
+    if icon is None or not (site / page).parent.joinpath(icon["href"].split("?")[0]).resolve().is_file():
+        yield f"its icon is not there: {icon}"
+
+
+def in_its_pictures(soup: BeautifulSoup) -> Iterator[str]:
+    """Pictures without words."""
     for picture in soup.select("article img"):
         description = picture.get("alt", "")
-        assert description, f"{page}: {picture['src']} has no alternative text"
-        assert not description.startswith("../_images/"), f"{page}: {picture['src']} is described by its file's name"
-        assert "_images/" not in description
+        if not description:
+            yield f"{picture['src']} has no alternative text"
+        if "_images/" in description:
+            yield f"{picture['src']} is described by its file's name"
 
 
-@pytest.mark.parametrize("page", all_pages())
-def test_every_page_has_a_description_and_its_own_icon(page: str, site: Path) -> None:
-    head = BeautifulSoup((site / f"{page}.html").read_text("utf-8"), "html.parser").head
-    described = head.find_all("meta", attrs={"name": "description"})
-    assert len(described) == 1
-    assert len(described[0]["content"]) >= 40
-    icon = head.find("link", rel="icon")
-    assert (site / page).parent.joinpath(icon["href"].split("?")[0]).resolve().is_file()
+def in_its_notebook(site: Path, page: str, soup: BeautifulSoup, generated: dict[Path, str]) -> Iterator[str]:
+    """Buttons and links to notebooks that are not the generated ones."""
+    linked = [link for link in _links(soup) if link.startswith("https://colab")]
+    for link in linked:
+        name = COLAB.fullmatch(link)
+        if not name or BOOK.parent / name[1] not in generated:
+            yield f"{link} is no generated notebook"
+    if page in notebook_pages():
+        notebook = notebook_name(page)
+        if colab_url(notebook) not in linked:
+            yield "it does not lead to its notebook on Colab"
+        if (site / "_sources" / f"{page}.ipynb").read_text("utf-8") != generated[BOOK / f"notebooks/{notebook}.ipynb"]:
+            yield "the notebook to download is not the generated one"
+        return
+    if soup.select(".dropdown-launch-buttons"):
+        yield "it has launch buttons, but no notebook"
+    yield from (
+        f"{link}: it has no notebook" for link in _links(soup) if link.endswith(".ipynb") and "_sources" in link
+    )
+
+
+def in_its_links(site: Path, page: str, soup: BeautifulSoup) -> Iterator[str]:
+    """Links inside the book that lead nowhere."""
+    for link in _links(soup):
+        if re.match(r"[a-z]+:|//", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = ((site / page).parent / path).resolve() if path else site / f"{page}.html"
+        if not target.is_file():
+            yield f"it links to {link}, which is no file"
+        elif anchor and target.suffix == ".html" and anchor not in _anchors(target):
+            yield f"it links to {link}, where there is no #{anchor}"
+
+
+def _links(soup: BeautifulSoup) -> list[str]:
+    return [link["href"] for link in soup.find_all("a", href=True)]
+
+
+@cache
+def _anchors(page: Path) -> frozenset[str]:
+    return frozenset(re.findall(r'\bid="([^"]+)"', page.read_text("utf-8")))
+
+
+def test_formulas_are_drawn_where_no_script_runs(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{address}chapters/03-scores.html", wait_until="load")
+    drawn, undrawn = tab.locator("article .katex-html").count(), tab.evaluate(UNDRAWN)
+    context.close()
+    assert drawn > 100 and undrawn == []
 
 
 @pytest.mark.parametrize(
@@ -87,7 +166,7 @@ def test_axe_finds_no_barrier(page: str, theme: str, browser: Browser, address: 
     tab.add_init_script(f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')")
     tab.goto(f"{address}{page}.html", wait_until="load")
     tab.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8"))
-    found = tab.evaluate("axe.run(document, {resultTypes: ['violations']}).then(result => result.violations)")
+    violations = tab.evaluate("axe.run(document, {resultTypes: ['violations']}).then(result => result.violations)")
     context.close()
-    barriers = [f"{barrier['id']}: {barrier['nodes'][0]['html'][:120]}" for barrier in found]
+    barriers = [f"{barrier['id']}: {barrier['nodes'][0]['html'][:120]}" for barrier in violations]
     assert barriers == []

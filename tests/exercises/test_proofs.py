@@ -15,11 +15,12 @@ from selfcheck.recorded import plans_of, visible_keys
 from selfcheck.verdict import judge
 
 from . import lazy
+from .parts import proof_of_an_exercise
 
 SECRETS = [b"one course", b"another course"]
 ALL = exercises()
 name_of = "{0.number}-{0.id}".format
-parts = pytest.mark.parametrize("exercise", ALL, ids=name_of)
+each = pytest.mark.parametrize("exercise", ALL, ids=name_of)
 hidden = pytest.mark.parametrize(
     ("exercise", "secret"),
     [
@@ -31,28 +32,34 @@ hidden = pytest.mark.parametrize(
 )
 
 
-@parts
+@proof_of_an_exercise
+@each
 def test_every_misconception_fails_a_visible_check_and_is_named(exercise):
     assert proofs.misconceptions_fail(exercise) == []
 
 
+@proof_of_an_exercise
 @hidden
 def test_every_misconception_is_named_on_hidden_draws_too(exercise, secret):
     assert proofs.misconceptions_are_named(exercise, secret) == []
 
 
+@proof_of_an_exercise
 @hidden
 def test_alternatives_get_full_marks(exercise, secret):
     assert len(proofs.alternatives_here(exercise)) >= 3
     assert proofs.alternatives_pass(exercise, secret) == []
 
 
-@parts
+@proof_of_an_exercise
+@each
 def test_the_reference_gets_full_marks_and_answers_every_call(exercise):
     assert proofs.reference_passes(exercise, SECRETS[0]) == []
 
 
-@parts
+@pytest.mark.proof(ignores="solutions/attention/*.py")  # all stubs are written; what the exercise imports is used
+@proof_of_an_exercise
+@each
 def test_the_stub_gets_nothing_and_a_friendly_text(exercise, tmp_path):
     assert stubs.write_stubs(tmp_path / "attention") == []
     keys = proofs.keys_of(exercise, GradingPolicy(SECRETS[0]))
@@ -66,6 +73,7 @@ def test_the_stub_gets_nothing_and_a_friendly_text(exercise, tmp_path):
     assert any(f"not started yet: exercise {number}" in one.message for one in result.checks)
 
 
+@proof_of_an_exercise
 @pytest.mark.parametrize("exercise", [one for one in ALL if not trains_a_model(one)], ids=name_of)
 def test_an_answer_that_does_nothing_gets_nothing(exercise):
     keys = proofs.keys_of(exercise, GradingPolicy(SECRETS[0]))
@@ -76,7 +84,8 @@ def test_an_answer_that_does_nothing_gets_nothing(exercise):
         assert not earned, f"{name} earns {earned}"
 
 
-@parts
+@proof_of_an_exercise
+@each
 def test_inputs_discriminate(exercise):
     """Each visible check fails at least one misconception, and by a margin: ten times its tolerance."""
     for key in visible_keys(exercise):
@@ -89,7 +98,8 @@ def test_inputs_discriminate(exercise):
             assert first_difference(loose_key, key.expected, wrong), f"{name} differs by little in {key.check.name}"
 
 
-@parts
+@proof_of_an_exercise
+@each
 def test_the_catalogue_entry_is_complete(exercise):
     assert exercise.prompt.strip() and exercise.title and exercise.section
     assert len(exercise.hints) == 3 and all(len(hint) > 20 for hint in exercise.hints)

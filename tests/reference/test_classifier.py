@@ -12,6 +12,7 @@ from torch.nn import functional
 from attention.classifier import PairMatcher, TextClassifier, masked_mean, train_step
 from attention.masks import padding_mask
 
+pytestmark = pytest.mark.proof()
 EXACT = 1e-12
 VOCAB, D_MODEL, HEADS, D_FF = 20, 8, 2, 12
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]

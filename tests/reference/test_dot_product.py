@@ -17,6 +17,7 @@ from attention.dot_product import scaled_dot_product_attention
 from attention.masks import causal_mask
 from attention.worked_example import EXAMPLE, project
 
+pytestmark = pytest.mark.proof()
 EXACT, PRINTED = 1e-12, 5e-5
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 

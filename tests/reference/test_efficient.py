@@ -20,6 +20,7 @@ from attention.dot_product import scaled_dot_product_attention
 from attention.efficient import blockwise_attention, online_softmax
 from attention.masks import causal_mask
 
+pytestmark = pytest.mark.proof()
 ROUNDING = {torch.float64: 1e-12, torch.float32: 2e-6, torch.float16: 2 * 2**-11, torch.bfloat16: 2 * 2**-8}
 DTYPES = list(ROUNDING)
 

@@ -14,6 +14,7 @@ from attention.efficient import KeyValueCache, blockwise_attention, grouped_quer
 from attention.masks import causal_mask
 from attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 
+pytestmark = pytest.mark.proof()
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 
 bounded = settings(max_examples=30, derandomize=True, deadline=None, database=None)

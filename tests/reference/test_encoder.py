@@ -12,6 +12,7 @@ from attention.encoder import Encoder, EncoderLayer
 from attention.masks import causal_mask, padding_mask
 from attention.multi_head import load_torch_weights
 
+pytestmark = pytest.mark.proof()
 TOLERANCE = 1e-10
 D_MODEL, HEADS, D_FF, LAYERS = 6, 2, 7, 3
 BATCH, LENGTH = 3, 5

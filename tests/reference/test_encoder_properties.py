@@ -9,6 +9,7 @@ import torch
 from attention.encoder import Encoder, EncoderLayer, layer_norm
 from attention.masks import causal_mask, padding_mask
 
+pytestmark = pytest.mark.proof()
 EXACT = 1e-12
 D_MODEL, HEADS, D_FF = 6, 2, 7
 orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])

@@ -11,6 +11,8 @@ import torch
 from attention.encoder import EncoderLayer
 from attention.masks import causal_mask, padding_mask
 
+pytestmark = [pytest.mark.proof(), pytest.mark.timeout(900)]
+
 
 @pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="inductor needs a C++ compiler")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # raised inside torch's code generator

@@ -14,6 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from attention.masks import causal_mask, masked_softmax
 from attention.worked_example import EXAMPLE
 
+pytestmark = pytest.mark.proof()
 EXACT = {"rtol": 0.0, "atol": 1e-12}
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 T, F, INF = True, False, math.inf

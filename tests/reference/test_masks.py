@@ -25,6 +25,7 @@ from attention.masks import (
     to_additive,
 )
 
+pytestmark = pytest.mark.proof()
 EXACT = {"rtol": 0.0, "atol": 1e-12}
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]

@@ -15,6 +15,7 @@ from attention.masks import causal_mask, document_mask, padding_mask
 from attention.multi_head import MultiHeadAttention, load_torch_weights, merge_heads, split_heads
 from attention.worked_example import EXAMPLE, self_attention
 
+pytestmark = pytest.mark.proof()
 EXACT = 1e-10
 D_MODEL, HEADS, BATCH = 12, 3, 2
 

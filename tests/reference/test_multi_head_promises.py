@@ -13,6 +13,7 @@ import torch
 from attention.masks import causal_mask, padding_mask
 from attention.multi_head import MultiHeadAttention, load_torch_weights, merge_heads, split_heads
 
+pytestmark = pytest.mark.proof()
 EXACT = 1e-12
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 D_MODEL, HEADS, BATCH = 12, 3, 2

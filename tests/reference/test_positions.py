@@ -16,6 +16,7 @@ from attention import positions as module
 from attention.masks import causal_mask
 from attention.positions import alibi_bias, shift_matrix, sinusoidal_encoding
 
+pytestmark = pytest.mark.proof()
 PRINTED, ROUNDED, MOVED = 6e-5, 1e-6, 2e-5
 
 bounded = settings(max_examples=30, derandomize=True, deadline=None, database=None)

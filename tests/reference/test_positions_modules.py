@@ -22,6 +22,7 @@ from attention.positions import (
     sinusoidal_encoding,
 )
 
+pytestmark = pytest.mark.proof()
 EXACT, ROUNDED = 1e-12, 1e-6
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 MODULES = [PositionalEncoding, LearnedPositionalEmbedding]

@@ -17,6 +17,7 @@ from attention import scores
 from attention.scores import additive_scores, bilinear_scores, dot_scores, scaled_dot_scores
 from attention.worked_example import EXAMPLE, project
 
+pytestmark = pytest.mark.proof()
 EXACT, PRINTED = 1e-12, 5e-5
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 FUNCTIONS = [additive_scores, bilinear_scores, dot_scores, scaled_dot_scores]

@@ -18,6 +18,7 @@ from attention.dot_product import scaled_dot_product_attention
 from attention.scores import additive_scores, bilinear_scores, dot_scores, scaled_dot_scores
 from attention.sequence_to_sequence import attend, hard_attention, local_attention_weights
 
+pytestmark = pytest.mark.proof()
 EXACT = 1e-12
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 bounded = settings(max_examples=40, derandomize=True, deadline=None, database=None)

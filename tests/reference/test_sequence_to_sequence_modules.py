@@ -12,6 +12,7 @@ from torch import nn
 
 from attention.sequence_to_sequence import AttentionDecoder, HierarchicalAttention, attend
 
+pytestmark = pytest.mark.proof()
 EXACT = 1e-12
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 SCORES = ["additive", "bilinear", "dot", "scaled"]

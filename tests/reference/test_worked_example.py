@@ -24,6 +24,10 @@ from autograder.build import stubs
 from autograder.course.paths import REFERENCE
 from selfcheck.checks import worked_example as checks
 
+pytestmark = pytest.mark.proof(
+    depends=["src/selfcheck/catalogue/worked_example.toml", "src/selfcheck/recorded/worked_example.json"],
+    ignores="src/selfcheck/catalogue/*.toml",  # read as a whole
+)
 EXACT, PRINTED = 1e-12, 5e-5
 FIRST_HEAD = [EXAMPLE[name] for name in ("inputs", "w_query", "w_key", "w_value")]
 SECOND_HEAD = [EXAMPLE[name] for name in ("inputs", "w_query2", "w_key2", "w_value2")]

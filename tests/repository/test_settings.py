@@ -115,7 +115,15 @@ def test_both_licences_are_there_and_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "CONTRIBUTING.md", ".github/workflows/ci.yml", ".ci/run", "book/guides/instructor.md"]
+    "name",
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        ".github/workflows/ci.yml",
+        ".github/workflows/nightly.yml",
+        ".ci/run",
+        "book/guides/instructor.md",
+    ],
 )
 def test_every_make_command_that_is_named_exists(name: str) -> None:
     for target, variables in make_calls(text(name).replace("exec make", "    make")):
@@ -125,23 +133,32 @@ def test_every_make_command_that_is_named_exists(name: str) -> None:
 
 
 def test_help_names_what_the_readme_promises() -> None:
-    for target in ("course", "test", "lab", "build", "book", "clean"):
+    for target in ("course", "test", "record", "test-all", "lab", "build", "book", "clean"):
         assert f"make {target}" in text("Makefile").split("help:", 1)[1].split("\n\n")[0]
 
 
-def workflow() -> dict[str, Any]:
-    """The CI workflow, as GitHub reads it."""
-    return yaml.safe_load(text(".github/workflows/ci.yml"))
+def workflow(name: str = "ci") -> dict[str, Any]:
+    """A workflow, as GitHub reads it."""
+    return yaml.safe_load(text(f".github/workflows/{name}.yml"))
 
 
-def commands(job: str) -> list[str]:
-    """What a job of the workflow runs."""
-    return [step["run"] for step in workflow()["jobs"][job]["steps"] if "run" in step]
+def commands(job: str, name: str = "ci") -> list[str]:
+    """What a job of a workflow runs."""
+    return [step["run"] for step in workflow(name)["jobs"][job]["steps"] if "run" in step]
 
 
 def test_the_workflow_runs_the_same_commands_as_everybody() -> None:
     assert "make test" in commands("test")
     assert "make course SERVE=no" in commands("course")
+
+
+def test_every_proof_is_made_anew_each_night_on_every_supported_python() -> None:
+    job = workflow("nightly")["jobs"]["test-all"]
+    assert "make test-all" in commands("test-all", "nightly")
+    assert job["strategy"]["matrix"]["python"] == SUPPORTED
+    (recipe,) = re.findall(r"^test-all:.*\n((?:\t.*\n)+)", text("Makefile"), flags=re.MULTILINE)
+    assert "--records=check" in recipe and "autograder prove" in recipe
+    assert yaml.safe_load(text(".github/workflows/nightly.yml"))[True]["schedule"]  # YAML reads `on` as True
 
 
 def test_the_book_is_published_from_main_and_only_after_the_tests() -> None:

@@ -11,6 +11,9 @@ import pytest
 from autograder.release import bundle as releasing
 from selfcheck.catalogue import exercises
 
+#: Each runs a Python of its own, which imports torch; what it prints follows from the bundle alone.
+pytestmark = pytest.mark.proof(depends=("src", "solutions/attention"))
+
 RIGHT_MASK = """
 
 def causal_mask(query_length, key_length=None, device=None):
@@ -40,7 +43,7 @@ def python(bundle, code, expect=0, **environment):
         "COLUMNS": "200",
     } | environment
     command = [sys.executable, *(["-c", code] if isinstance(code, str) else code)]
-    done = subprocess.run(command, cwd=bundle, env=variables, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=bundle, env=variables, capture_output=True, text=True, timeout=600)
     assert done.returncode == expect, done.stdout + done.stderr
     return done.stdout
 
@@ -211,15 +214,14 @@ except ImportError as error: print(error)
 
 def test_watch_checks_again_on_every_save(bundle):
     code = f"""
-import threading, time
+import time
 from rich.console import Console
 from selfcheck.__main__ import watch
-def save():
-    time.sleep(1.0)
+def save(seconds):
     with open("attention/masks.py", "a") as file:
         file.write({RIGHT_MASK!r})
-threading.Thread(target=save).start()
-watch(Console(), looks=8)
+time.sleep = save  # it is while they wait for the next look that people write
+watch(Console(), looks=1)
 """
     said = python(bundle, code)
     assert "4.2" in said and "passes every visible check" in said

@@ -25,8 +25,8 @@ from ...answer_key.keys import DRAWS, PUBLIC_POLICY
 from ...answer_key.live import live_key, recorded_key
 from ...answer_key.reference import hidden_checks, seed_of, visible_checks
 from ...answer_key.reference_package import NAME, reference
+from ...cores import cores
 from ...course.paths import REFERENCE
-from ...judge import cluster
 from .mutants import Mutant, mutants
 
 CPU_SECONDS = 40  # for one mutant: the checks of the slowest exercise take half of it
@@ -78,9 +78,9 @@ def mutants_of(module: str) -> list[Mutant]:
     return [mutant for mutant in mutants(module, _text(module)) if _judges(module, mutant.where)]
 
 
-def judged(chosen: Sequence[Mutant]) -> Iterator[Outcome]:
-    """The outcome of each mutant, in the order in which they are judged, on all cores."""
-    with multiprocessing.get_context("spawn").Pool(cluster.cores()) as pool:
+def judged(chosen: Sequence[Mutant], processes: int | None = None) -> Iterator[Outcome]:
+    """The outcome of each mutant, as each is known; processes: how many judge them, by default one per core."""
+    with multiprocessing.get_context("spawn").Pool(processes or cores()) as pool:
         yield from pool.imap_unordered(_outcome, chosen)
 
 
@@ -100,12 +100,12 @@ def _outcome(mutant: Mutant) -> Outcome:
         os._exit(0)
     os.close(writing)
     with open(reading, "rb") as file:
-        verdict = file.read().decode()
+        seen_by = file.read().decode()
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
         late = os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGALRM)
-        verdict = "time" if late else "killed"
-    return Outcome(mutant.module, mutant.name, "" if verdict == "survived" else verdict or "killed")
+        seen_by = "time" if late else "killed"
+    return Outcome(mutant.module, mutant.name, "" if seen_by == "survived" else seen_by or "killed")
 
 
 def _first_that_sees(mutant: Mutant, keys: Sequence[Key]) -> str:

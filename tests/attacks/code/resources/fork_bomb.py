@@ -3,6 +3,7 @@
 # module = "worked_example"
 # base = "reference"
 # deserves = { "worked_example.softmax" = 0, "worked_example.self_attention" = 0 }
+# costly = "twenty seconds of every core; thread_bomb and double_fork start what they may"
 # ///
 import os
 

@@ -1,0 +1,109 @@
+"""What an instructor types on a course, and what comes of it."""
+
+import contextlib
+import io
+import json
+import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from autograder import pipeline
+from autograder.__main__ import main
+from autograder.answer_key.reference import ONE_AT_A_TIME
+from autograder.authoring import samples
+from autograder.cli import demonstration
+from autograder.course.folder import Course
+from autograder.intake import submission
+from selfcheck.catalogue import exercises
+
+from .sample_class_course import SETS, TABLE
+from .shared_courses import copy_of, released
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """The first problem set is released."""
+    with released(tmp_path_factory, "ps1") as course:
+        yield course
+
+
+def command(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+def test_no_line_is_lost_while_another_submission_is_compared(tmp_path, monkeypatch, capsys):
+    redirected = threading.Event()
+
+    def compare():
+        with ONE_AT_A_TIME, contextlib.redirect_stdout(io.StringIO()):
+            redirected.set()
+            time.sleep(0.2)
+
+    def judged(*_):
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(compare)
+            redirected.wait()
+            yield "ada", RuntimeError("of this test")
+
+    monkeypatch.setattr(pipeline, "judged", judged)
+    pipeline.grade(Course.open(tmp_path / "course"), "ps1", say=print)
+    assert "ada: not graded" in capsys.readouterr().out
+
+
+def test_the_table_of_the_sample_class_fits_a_terminal_of_80_columns():
+    lines = {name: {"quinn": pipeline.Line("quinn", 77.5, 82, ("a long remark " * 9,), True)} for name in SETS}
+    terminal = Console(width=80, file=io.StringIO())
+    terminal.print(demonstration.summary(lines))
+    shown = terminal.file.getvalue()
+    assert shown.count("77.5") == len(SETS) and "…" not in shown
+    assert len(demonstration.to_look_at(lines)) == len(SETS)
+
+
+def test_mistakes_in_a_commands_use_are_one_line(tmp_path):
+    for arguments in (["grade", "ps9"], ["export", "ps1"], ["report", "ps1"]):
+        done = command(*arguments, "--course", tmp_path / "empty")
+        assert done.exit_code == 1 and "Traceback" not in done.output and done.output.strip()
+
+
+def test_a_submission_comes_in_as_a_zip_or_a_folder(course, tmp_path):
+    one, inbox = TABLE[0], tmp_path / "in"
+    samples.write_submission(one, course, inbox)
+    other = Course.open(tmp_path / "other")
+    done = command("submit", one.problem_set, "--student", "ada", inbox, "--course", other.root)
+    assert done.exit_code == 1 and "run release" in " ".join(done.output.split())
+    shutil.rmtree(other.root)
+    other = copy_of(course, other.root)
+    done = command("submit", one.problem_set, "--student", "../evil", inbox, "--course", other.root)
+    assert done.exit_code == 1 and "student id" in done.output
+    assert command("submit", one.problem_set, "--student", "ada", inbox, "--course", other.root).exit_code == 0
+    packed = shutil.make_archive(tmp_path / "packed", "zip", inbox)
+    assert command("submit", one.problem_set, "--student", "zip", packed, "--course", other.root).exit_code == 0
+    first, second = (submission.submission_of(other, name, one.problem_set) for name in ("ada", "zip"))
+    assert first == second and first.files
+
+
+def test_judge_grades_as_grade_does(course, tmp_path):
+    chosen = [one for one in TABLE if one.problem_set == "ps1" and one.student in ("ada", "carla")]
+    folders = []
+    for number, one in enumerate(chosen):
+        samples.write_submission(one, course, tmp_path / str(number))
+        folders.append(tmp_path / str(number))
+        for module in (tmp_path / str(number) / "attention").glob("*.py"):
+            if module.stem not in ("__init__", "worked_example", "scores"):
+                module.unlink()  # what is judged as zero takes no minute
+    (folders[1] / "attention" / "stray.so").touch()
+    folders[0] = f"{folders[0]}/"  # a folder is called in the answer what it was called in the question
+    done = command("judge", *folders, "--json", tmp_path / "out.json")
+    assert done.exit_code == 0 and "stray.so is no part of the problem set" in done.output
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    for one, folder in zip(chosen, folders, strict=True):
+        entries, expected = found[str(folder)]["exercises"], samples.expected_points(one)
+        assert set(entries) == {exercise.id for exercise in exercises()}
+        assert {name: entries[name]["points"] for name in expected} == expected
+        for check in entries["worked_example.softmax"]["checks"]:
+            assert set(check) == {"check", "verdict", "message", "misconception"}

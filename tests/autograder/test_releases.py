@@ -1,0 +1,123 @@
+"""What learners get: everything they need to check their answers, no solution and no hidden check."""
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.course.paths import REFERENCE, ROOT
+from autograder.course.releases import written_questions
+from autograder.release import bundle as releasing
+from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
+
+from .released_texts import files_of, hidden_words, solution_lines
+from .shared_courses import released
+
+SETS = problem_sets()
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """Every problem set is released."""
+    with released(tmp_path_factory, *SETS) as course:
+        yield course
+
+
+@functools.cache
+def bundle(problem_set):
+    return releasing.bundle(problem_set)
+
+
+@pytest.mark.parametrize("problem_set", SETS)
+def test_nothing_released_holds_a_solution_or_a_hidden_check(course, problem_set):
+    lines, hidden = solution_lines(), hidden_words(exercises())
+    assert len(lines) > 15
+    found = files_of(course.release(problem_set), course.source(problem_set))
+    assert len(found) > 20
+    for path, text in found.items():
+        assert not [line for line in lines if line in text], path
+        assert not [word for word in hidden if word in text], path
+        assert "autograder" not in text, path
+
+
+@pytest.mark.parametrize("module", sorted({exercise.module for exercise in exercises()}))
+def test_a_solution_that_leaks_would_be_noticed(module):
+    lines = solution_lines()
+    assert [line for line in lines if line in (REFERENCE / f"{module}.py").read_text()]
+    assert hidden_words(exercise for exercise in exercises() if exercise.module == module)
+
+
+@pytest.mark.parametrize("problem_set", SETS[1:])
+def test_a_later_problem_set_hands_earlier_answers_out_where_asked(problem_set):
+    earlier, own = SETS[SETS.index(problem_set) - 1], modules_of(problem_set)
+    plain, solved = bundle(problem_set), releasing.bundle(problem_set, [earlier])
+    for module in {module for name in SETS for module in modules_of(name)}:
+        path = f"attention/{module}.py"
+        if module in modules_of(earlier) and module not in own:
+            assert "NotImplementedError" in plain[path] and "NotImplementedError" not in solved[path]
+        else:
+            assert plain.get(path) == solved.get(path)
+    with pytest.raises(ValueError, match=f"before {problem_set}"):
+        releasing.bundle(problem_set, [problem_set])
+
+
+@pytest.mark.parametrize("problem_set", SETS)
+def test_a_bundle_holds_the_checks_of_its_own_and_earlier_problem_sets_only(problem_set):
+    seen = SETS[: SETS.index(problem_set) + 1]
+    modules = {module for name in seen for module in modules_of(name)}
+    files = {Path(name): text for name, text in bundle(problem_set).items()}
+    for folder, suffix in (("attention", ".py"), ("selfcheck/checks", ".py"), ("selfcheck/catalogue", ".toml")):
+        found = {path.stem for path in files if path.parent == Path(folder) and path.suffix == suffix}
+        assert {name for name in found if not name.startswith("_")} == modules
+    for exercise in exercises():
+        recorded = json.loads(files.get(Path(f"selfcheck/recorded/{exercise.module}.json"), "{}"))
+        if exercise.problem_set in seen:
+            assert set(exercise.points) <= set(recorded)
+        else:
+            assert not set(exercise.points) & set(recorded)
+
+
+def test_a_bundle_holds_the_helpers_of_its_checks_and_no_others():
+    found = {name: {Path(path).name for path in bundle(name) if "checks/_" in path} for name in SETS}
+    here = {path.name for path in (ROOT / "src" / "selfcheck" / "checks").glob("_*.py")}
+    assert found["ps3"] == {"__init__.py"}
+    assert found["ps4"] == found["ps3"] | {"_multi_head.py"}
+    assert "_encoder_inputs.py" not in found["ps5"] and "_encoder_inputs.py" in found["ps6"]
+    assert "_efficient_inputs.py" not in found["ps7"] and "_efficient_inputs.py" in found["ps8"]
+    assert found[SETS[-1]] == here
+
+
+def test_a_bundle_holds_the_private_files_of_its_package_and_no_others():
+    found = {name: {Path(path).name for path in bundle(name) if "attention/_" in path} for name in SETS}
+    assert found["ps7"] == {"__init__.py", "_arguments.py"}
+    assert found["ps8"] == found["ps9"] == found["ps7"] | {"_triton_attention.py"}
+
+
+@pytest.mark.proof(depends=("src", "solutions/attention", "book/problem-sets"))
+@pytest.mark.parametrize("problem_set", SETS)
+def test_a_released_folder_checks_right_answers_on_its_own(course, tmp_path, problem_set):
+    folder = shutil.copytree(course.release(problem_set), tmp_path / "unpacked")
+    handed_out = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert handed_out == {*bundle(problem_set), f"{problem_set}.ipynb"}
+    shutil.copytree(REFERENCE, folder / "attention", dirs_exist_ok=True)  # attention of ps2 imports masks of ps3
+    variables = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(folder)}
+    said = ""
+    for module in modules_of(problem_set):
+        command = [sys.executable, "-P", "-m", "selfcheck", module]
+        done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        said += done.stdout
+    for exercise in in_problem_set(problem_set):
+        assert re.search(rf"^{exercise.number} .*: passes every visible check", said, flags=re.MULTILINE)
+
+
+def test_every_problem_set_has_a_question_to_grade_by_hand(course):
+    for problem_set in SETS:
+        notebook = json.loads((course.release(problem_set) / f"{problem_set}.ipynb").read_text())
+        assert written_questions(notebook)

@@ -1,0 +1,55 @@
+"""A run of tests ends with a verdict, whatever a test does to its worker."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFTEST = """
+import pytest
+from tests.scheduling import Groups
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    return Groups(config, log)
+"""
+DIES = "import os, signal\n\ndef test_dies():\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+PASSES = "import time\n\ndef test_{}():\n    time.sleep(0.05)\n"
+HANGS = "import threading\n\ndef test_hangs():\n    threading.Event().wait()\n"
+
+
+def run(folder: Path, files: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
+    """A run of these test files with two workers and this repository's way to share them out."""
+    for name, text in ({"conftest.py": CONFTEST} | files).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadscope", "-p", "no:cacheprovider", *options]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
+
+
+@pytest.mark.parametrize("deadly", [1, 3])
+def test_a_worker_that_is_killed_is_a_failure_and_every_other_test_is_run(deadly, tmp_path):
+    quiet = "".join(map(PASSES.format, "abcd"))
+    files = {f"test_quiet_{letter}.py": quiet for letter in "abc"}
+    files |= {f"test_deadly_{number}.py": PASSES.format("before") + DIES for number in range(deadly)}
+    files["test_deadly_0.py"] += PASSES.format("after")
+    done = run(tmp_path, files)
+    assert done.returncode == 1, done.stdout
+    assert f"{deadly} failed, {12 + deadly + 1} passed" in done.stdout, done.stdout
+    for number in range(deadly):
+        assert re.search(rf"worker 'gw\d+' crashed while running 'test_deadly_{number}.py::test_dies'", done.stdout)
+
+
+def test_a_test_that_hangs_is_ended_and_named_and_the_others_go_on(tmp_path):
+    files = {"test_hangs.py": HANGS + PASSES.format("after"), "test_quiet.py": PASSES.format("quiet")}
+    done = run(tmp_path, files, "-o", "timeout=1")
+    assert done.returncode == 1 and "1 failed, 2 passed" in done.stdout, done.stdout
+    assert re.search(r"FAILED test_hangs.py::test_hangs - Failed: Timeout", done.stdout), done.stdout
+
+
+def test_every_test_has_a_time_limit(pytestconfig):
+    assert float(pytestconfig.getini("timeout")) > 0

@@ -1,0 +1,40 @@
+"""Shares the tests out among the workers: what belongs together runs in one worker, and a worker may die.
+
+xdist's own `--dist loadgroup` would do the former by marks, but xdist 3.8.0 writes the group to `_nodeid`, which pytest
+9.2 no longer reads. Its `loadscope` does not do the latter: of a worker that has died it hands on the groups that are
+done as well, and whoever gets such an empty group waits for ever.
+"""
+
+from __future__ import annotations
+
+import re
+
+from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
+
+EXERCISE = re.compile(r"([a-z_]+)(?:\.[A-Za-z]\w*)?\]$")
+
+
+class Groups(LoadScopeScheduling):
+    """One group per file; of the proofs of the exercises, one per module of the course."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path, _, test = nodeid.partition("::")
+        module = EXERCISE.search(test) if path.startswith("tests/exercises/") else None
+        return module[1] if module else path
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Hand on what a worker has left over, but for the test in which it died; returns that test."""
+        groups = self.assigned_work.pop(node)
+        left = {scope: [test for test, done in tests.items() if not done] for scope, tests in groups.items()}
+        died_in = next((test for tests in left.values() for test in tests), None)
+        if died_in is None:
+            return None
+        for scope, tests in left.items():
+            remaining = {test: False for test in tests if test != died_in}
+            if remaining:
+                self.workqueue[scope] = remaining
+        for other in self.nodes:
+            if other in self.registered_collections:  # one that stands in for a dead worker may be collecting still
+                self._reschedule(other)
+        return died_in
