@@ -15,7 +15,7 @@ from ..authoring.samples import table, write_submission
 from ..console import plain, remarks_line
 from ..course.folder import Course
 from ..course.paths import ROOT
-from ..intake import archive, submission
+from ..intake import archive, store
 from ..pipeline import Line, grade
 from ..report.page import write_html
 from ..report.summary import class_report
@@ -64,11 +64,11 @@ def _prepare(course: Course, problem_set: str) -> None:
         if one.problem_set == problem_set:
             with tempfile.TemporaryDirectory() as place:
                 write_submission(one, course, Path(place))
-                submission.store(course, one.student, problem_set, archive.read_folder(Path(place), problem_set))
+                store.store(course, one.student, problem_set, archive.read_folder(Path(place), problem_set))
 
 
 def _write_feedback(course: Course, problem_set: str, students: list[str]) -> None:
-    from ..gradebook.preprocessor import api
+    from ..gradebook.nbgrader import api
 
     for student in students:
         done = api(course).generate_feedback(problem_set, student, force=True)
@@ -89,7 +89,7 @@ def _table_version() -> str:
 
 
 def _settings_version(course: Course) -> str:
-    return hashlib.sha256(repr((course.settings, course.terms.digest)).encode()).hexdigest()[:12]
+    return hashlib.sha256(repr((course.settings, course.policy.digest)).encode()).hexdigest()[:12]
 
 
 def report_file(course: Course, problem_set: str) -> Path:

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from autograder.gradebook.preprocessor import api
 from pytest import MonkeyPatch, TempPathFactory
 
 from autograder import pipeline
 from autograder.authoring import samples
 from autograder.course.folder import Course
-from autograder.intake import archive, submission
-from autograder.judge import protocol
+from autograder.gradebook.nbgrader import api
+from autograder.intake import archive, store
+from autograder.judge import limits
 from autograder.pipeline import Line
 from selfcheck.catalogue import problem_sets
 
@@ -70,11 +70,11 @@ def _graded(course: Course, problem_set: str, chosen: list[samples.Expected]) ->
         if one.problem_set == problem_set:
             folder = Path(tempfile.mkdtemp(dir=course.root.parent))
             samples.write_submission(one, course, folder)
-            submission.store(course, one.student, problem_set, archive.read_folder(folder, problem_set))
+            store.store(course, one.student, problem_set, archive.read_folder(folder, problem_set))
             shutil.rmtree(folder)
     with MonkeyPatch.context() as patch:
         if problem_set in ENDLESS:
-            patch.setattr(protocol, "SECONDS", LIMIT)
+            patch.setattr(limits, "EXERCISE_CPU_SECONDS", LIMIT)
         lines = {line.student: line for line in pipeline.grade(course, problem_set)}
     assert api(course).generate_feedback(problem_set, force=True)["success"]
     return lines

@@ -302,14 +302,14 @@ def test_a_release_that_fails_or_is_killed_leaves_the_former_one(tmp_path, tmp_p
     with released(tmp_path_factory, "ps1") as bare:
         course = copy_of(bare, tmp_path / "course")
     files = kept(course, "release", "source")
-    with pytest.raises(RuntimeError, match="of this test"), releases.replaced(course, "ps1"):
+    with pytest.raises(RuntimeError, match="of this test"), releases.replacing_release(course, "ps1"):
         course.release("ps1").mkdir(parents=True)
         raise RuntimeError("of this test")
     assert kept(course, "release", "source") == files
     course.release("ps1").rename(course.release("ps1").with_name(".ps1-former"))  # as a kill leaves it
     course.release("ps1").mkdir()
     (course.release("ps1") / "half.py").touch()
-    with pytest.raises(RuntimeError, match="of this test"), releases.replaced(course, "ps1"):
+    with pytest.raises(RuntimeError, match="of this test"), releases.replacing_release(course, "ps1"):
         raise RuntimeError("of this test")
     assert kept(course, "release", "source") == files
     releasing.release(course, "ps1")
@@ -319,7 +319,7 @@ def test_a_release_that_fails_or_is_killed_leaves_the_former_one(tmp_path, tmp_p
     }
     notebook = releases.release_file(course, "ps1")
     assert now[notebook] == files[notebook], "a release that changes nothing does not seem new"
-    assert releases.earlier(course, "ps1") == []
+    assert releases.earlier_notebooks(course, "ps1") == []
 
 
 # What learners do about it

@@ -1,11 +1,9 @@
 """What an instructor types on a course, and what comes of it."""
 
-import contextlib
 import io
 import json
 import shutil
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,12 +12,13 @@ from rich.console import Console
 
 from autograder import pipeline
 from autograder.__main__ import main
-from autograder.answer_key.reference import ONE_AT_A_TIME
+from autograder.answer_key import live
+from autograder.answer_key.reference import visible_checks
 from autograder.authoring import samples
 from autograder.cli import demonstration
 from autograder.course.folder import Course
-from autograder.intake import submission
-from selfcheck.catalogue import exercises
+from autograder.intake import store
+from selfcheck.catalogue import exercises, parts_of
 
 from .sample_class_course import SETS, TABLE
 from .shared_courses import copy_of, released
@@ -36,23 +35,23 @@ def command(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in arguments], catch_exceptions=False)
 
 
-def test_no_line_is_lost_while_another_submission_is_compared(tmp_path, monkeypatch, capsys):
-    redirected = threading.Event()
+def test_no_line_is_lost_while_an_answer_is_computed_beside_it(capsys, monkeypatch):
+    entered, printed = threading.Event(), threading.Event()
 
-    def compare():
-        with ONE_AT_A_TIME, contextlib.redirect_stdout(io.StringIO()):
-            redirected.set()
-            time.sleep(0.2)
+    def slow(x):
+        entered.set()
+        assert printed.wait(60)
+        return x
 
-    def judged(*_):
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(compare)
-            redirected.wait()
-            yield "ada", RuntimeError("of this test")
-
-    monkeypatch.setattr(pipeline, "judged", judged)
-    pipeline.grade(Course.open(tmp_path / "course"), "ps1", say=print)
-    assert "ada: not graded" in capsys.readouterr().out
+    monkeypatch.setattr(live, "reference", lambda exercise: slow)
+    check = visible_checks(parts_of("worked_example.softmax")[0])[0]
+    with ThreadPoolExecutor(1) as pool:
+        key = pool.submit(live.live_key, check, 1)
+        assert entered.wait(60)
+        print("3/7 ada: 5 of 9")
+        printed.set()
+        assert "value" in key.result().expected[0]
+    assert capsys.readouterr().out == "3/7 ada: 5 of 9\n"
 
 
 def test_the_table_of_the_sample_class_fits_a_terminal_of_80_columns():
@@ -83,8 +82,8 @@ def test_a_submission_comes_in_as_a_zip_or_a_folder(course, tmp_path):
     assert command("submit", one.problem_set, "--student", "ada", inbox, "--course", other.root).exit_code == 0
     packed = shutil.make_archive(tmp_path / "packed", "zip", inbox)
     assert command("submit", one.problem_set, "--student", "zip", packed, "--course", other.root).exit_code == 0
-    first, second = (submission.submission_of(other, name, one.problem_set) for name in ("ada", "zip"))
-    assert first == second and first.files
+    first, second = (store.take_in(other, name, one.problem_set).files for name in ("ada", "zip"))
+    assert first == second and first
 
 
 def test_judge_grades_as_grade_does(course, tmp_path):
