@@ -189,7 +189,10 @@ def test_the_level_of_isolation_stands_with_every_grade_and_wherever_grades_are_
     assert json.loads(course.result_file("zoe", "ps1").read_text(encoding="utf-8"))["isolation"] == level
     assert f"isolation: {level}" in (course.root / "reports" / "ps1.html").read_text(encoding="utf-8")
     assert f"(isolation: {level})" in (course.feedback("zoe", "ps1") / "ps1.html").read_text(encoding="utf-8")
-    assert Sandbox("bubblewrap", ("a filter of system calls",)).description == "bubblewrap without a filter of system calls"
+    assert (
+        Sandbox("bubblewrap", ("a filter of system calls",)).description
+        == "bubblewrap without a filter of system calls"
+    )
 
 
 # Tables.
