@@ -105,10 +105,11 @@ def default_pool() -> WorkerPool:
     return WorkerPool()
 
 
-def start_fork_server(sandbox_level: str) -> None:
-    """Start the fork server of this process, where this level uses one: others can be done while it imports torch."""
-    if sandbox_level != "none":
-        default_pool().fork_server()
+def start_fork_server(isolation: str) -> None:
+    """Start this process's fork server, where this level or choice may use one: it imports torch meanwhile."""
+    if isolation != "none":
+        with suppress(OSError):  # without bubblewrap none starts: whoever needs it says so
+            default_pool().fork_server()
 
 
 def is_fork_server_available(sandbox: Sandbox) -> bool:
