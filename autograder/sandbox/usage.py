@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,8 +64,7 @@ class UsageWatch:
             generation = {first.pid: 0}
             for process in [first, *first.children(recursive=True)]:  # parents stand before their children
                 with suppress(psutil.Error), process.oneshot():
-                    memory, times = process.memory_info(), process.cpu_times()
-                    bytes_ = memory.rss - getattr(memory, "shared", 0) + _shared_by(process.pid)
+                    bytes_, times = _memory_of(process), process.cpu_times()
                     in_all += bytes_
                     level = generation.setdefault(process.pid, generation.get(process.ppid(), own_generations - 1) + 1)
                     if level >= own_generations:
@@ -82,9 +82,30 @@ class UsageWatch:
         )
 
 
-def _shared_by(process: int) -> int:
-    """Bytes of memory that a process could share with others and that is no file's; 0 where the kernel does not say."""
-    with suppress(OSError), open(f"/proc/{process}/status", encoding="ascii", errors="replace") as lines:
+def _memory_of(process: psutil.Process) -> int:
+    """Bytes of memory that a process uses, without those of files.
+
+    The kernel shows none of a process whose first thread has ended, and all of it for any thread that is left.
+    """
+    memory = process.memory_info()
+    if memory.rss:
+        return int(memory.rss - getattr(memory, "shared", 0) + _shared_by(f"/proc/{process.pid}"))
+    return max((_memory_of_thread(f"/proc/{process.pid}/task/{thread.id}") for thread in process.threads()), default=0)
+
+
+def _memory_of_thread(folder: str) -> int:
+    with suppress(OSError), open(f"{folder}/statm", encoding="ascii") as file:
+        resident, shared = (int(pages) * os.sysconf("SC_PAGE_SIZE") for pages in file.read().split()[1:3])
+        return resident - shared + _shared_by(folder)
+    return 0
+
+
+def _shared_by(folder: str) -> int:
+    """Bytes of memory that a process could share with others and that is no file's; 0 where the kernel does not say.
+
+    folder: in /proc, that of the process or of one of its threads
+    """
+    with suppress(OSError), open(f"{folder}/status", encoding="ascii", errors="replace") as lines:
         return next((1024 * int(line.split()[1]) for line in lines if line.startswith("RssShmem:")), 0)
     return 0
 

@@ -184,6 +184,24 @@ def test_the_memory_of_the_largest_process_is_marked_by_the_kernel(sandbox):
     assert large.used.peak_mib - small.used.peak_mib >= 256
 
 
+def test_memory_of_a_process_whose_first_thread_has_ended_is_seen(sandbox, monkeypatch):
+    monkeypatch.setattr(limits, "MEMORY_BYTES", 2**30)
+    body = """
+def take():
+    kept = bytearray(b"x" * 2**30)
+    time.sleep(1e6)
+
+def causal_mask(n):
+    if os.fork() == 0:
+        threading.Thread(target=take).start()
+        ctypes.CDLL(None).syscall(60, 0)
+    time.sleep(1e6)
+"""
+    tally, answer = used(sandbox, body, together=False)
+    assert "too much memory" in answer["error"]["text"]
+    assert tally.used.peak_mib >= 2**9, "the limit counts the worker's own memory too, so this may be less than 1 GiB"
+
+
 def test_processes_that_take_memory_together_are_seen_together(sandbox, monkeypatch):
     monkeypatch.setattr(limits, "MEMORY_BYTES", 2**30)
     body = """
