@@ -14,7 +14,7 @@ import pytest
 from autograder import pipeline
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE, ROOT
-from autograder.intake import archive, submission
+from autograder.intake import archive, store
 from autograder.judge import limits
 from autograder.release import bundle
 from autograder.sandbox.bubblewrap import NOBODY
@@ -36,7 +36,7 @@ def outside():
 
 
 def hand_in(course, folder, student, problem_set, files):
-    submission.store(course, student, problem_set, archive.read_folder(write(folder, files), problem_set))
+    store.store(course, student, problem_set, archive.read_folder(write(folder, files), problem_set))
 
 
 @pytest.fixture(scope="session")
