@@ -24,7 +24,8 @@ MALFORMED = (KeyError, ValueError, AttributeError, TypeError, OverflowError, Rec
 
 def lines_of(data: bytes, count: int) -> tuple[bool, list[Line]]:
     """Whether a worker began on the learner's code, and the lines that it said of places below `count`, one of each."""
-    started, lines = False, {}
+    started = False
+    lines: dict[int, Line] = {}
     for raw in data.split(b"\n"):
         try:
             line = json.loads(raw)

@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..sandbox.bubblewrap import Sandbox
@@ -90,9 +91,7 @@ def ask(
             attempts.give_up(waiting)
             break
         asked = [requests[place] for place in waiting]
-        conversation = package.converse(
-            asked, mode, cpu_seconds, lambda lines, waiting=waiting: attempts.are_settled(waiting, lines)
-        )
+        conversation = package.converse(asked, mode, cpu_seconds, partial(attempts.are_settled, waiting))
         if tally is not None:
             tally.add(
                 conversation.used, [(asked[line["place"]].id, line.get("seconds")) for line in conversation.lines]

@@ -71,6 +71,7 @@ class ForkServer:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a process that ignores its children is not told their usage
         self._control = control
         self._filter = control.recv(MESSAGE_BYTES)
+        os.close(os.pidfd_open(os.getpid()))  # or fail now, where this kernel cannot do what `serve` needs
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
         self._selector = selectors.DefaultSelector()
         gc.freeze()  # a collection in a worker would copy the pages of all that is here
@@ -81,14 +82,16 @@ class ForkServer:
         self._selector.register(self._control, selectors.EVENT_READ)
         while True:
             for key, _ in self._selector.select():
-                if key.fileobj is not self._control:
+                if key.fileobj is self._control:
+                    message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 3)
+                    if not message:
+                        return
+                    self._fork_worker(*descriptors)
+                else:
+                    pid, lifeline = key.data
                     self._selector.unregister(key.fileobj)
-                    _report(*key.data, key.fd)
-                    continue
-                message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 3)
-                if not message:
-                    return
-                self._fork_worker(*descriptors)
+                    os.close(key.fd)
+                    _report(pid, lifeline)
 
     def _fork_worker(self, requests: int, answers: int, lifeline: int) -> None:
         """Fork a worker, and watch for its end."""
@@ -111,14 +114,13 @@ class ForkServer:
                 os.close(descriptor)
 
 
-def _report(pid: int, lifeline: int, ended: int) -> None:
+def _report(pid: int, lifeline: int) -> None:
     """Tell the grader what a worker that has ended has used, with every process of its namespace.
 
     Usage is complete where the worker says, by its status, that it has waited for all of them: what nobody waits for
     is counted nowhere.
     """
     _, status, usage = os.wait4(pid, 0)
-    os.close(ended)
     _send_usage(lifeline, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, status == 0)
 
 

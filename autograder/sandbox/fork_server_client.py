@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import select
 import signal
 import socket
 import struct
@@ -75,8 +74,7 @@ class ForkServer:
             os.close(requests_end)
             os.close(answers_end)
             lifeline_end.close()
-        parent = cgroup.delegated_parent() if memory_bytes is not None else None
-        group = _join_cgroup(parent, lifeline, memory_bytes) if parent else None
+        group = _join_cgroup(lifeline, memory_bytes) if memory_bytes is not None else None
         handle = WorkerHandle(
             requests,
             answers,
@@ -112,9 +110,10 @@ class ForkServer:
         """End it, and every worker of it."""
         self._control.close()
         with suppress(psutil.Error):
-            for process in [*psutil.Process(self.pid).children(recursive=True), self._process]:
+            for process in psutil.Process(self.pid).children(recursive=True):
                 with suppress(psutil.Error):
                     process.kill()
+        self._process.kill()
         self._process.wait()
         self._stage.cleanup()
 
@@ -157,10 +156,13 @@ class _Lifeline:
 
     def _receive(self, seconds: float) -> bool:
         """Take in one message; False where none comes in time, or none will."""
-        if self._closed or self._used or not select.select([self._channel], [], [], seconds)[0]:
+        if self._closed or self._used:
             return False
+        self._channel.settimeout(seconds)
         try:
             message, more, _, _ = self._channel.recvmsg(MESSAGE_BYTES, socket.CMSG_SPACE(CREDENTIALS.size))
+        except (TimeoutError, BlockingIOError):
+            return False
         except OSError:
             message, more = b"", []
         if message == b"started":
@@ -174,10 +176,11 @@ class _Lifeline:
         return not self._closed
 
 
-def _join_cgroup(parent: Path, lifeline: _Lifeline, memory_bytes: int) -> cgroup.WorkerCgroup | None:
-    """Put a worker that has read no request yet in a cgroup; None where that does not work."""
-    pid = lifeline.find_pid(START_SECONDS)
-    if pid is None:
+def _join_cgroup(lifeline: _Lifeline, memory_bytes: int) -> cgroup.WorkerCgroup | None:
+    """Put a worker that has read no request yet in a cgroup; None where none may be made."""
+    parent = cgroup.delegated_parent()
+    pid = lifeline.find_pid(START_SECONDS) if parent else None
+    if parent is None or pid is None:
         return None
     group = None
     try:

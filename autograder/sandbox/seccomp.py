@@ -1,4 +1,4 @@
-"""Which system calls a submission may not make: a filter for bubblewrap, made by libseccomp.
+"""Which system calls a submission may not make: seccomp filters, made by libseccomp.
 
 What attention needs of a kernel is memory, files and time. What is refused here is what reaches other processes, other
 namespaces or the kernel itself: the calls behind most ways out of a container.
@@ -39,10 +39,9 @@ LOCKS = (fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_SETLEASE, fcntl.F_NOTIFY, 37, 38
 
 @functools.cache
 def program() -> bytes | None:
-    """The filter as bubblewrap reads it; None where libseccomp is missing."""
-    try:
-        import pyseccomp as seccomp
-    except (ImportError, OSError, RuntimeError):  # the package looks for the library when it is imported
+    """The filter of a submission, as the kernel takes it; None where libseccomp is missing."""
+    seccomp = _libseccomp()
+    if seccomp is None:
         return None
     rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
     refuse = seccomp.ERRNO(errno.EPERM)
@@ -66,16 +65,24 @@ def program() -> bytes | None:
 @functools.cache
 def no_processes() -> bytes:
     """The filter for a process that may start threads and no other process; b"" where libseccomp is missing."""
-    if program() is None:
+    seccomp = _libseccomp()
+    if seccomp is None:
         return b""
-    import pyseccomp as seccomp
-
     rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
     refuse = seccomp.ERRNO(errno.EAGAIN)
     for name in ("fork", "vfork"):
         _add(rules, refuse, name)
     _add(rules, refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, THREAD, 0))
     return _bytes_of(rules)
+
+
+def _libseccomp() -> Any:
+    """The library's Python interface; None where it is missing."""
+    try:
+        import pyseccomp  # type: ignore[import-untyped]
+    except (ImportError, OSError, RuntimeError):  # the package looks for the library when it is imported
+        return None
+    return pyseccomp
 
 
 def _bytes_of(rules: Any) -> bytes:
@@ -85,7 +92,7 @@ def _bytes_of(rules: Any) -> bytes:
         return file.read()
 
 
-def _add(rules: object, action: object, name: str, *conditions: object) -> None:
+def _add(rules: Any, action: Any, name: str, *conditions: Any) -> None:
     with contextlib.suppress(OSError, ValueError):  # this processor, or this libseccomp, does not know the call
         rules.add_rule(action, name, *conditions)
 

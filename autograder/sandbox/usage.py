@@ -85,7 +85,7 @@ class UsageWatch:
 def _memory_of(process: psutil.Process) -> int:
     """Bytes of memory that a process uses, without those of files.
 
-    The kernel reports none for a process whose first thread has ended, and all of it for any thread that is left.
+    The kernel shows none of a process whose first thread has ended, and all of it for any thread that is left.
     """
     memory = process.memory_info()
     if memory.rss:
@@ -103,7 +103,7 @@ def _memory_of_thread(folder: str) -> int:
 def _shared_by(folder: str) -> int:
     """Bytes of memory that a process could share with others and that is no file's; 0 where the kernel does not say.
 
-    folder: the process's folder in /proc, or that of one of its threads
+    folder: in /proc, that of the process or of one of its threads
     """
     with suppress(OSError), open(f"{folder}/status", encoding="ascii", errors="replace") as lines:
         return next((1024 * int(line.split()[1]) for line in lines if line.startswith("RssShmem:")), 0)

@@ -94,6 +94,7 @@ class _Worker:
         died: dict[str, str] = {}  # an exercise that fails once is not tried again
         for exercise in runner.exercises_of(self._request, sys.stdin):
             late = time.monotonic() > end or _seconds_of_children() > budget
+            outcome: dict[str, Any]
             if late or exercise["id"] in died:
                 outcome = {"died": died.get(exercise["id"], "budget")}
             else:

@@ -50,7 +50,7 @@ class WorkerHandle:
         return self.watch.look(self.pid, self._own_generations) > self._memory_bytes
 
 
-def start_program(command: list[str], descriptors: list[int], stdin: int) -> subprocess.Popen:
+def start_program(command: list[str], descriptors: list[int], stdin: int) -> subprocess.Popen[bytes]:
     """Start a program of the sandbox, in a session of its own, with nothing of this process's environment."""
     return subprocess.Popen(
         command,

@@ -92,8 +92,10 @@ class WorkerPool:
         """The properties of a forked worker's isolation; none where this machine allows no nested namespaces."""
         with self.fork_server().worker(None, None) as handle, suppress(OSError, ValueError):
             os.write(handle.requests, handle.preamble)
-            if select.select([handle.answers], [], [], START_SECONDS)[0]:
-                return json.loads(os.read(handle.answers, PROPERTIES_BYTES))
+            poll = select.poll()
+            poll.register(handle.answers, select.POLLIN)
+            if poll.poll(1000 * START_SECONDS):
+                return dict(json.loads(os.read(handle.answers, PROPERTIES_BYTES)))
         return {}
 
 
@@ -103,10 +105,11 @@ def default_pool() -> WorkerPool:
     return WorkerPool()
 
 
-def start_fork_server(sandbox_level: str) -> None:
-    """Start the fork server of this process, where this level uses one: others can be done while it imports torch."""
-    if sandbox_level != "none":
-        default_pool().fork_server()
+def start_fork_server(isolation: str) -> None:
+    """Start this process's fork server, where this level or choice may use one: it imports torch meanwhile."""
+    if isolation != "none":
+        with suppress(OSError):  # without bubblewrap none starts: whoever needs it says so
+            default_pool().fork_server()
 
 
 def is_fork_server_available(sandbox: Sandbox) -> bool:
@@ -138,6 +141,7 @@ def _worker_in_own_sandbox(files: dict[str, bytes], sandbox: Sandbox, memory_byt
         with sandbox.command(stage, program) as (command, descriptors):
             process = start_program(command, [answers_end, *descriptors], subprocess.PIPE)
         os.close(answers_end)
+        assert process.stdin is not None
         is_isolated = sandbox.level != "none"
         own_generations = 2 if is_isolated else 1  # bubblewrap, and the worker
         handle = WorkerHandle(
@@ -153,7 +157,7 @@ def _worker_in_own_sandbox(files: dict[str, bytes], sandbox: Sandbox, memory_byt
             handle.used = handle.watch.at_least(replace(used, complete=is_complete))
 
 
-def _wait_for(process: subprocess.Popen) -> Used:
+def _wait_for(process: subprocess.Popen[bytes]) -> Used:
     """What a worker and all below it have used; what runs in one that does not end by itself is not all counted."""
     end, pid, killed = time.monotonic() + LINGER_SECONDS, 0, False
     while pid == 0:

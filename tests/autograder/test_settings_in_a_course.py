@@ -16,8 +16,7 @@ from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.gradebook.nbgrader import api
 from autograder.gradebook.scores import scores
-from autograder.intake import archive
-from autograder.intake import store as intake
+from autograder.intake import archive, store
 from autograder.release import bundle
 from autograder.report.summary import class_report
 from selfcheck.catalogue import in_problem_set
