@@ -10,6 +10,7 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 from selfcheck.catalogue import Exercise
 from selfcheck.plan import Check, checks_in
@@ -20,11 +21,11 @@ from ..course.paths import REFERENCE
 NAME = "_reference_attention"  # beside a learner's package, which is named attention
 
 
-def reference(exercise: str) -> Callable:
+def reference(exercise: str) -> Callable[..., Any]:
     """The reference's function for an id "module.symbol"."""
     module, _, symbol = exercise.partition(".")
     _package()
-    function = getattr(importlib.import_module(f"{NAME}.{module}"), symbol)
+    function: Callable[..., Any] = getattr(importlib.import_module(f"{NAME}.{module}"), symbol)
     if "torch" in sys.modules:
         # The first multi-threaded exp of a process can be off by 1e-4 (torch 2.13, CPU).
         sys.modules["torch"].set_num_threads(1)
@@ -36,6 +37,8 @@ def _package() -> ModuleType:
     spec = importlib.util.spec_from_file_location(
         NAME, REFERENCE / "__init__.py", submodule_search_locations=[str(REFERENCE)]
     )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"the reference package is not in {REFERENCE}: is this a complete checkout?")
     package = importlib.util.module_from_spec(spec)
     sys.modules[NAME] = package
     spec.loader.exec_module(package)

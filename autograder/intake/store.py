@@ -148,8 +148,12 @@ def _read_mark(path: Path) -> _Mark | None:
         tree = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    digest, remarks = (tree.get("digest"), tree.get("remarks")) if isinstance(tree, dict) else (None, None)
-    sound = isinstance(digest, str) and isinstance(remarks, list) and all(isinstance(text, str) for text in remarks)
+    if not isinstance(tree, dict):
+        return None
+    digest, remarks = tree.get("digest"), tree.get("remarks")
+    if not isinstance(digest, str) or not isinstance(remarks, list):
+        return None
+    sound = all(isinstance(text, str) for text in remarks)
     return _Mark(digest, tuple(remarks), tree.get("cells")) if sound else None
 
 

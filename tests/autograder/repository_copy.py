@@ -16,7 +16,8 @@ IGNORED = shutil.ignore_patterns("__pycache__", "_build", "*.egg-info", ".ipynb_
 #: `build`, but for the recorded answers of modules that nobody has changed: some of them take half a minute.
 BUILD = """
 from itertools import islice
-from autograder.build import generate as build, recorded_answers
+from autograder.build import generate as build
+from autograder.build import recorded_answers
 chosen = tuple(one for one in recorded_answers.exercises() if one.module in {modules!r})
 recorded_answers.exercises = lambda: chosen
 build.strays = lambda files: []
