@@ -108,7 +108,8 @@ def test_grades_of_several_graders_are_told(course):
     assert "versions of the grader" not in report_page.page(class_report(course, "ps1"))
     file_record(course, "old", grader="another")
     found = class_report(course, "ps1")
-    assert "2 versions of the grader" in report_page.page(found) and "2 versions" in in_a_terminal(found)
+    assert "2 versions of the grader: run <code>grade</code> to bring them to one." in report_page.page(found)
+    assert "2 versions" in in_a_terminal(found)
 
 
 def test_time_is_told_by_submission_and_by_exercise_where_the_record_has_it(course):
