@@ -1,4 +1,4 @@
-"""The log of a course, to which every result that is entered adds a line: who got what, when, and why it changed."""
+"""The log of a course, to which every result that is entered adds a line."""
 
 from __future__ import annotations
 

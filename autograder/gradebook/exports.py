@@ -1,4 +1,4 @@
-"""Exports scores: the files that Canvas and Moodle import, a table of everything, and what `nbgrader export` writes."""
+"""Exports scores as tables: of everything, for Canvas, for Moodle, for `nbgrader export`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chain of lines that the log of a course is, and what they say of each student.
+"""The chain of lines that the log of a course is.
 
 A line of JSON for each event, each with the digest of the line before, so that an edit in the middle is noticed. Who
 rewrites all lines that follow is not: keep the digest of the last line elsewhere to notice that too.

@@ -56,12 +56,6 @@ def put_on_file(course: Course, submission: Submission, judged: Result) -> Resul
     return result
 
 
-def latest(course: Course, result: Result) -> Result:
-    """The result on file where it is about the same work by the same rules: another grader may have judged it since."""
-    on_file = read_result(course.result_file(result.student, result.problem_set))
-    return on_file if on_file and on_file.key == result.key and not on_file.grader_error else result
-
-
 def _write(course: Course, result: Result) -> None:
     path = course.result_file(result.student, result.problem_set)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Releases a problem set: notebook, stubs and selfcheck, with no solution and no hidden check among them."""
+"""Releases a problem set: notebook, stubs, selfcheck, no solution, no hidden check."""
 
 from __future__ import annotations
 

@@ -52,14 +52,22 @@ def page(report: ClassReport) -> str:
             },
             bins=binned([points for points, _ in report.totals.values()], report.max_points),
             passes=[
-                (f"{one.number} {one.exercise.title}", one.rate, share_of(one.passed, len(one.points)))
-                for one in report.exercises
+                (
+                    f"{summary.number} {summary.exercise.title}",
+                    summary.rate,
+                    share_of(summary.passed, len(summary.points)),
+                )
+                for summary in report.exercises
             ],
             frequent=[
-                (f"{one.exercise.number} {one.id}", one.count / met[0].count, str(one.count))
-                for one in met[:MOST_PLOTTED]
+                (
+                    f"{misconception.exercise.number} {misconception.id}",
+                    misconception.count / met[0].count,
+                    str(misconception.count),
+                )
+                for misconception in met[:MOST_PLOTTED]
             ],
-            timed=[one for one in report.exercises if one.seconds],
+            timed=[summary for summary in report.exercises if summary.seconds],
         )
     )
 

@@ -1,4 +1,4 @@
-"""Tells which section of the book to reread: its number, title and address."""
+"""Finds the section of the book to reread."""
 
 from __future__ import annotations
 

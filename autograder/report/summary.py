@@ -71,12 +71,12 @@ class ExerciseSummary:
         """Count one learner's verdicts, as they stand in the record."""
         self.points.append(exercise["points"])
         self.max_points = max(self.max_points, exercise["max_points"])
-        self.passed += all(one["verdict"] == PASSED for one in exercise["checks"])
-        for one in exercise["checks"]:
-            name = one.get("check", one["sees"])
+        self.passed += all(check["verdict"] == PASSED for check in exercise["checks"])
+        for check in exercise["checks"]:
+            name = check.get("check", check["sees"])
             hidden = name not in self.exercise.points
-            self.checks.setdefault(name, CheckSummary(one["sees"], hidden)).verdicts[one["verdict"]] += 1
-        self.misconceptions.update({one["misconception"] for one in exercise["checks"] if one["misconception"]})
+            self.checks.setdefault(name, CheckSummary(check["sees"], hidden)).verdicts[check["verdict"]] += 1
+        self.misconceptions.update({check["misconception"] for check in exercise["checks"] if check["misconception"]})
         if isinstance(exercise.get("seconds"), int | float):
             self.seconds.append(exercise["seconds"])
 
@@ -151,8 +151,8 @@ def _met(exercise: Exercise, name: str, count: int) -> Met:
 
 def class_report(course: Course, problem_set: str) -> ClassReport:
     """The report, from the verdicts on file and the submitted modules; FileNotFoundError where nothing was graded."""
-    report = ClassReport(problem_set, [ExerciseSummary(one) for one in in_problem_set(problem_set)])
-    summaries = {one.id: one for one in report.exercises}
+    report = ClassReport(problem_set, [ExerciseSummary(exercise) for exercise in in_problem_set(problem_set)])
+    summaries = {summary.id: summary for summary in report.exercises}
     for student, record in _records(course, problem_set):
         if record is None:
             report.looks[student] = [DAMAGED]
@@ -160,7 +160,7 @@ def class_report(course: Course, problem_set: str) -> ClassReport:
             _count(report, summaries, record)
     if not report.totals and not report.looks:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
-    report.exercises = [one for one in report.exercises if one.points]
+    report.exercises = [summary for summary in report.exercises if summary.points]
     known = report.totals.keys() | report.looks.keys()
     report.ungraded = [student for student in course.students(problem_set) if student not in known]
     modules = modules_of(problem_set)

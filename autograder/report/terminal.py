@@ -55,21 +55,21 @@ def _exercises(report: ClassReport) -> Table:
     table.add_column("pass all", no_wrap=True)
     table.add_column("mean", justify="right", no_wrap=True)
     table.add_column("least passed")
-    for one in report.exercises:
-        filled = round(BAR * one.rate)
+    for summary in report.exercises:
+        filled = round(BAR * summary.rate)
         bar = "█" * filled + "░" * (BAR - filled)
         table.add_row(
-            plain(f"{one.number} {one.exercise.symbol}"),
-            f"{bar} {one.passed}/{len(one.points)}",
-            f"{one.mean:.1f}/{one.max_points}",
-            plain(_hardest(one)),
+            plain(f"{summary.number} {summary.exercise.symbol}"),
+            f"{bar} {summary.passed}/{len(summary.points)}",
+            f"{summary.mean:.1f}/{summary.max_points}",
+            plain(_hardest(summary)),
         )
     return table
 
 
-def _hardest(one: ExerciseSummary) -> str:
+def _hardest(summary: ExerciseSummary) -> str:
     """The mechanism that fewest pass; "" where everybody passes all."""
-    worst = min(one.checks.values(), key=lambda check: check.rate, default=None)
+    worst = min(summary.checks.values(), key=lambda check: check.rate, default=None)
     if worst is None or worst.rate == 1:
         return ""
     return f"{worst.verdicts[PASSED]}/{worst.of} {worst.sees}"
@@ -101,4 +101,4 @@ def _indented(line: str) -> RenderableType:
 
 def _names(students: tuple[str, ...]) -> str:
     more = [f"and {len(students) - MOST_NAMED} more"] if len(students) > MOST_NAMED else []
-    return ", ".join([*(printable_line(one, MOST_ID) for one in students[:MOST_NAMED]), *more])
+    return ", ".join([*(printable_line(student, MOST_ID) for student in students[:MOST_NAMED]), *more])

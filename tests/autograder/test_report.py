@@ -2,6 +2,8 @@
 
 import json
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
@@ -10,6 +12,7 @@ from click.testing import CliRunner
 from autograder.__main__ import main
 from autograder.build.urls import site_url
 from autograder.course.folder import Course
+from autograder.course.paths import ROOT
 from autograder.report import page as report_page
 from autograder.report.bins import binned
 from autograder.report.reread import section
@@ -108,7 +111,8 @@ def test_grades_of_several_graders_are_told(course):
     assert "versions of the grader" not in report_page.page(class_report(course, "ps1"))
     file_record(course, "old", grader="another")
     found = class_report(course, "ps1")
-    assert "2 versions of the grader" in report_page.page(found) and "2 versions" in in_a_terminal(found)
+    assert "2 versions of the grader: run <code>grade</code> to bring them to one." in report_page.page(found)
+    assert "2 versions" in in_a_terminal(found)
 
 
 def test_time_is_told_by_submission_and_by_exercise_where_the_record_has_it(course):
@@ -249,3 +253,11 @@ def test_every_number_of_points_is_in_one_bin(most):
     found = binned(list(range(most + 1)), most)
     assert sum(count for _, count in found) == most + 1 and len(found) <= 11
     assert found[-1][0].endswith(str(most))
+
+
+def test_what_the_page_is_made_of_is_shipped_with_the_package():
+    folder = Path(report_page.__file__).parent
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    shipped = {path for pattern in settings["package-data"]["autograder.report"] for path in folder.glob(pattern)}
+    assert shipped == {path for path in folder.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert len(shipped) == 4
