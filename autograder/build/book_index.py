@@ -1,4 +1,4 @@
-"""What the book's pages can refer to: titles, labelled sections, numbered formulas, exercises and cited works."""
+"""Indexes what pages can refer to: titles, labelled sections, numbered formulas, exercises and cited works."""
 
 from __future__ import annotations
 
@@ -77,27 +77,27 @@ class BookIndex:
 
     @cached_property
     def labels(self) -> dict[str, Place]:
-        found = {}
+        places = {}
         for page, text in self.pages.items():
             for name, title in SECTION.findall(text):
-                found[name.lower()] = Place(page, name.lower().replace("_", "-"), title)
+                places[name.lower()] = Place(page, name.lower().replace("_", "-"), title)
         for exercise in exercises():
             name = label(exercise).lower()
-            found[name] = Place(chapter_page(exercise), name.replace("_", "-"), f"Exercise {exercise.number}")
-        return found
+            places[name] = Place(chapter_page(exercise), name.replace("_", "-"), f"Exercise {exercise.number}")
+        return places
 
     @cached_property
     def formulas(self) -> dict[str, Place]:
         """Labelled formulas; their title is their number, the chapter's and then their own."""
-        found = {}
+        places = {}
         for page, text in self.pages.items():
             chapter = CHAPTER.match(page)
             labels = ["".join(groups) for groups in FORMULA.findall(FENCED.sub("", text))]
             for number, name in enumerate(labels, start=1):
-                found[name] = Place(
+                places[name] = Place(
                     page, f"equation-{name}", f"{chapter.group(1)}.{number}" if chapter else str(number)
                 )
-        return found
+        return places
 
     def formula(self, name: str, seen_from: str = "") -> Place:
         if name not in self.formulas:

@@ -164,7 +164,7 @@ def _prompt(exercise: Exercise, page: str, index: BookIndex, policy: GradingPoli
     ]
     if exercise.depends_on:
         needed = [parts_of(name)[0] for name in exercise.depends_on]
-        numbers = [one.number + ("" if policy.weight(one) else " (left out: no points)") for one in needed]
+        numbers = [other.number + ("" if policy.weight(other) else " (left out: no points)") for other in needed]
         facts.append(f"builds on {', '.join(numbers)}")
     title = f"### Exercise {exercise.number}: {exercise.title}"
     return f"{title}\n\n*{' · '.join(facts)}*\n\n{convert(exercise.prompt.strip(), page, index)}"
