@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from selfcheck.catalogue import exercises
 
@@ -122,7 +123,7 @@ def _text(file: Path) -> str:
     return FRONT_MATTER.sub("", file.read_text("utf-8"))
 
 
-def _work(entry: object) -> Work:
+def _work(entry: Any) -> Work:
     people = entry.persons.get("author") or entry.persons.get("editor") or []
     names = [_plain(" ".join([*person.prelast_names, *person.last_names])) for person in people]
     named = " and ".join(names) or _plain(entry.fields.get("title", ""))

@@ -135,6 +135,8 @@ class _Converter(Inline):
 
     def formula(self, block: str) -> list[str]:
         end = FORMULA_END.search(block, 2)
+        if end is None:
+            raise ValueError(f"{self.page}: a formula is opened and not closed: {block}")
         inside = block[2 : end.start()].strip()
         if end[1]:
             inside += f" \\tag{{{self.index.formula(end[1], self.page).title}}}"

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -230,7 +230,7 @@ def _markdown(source: str) -> NotebookNode:
     return v4.new_markdown_cell(source)
 
 
-def _code(source: str, tags: set[str] = frozenset()) -> NotebookNode:
+def _code(source: str, tags: Set[str] = frozenset()) -> NotebookNode:
     cell = v4.new_code_cell(source)
     if tags & HIDDEN:
         cell.metadata["jupyter"] = {"source_hidden": True}
