@@ -5,13 +5,15 @@ Submission → Result → GradebookEntry
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .answer_key import precomputed
 from .course.folder import Course, InvalidStudentId
 from .gradebook.audit_log import Log, NotLogged
-from .gradebook.sync import GradebookSync, NotEntered
+from .gradebook.errors import NotEntered
+from .gradebook.sync import GradebookSync
 from .intake.store import take_in
 from .intake.submission import Submission
 from .judge.cache import put_on_file, result_on_file, task_of
@@ -52,54 +54,47 @@ def grade(
     if regrade:
         for student in students:
             course.result_file(student, problem_set).unlink(missing_ok=True)
+    submissions = _taken_in(course, problem_set, students, isolation)
+    answer_key = functools.partial(precomputed.answer_key, course)
     lines = []
     with GradebookSync(course, problem_set) as sync, Log(course, regrade) as log:
-        for student, submission, outcome in _judged(course, problem_set, students, isolation, scheduler):
-            if isinstance(outcome, Exception) or submission is None:
-                line = _not_judged(student, outcome)
+        for submission, outcome in judged(submissions, answer_key, scheduler):
+            if isinstance(outcome, Exception):
+                line = _not_judged(submission, outcome)
             else:
-                line = _enter(sync, log, submission, outcome)
+                result = put_on_file(course, submission, outcome) if outcome.fresh else outcome
+                line = _entered(sync, log, submission, result)
             lines.append(line)
             score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
-            say(f"{len(lines)}/{len(students)} {student}: {score}")
+            say(f"{len(lines)}/{len(students)} {line.student}: {score}")
     return sorted(lines, key=lambda line: line.student)
-
-
-def _judged(
-    course: Course, problem_set: str, students: list[str], isolation: str, scheduler: str | None
-) -> Iterator[tuple[str, Submission | None, Result | Exception]]:
-    """Each student with the submission and its result, or why there is none, as they are judged."""
-    taken_in = _taken_in(course, problem_set, students, isolation)
-    answer_key = lambda name: precomputed.answer_key(course, name)  # noqa: E731
-    for (student, submission), outcome in judged(taken_in, answer_key, scheduler):
-        if submission and isinstance(outcome, Result) and outcome.fresh:
-            outcome = put_on_file(course, submission, outcome)
-        yield student, submission, outcome
 
 
 def _taken_in(
     course: Course, problem_set: str, students: list[str], isolation: str
-) -> Iterator[tuple[tuple[str, Submission | None], Task | Result | Exception]]:
-    """Each student and submission with the result on file, else with what is to be judged, else with what is wrong."""
+) -> Iterator[tuple[Submission, Task | Result | Exception]]:
+    """Each submission with its result on file, else with what is to be judged, else with why it cannot be."""
     for student in students:
-        submission = None
+        submission = Submission(student=student, problem_set=problem_set, files={}, notebook="")
+        outcome: Task | Result | Exception
         try:
             submission = take_in(course, student, problem_set)
             task = task_of(course, submission, isolation)
-            yield (student, submission), result_on_file(course, submission, task) or task
+            outcome = result_on_file(course, submission, task) or task
         except Exception as error:  # one submission never stops the class
-            yield (student, submission), error
+            outcome = error
+        yield submission, outcome
 
 
-def _enter(sync: GradebookSync, log: Log, submission: Submission, result: Result) -> Line:
+def _entered(sync: GradebookSync, log: Log, submission: Submission, result: Result) -> Line:
     """Put a result that is new into gradebook and log, and one on file where these do not hold it yet."""
     remarks = result.remarks
     if result.grader_error:
         return Line(result.student, None, 0, (*remarks, "grader's fault: not graded; run grade again"), True)
     try:
-        entered = not result.fresh and sync.holds(submission, result)
-        entry = sync.entry(result) if entered else sync.enter(submission, result)
-        log.entered(result.as_json(), entry.by_hand, entry.late)
+        is_entered = not result.fresh and sync.holds(submission, result)
+        entry = sync.entry(result) if is_entered else sync.enter(submission, result)
+        log.entered(result, entry)
     except NotLogged as error:
         remarks = (*remarks, f"entered, but not logged: {error}")
     except NotEntered as error:
@@ -107,7 +102,8 @@ def _enter(sync: GradebookSync, log: Log, submission: Submission, result: Result
     return Line(result.student, result.points, result.max_points, remarks, result.fresh)
 
 
-def _not_judged(student: str, error: Exception) -> Line:
+def _not_judged(submission: Submission, error: Exception) -> Line:
+    student = submission.student
     if isinstance(error, InvalidStudentId):
         return Line(student, None, 0, (f"not graded: {error}. Rename the folder in `submitted`",), True)
     return Line(student, None, 0, (f"grader's fault: {type(error).__name__}: {error}",), True)

@@ -86,7 +86,7 @@ def _live_answers(exercise: Exercise, policy: GradingPolicy) -> list[Answered]:
     return [(live_key(check, seed, names=False).expected, None if names else {}) for check, seed, names in draws]
 
 
-def _key(check: Check, seed: int, names: bool, expected: list[Answer], wrong: Mapping | None) -> Key:
+def _key(check: Check, seed: int, names: bool, expected: list[Answer], wrong: Mapping[str, list[Answer]] | None) -> Key:
     key = Key(check, check.calls(seed), expected, wrong or {}, reveal=False)
     if wrong is not None or not names:
         return key

@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from selfcheck import runner
 from selfcheck.compare import Answer
@@ -24,7 +25,7 @@ OURS = rf"{NAME}|autograder\.answer_key\.misconceptions"  # modules: a wrong ans
 _TORCH_GENERATOR = threading.Lock()
 
 
-def answers_of(symbol: Callable, key: Key) -> list[Answer]:
+def answers_of(symbol: Callable[..., Any], key: Key) -> list[Answer]:
     """What trusted code answers to one input draw."""
     # A filter that stays, and no catch_warnings: that one restores what other threads have set meanwhile.
     warnings.filterwarnings("ignore", module=OURS)
@@ -47,14 +48,15 @@ def recorded_key(check: Check) -> Key:
     return live_key(check, RECORDED_SEED + len(check.name), reveal=True)
 
 
-class WrongAnswers(Mapping):
+class WrongAnswers(Mapping[str, list[Answer]]):
     """What the misconceptions answer to a draw, by name: computed when first asked for, which few grades need.
 
     A misconception that answers as the reference does is left out.
     """
 
     def __init__(self, key: Key) -> None:
-        self._key, self._answers = key, None
+        self._key = key
+        self._answers: dict[str, list[Answer]] | None = None
         self._lock = threading.Lock()  # others who need them wait, and have them
 
     def _computed(self) -> dict[str, list[Answer]]:

@@ -121,7 +121,7 @@ def _print_isolation(wanted: str, scheduler: str | None) -> str:
 @course_command
 def feedback(course: Course, problem_set: str) -> None:
     """Write each student's feedback page for PS."""
-    from ..gradebook.preprocessor import api
+    from ..gradebook.nbgrader import api
 
     graded = [
         student

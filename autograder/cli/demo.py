@@ -67,7 +67,7 @@ def _prepare(course: Course, problem_set: str) -> None:
 
 
 def _write_feedback(course: Course, problem_set: str, students: list[str]) -> None:
-    from ..gradebook.preprocessor import api
+    from ..gradebook.nbgrader import api
 
     for student in students:
         done = api(course).generate_feedback(problem_set, student, force=True)

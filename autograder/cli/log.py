@@ -14,7 +14,7 @@ from ..course.printable import counted, printable_line
 from .course import course_command
 
 if TYPE_CHECKING:
-    from ..gradebook.audit_log import Chain, Event, Line
+    from ..gradebook.log_chain import Chain, Event, Line
 
 MOST = 300  # characters of a text
 MINUTE = len("2030-01-01T12:00")
@@ -32,8 +32,8 @@ def log(course: Course, problem_set: str, student: str | None, check: bool) -> N
     chosen = [event for event in events if student in (None, event["student"])]
     if chosen:
         console.print(_table(problem_set, chosen))
-        for line in dict.fromkeys(map(_run, chosen)):
-            show(line)
+        for run in dict.fromkeys(map(_run, chosen)):
+            show(run)
     else:
         show(f"nothing is logged of {printable_line(student, MOST) + ' in ' if student else ''}{problem_set}")
     for line in lines:
@@ -85,16 +85,16 @@ def _value(value: Any) -> str:
 
 
 def _unlogged(course: Course, problem_set: str, chain: Chain) -> Iterator[str]:
-    """Records on file that are not what was logged last."""
-    from ..judge.cache import read_record
+    """Results on file that are not what was logged last."""
+    from ..judge.cache import read_result
 
     for path in sorted((course.root / "results" / problem_set).glob("*.json")):
-        record = read_record(path)
-        if record is None or record["grader_error"]:
+        result = read_result(path)
+        if result is None or result.grader_error:
             continue
-        standing = chain.standings.get((record["student"], problem_set))
-        if standing is None or not standing.holds(record):
-            name = printable_line(record["student"], MOST)
+        standing = chain.standings.get((result.student, problem_set))
+        if standing is None or not standing.holds(result):
+            name = printable_line(result.student, MOST)
             yield f"{name}: the record on file is not what was logged last; run grade, and compare if it stays so"
 
 
@@ -105,6 +105,6 @@ def _check(course: Course, problem_set: str, lines: list[Line], chain: Chain) ->
         show(trouble, style="red")
     breaks = sum(line.breaks for line in lines)
     if breaks or unlogged:
-        found = counted(breaks, "break"), counted(len(lines), "line"), counted(len(unlogged), "record")
-        raise RuntimeError("{} in the {} of the log, {} not in it".format(*found))
+        counts = counted(breaks, "break"), counted(len(lines), "line"), counted(len(unlogged), "record")
+        raise RuntimeError("{} in the {} of the log, {} not in it".format(*counts))
     console.print(plain(f"the log is whole: {counted(len(lines), 'line')}, the digest of the last is {chain.digest}"))

@@ -51,7 +51,8 @@ class GradingPolicy:
         """The policy of one problem set: a change that concerns another one leaves it as it is."""
         ids, modules = {exercise.id for exercise in in_problem_set(problem_set)}, modules_of(problem_set)
         weights = tuple((name, weight) for name, weight in self.weights if name in ids)
-        return replace(self, weights=weights, extra=tuple((module, source) for module, source in self.extra if module in modules))
+        extra = tuple((module, source) for module, source in self.extra if module in modules)
+        return replace(self, weights=weights, extra=extra)
 
     def with_points(self, exercise: Exercise) -> Exercise:
         """An exercise of the catalogue with its points under this policy."""

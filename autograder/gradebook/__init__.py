@@ -1,4 +1,5 @@
-"""nbgrader: writes results into its gradebook and notebooks, reads marks and penalties, exports scores, keeps the log.
+"""The nbgrader adapter: enters results into its gradebook, reads scores back, exports them, keeps the log.
 
-`sync.Entering` writes; `scores.scores` and `exports.export` read; `audit_log.Log` records what changed and why.
+`sync.GradebookSync` writes; `scores.scores` and `exports.export` read; `audit_log.Log` records what changed, with the
+reason; `nbgrader.api` is nbgrader's own interface on a course.
 """

@@ -1,4 +1,4 @@
-"""Tells what is wrong with nbgrader's gradebook, a file or on a server, and what helps."""
+"""Explains errors of nbgrader's database, a file or a server, to an instructor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import closing
 
 from ..course.folder import Course
 
-IMPATIENCE = 0.2  # seconds to wait for another program that was not done within a longer time
+SHORT_LOCK_TIMEOUT = 0.2  # seconds to wait for another program that was not done within a longer time
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -21,7 +21,7 @@ AWAY_STATES = ("08", "57P0", "53300")  # no connection, a server that stops or s
 
 
 class NotEntered(Exception):
-    """A verdict that is not in the gradebook; its text says why, and what helps."""
+    """A result that is not in the gradebook; its text says why, and what to do."""
 
 
 class GradebookDamaged(RuntimeError):
@@ -34,19 +34,19 @@ def check_gradebook(course: Course) -> None:
     if not path.exists():
         return
     try:
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=IMPATIENCE)) as db:
-            (said,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=SHORT_LOCK_TIMEOUT)) as db:
+            (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
     except sqlite3.OperationalError:
-        return  # another program writes to it: told where it matters
+        return  # another program writes to it: GradebookSync waits for it, or reports it
     except sqlite3.DatabaseError as error:
-        said = error
-    if said != "ok" and not _elsewhere(course):
-        raise _damaged(course, str(path), said)
+        verdict = error
+    if verdict != "ok" and not _elsewhere(course):
+        raise _damaged(course, str(path), verdict)
 
 
 def _elsewhere(course: Course) -> bool:
     """Whether the course's settings name another gradebook."""
-    from .preprocessor import configuration
+    from .nbgrader import configuration
 
     return "db_url" in configuration(course).CourseDirectory
 
@@ -63,20 +63,23 @@ def is_away(error: BaseException) -> bool:
 
 def _unanswered(error: BaseException) -> BaseException | None:
     """What a database's driver said when its server did not take a question."""
-    for one in _causes(error):
-        unasked = type(one).__name__ in ("OperationalError", "InterfaceError", "DatabaseError") and _state(one) == ""
-        if unasked or (_state(one) or "-").startswith(AWAY_STATES):
-            return one
+    for cause in _causes(error):
+        kind, state = type(cause).__name__, _state(cause)
+        unasked = kind in ("OperationalError", "InterfaceError", "DatabaseError") and state == ""
+        if unasked or (state or "-").startswith(AWAY_STATES):
+            return cause
     return None
 
 
 def is_overtaken(error: BaseException) -> bool:
     """Whether another program was first: who looks again sees what it wrote."""
-    return _has_state(error, BUSY_STATES[1:]) or any(type(one).__name__ == "IntegrityError" for one in _causes(error))
+    return _has_state(error, BUSY_STATES[1:]) or any(
+        type(cause).__name__ == "IntegrityError" for cause in _causes(error)
+    )
 
 
-def told(course: Course, error: Exception, place: str = "") -> NotEntered | GradebookDamaged:
-    """What went wrong while a verdict was entered, in words that help.
+def explained(course: Course, error: Exception, place: str = "") -> NotEntered | GradebookDamaged:
+    """What went wrong while a result was entered, as an error whose text says what to do.
 
     place: the gradebook's file, or its address; "" for the course's own file
     """
@@ -97,7 +100,7 @@ def _damaged(course: Course, place: str, why: object) -> GradebookDamaged:
 
 def _reason(course: Course, error: Exception, place: str) -> str:
     codes = _codes(error)
-    system = next((one for one in _causes(error) if isinstance(one, OSError)), None)
+    system = next((cause for cause in _causes(error) if isinstance(cause, OSError)), None)
     if is_busy(error):
         return f"another program holds the gradebook {place}: run grade again when it is done"
     away = _unanswered(error)
@@ -107,21 +110,21 @@ def _reason(course: Course, error: Exception, place: str) -> str:
         return "the disk is full: make room, and run grade again"
     if system:
         return f"{system.filename or course.root}: {system.strerror or system}; mend that, and run grade again"
-    said = _first_line(error.args[0] if error.args else error)
-    return said if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__}: {said}"
+    text = _first_line(error.args[0] if error.args else error)
+    return text if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__}: {text}"
 
 
-def _first_line(said: object) -> str:
-    return (str(said).strip().splitlines() or ["no reason given"])[0]
+def _first_line(text: object) -> str:
+    return (str(text).strip().splitlines() or ["no reason given"])[0]
 
 
 def _codes(error: BaseException) -> set[int]:
     """SQLite's primary codes among what an error came from."""
-    return {getattr(one, "sqlite_errorcode", 0) & 0xFF for one in _causes(error)}
+    return {getattr(cause, "sqlite_errorcode", 0) & 0xFF for cause in _causes(error)}
 
 
 def _state(error: BaseException) -> str | None:
-    """The code of a PostgreSQL error, "" for one that no server told; None for another error."""
+    """The code of a PostgreSQL error, "" for one that no server reported; None for another error."""
     for name in ("pgcode", "sqlstate"):  # psycopg2, psycopg
         if hasattr(error, name):
             return getattr(error, name) or ""
@@ -129,7 +132,7 @@ def _state(error: BaseException) -> str | None:
 
 
 def _has_state(error: BaseException, states: tuple[str, ...]) -> bool:
-    return any((_state(one) or "-").startswith(states) for one in _causes(error))
+    return any((_state(cause) or "-").startswith(states) for cause in _causes(error))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -137,8 +140,8 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
     while waiting:
-        one = waiting.pop()
-        if one is not None and id(one) not in seen:
-            seen.add(id(one))
-            waiting += [one.__cause__, one.__context__]
-            yield one
+        cause = waiting.pop()
+        if cause is not None and id(cause) not in seen:
+            seen.add(id(cause))
+            waiting += [cause.__cause__, cause.__context__]
+            yield cause

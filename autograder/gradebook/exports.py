@@ -1,15 +1,28 @@
-"""Writes a problem set's scores as the files that Canvas and Moodle import."""
+"""Exports scores: the files that Canvas and Moodle import, a table of everything, and what `nbgrader export` writes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
+from nbgrader.plugins import ExportPlugin
+
 from ..course.folder import Course
 from ..course.printable import printable_name
-from .scores import Score, harmless, scores, write_csv, write_rows
+from .scores import Score, scores
+from .spreadsheet import harmless, write_rows
+
+CSV_COLUMNS = (
+    *("student", "problem_set", "points", "max_points", "needs_manual_grade", "submitted", "seconds_late"),
+    *("late_penalty", "graded"),
+)
+NBGRADER_COLUMNS = (
+    *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
+    *("raw_score", "late_submission_penalty", "score", "max_score"),
+)
 
 #: What may identify a person, and the column it stands in: the first is the default.
 IDENTITIES = {
@@ -59,18 +72,36 @@ def export(
     everybody = scores(course, problem_set)
     waiting = _not_in_the_gradebook(course, problem_set, everybody)
     if form == "csv":
-        write_csv(everybody, problem_set, target)
+        _write_csv(everybody, problem_set, target)
         return Exported(len(everybody), tuple(waiting))
     known = IDENTITIES[form]
     identify_by = identify_by or next(iter(known))
     if identify_by not in known:
         raise ValueError(f"{form} identifies people by {', '.join(known)}, got {identify_by}")
     column = _sound_column(form, column or problem_set)
-    found, left_out = _sort_out(everybody, form, identify_by, ungraded)
+    identified, left_out = _sort_out(everybody, form, identify_by, ungraded)
     write = _write_canvas if form == "canvas" else _write_moodle
-    write(found, target, known[identify_by], column)
-    notes = [*left_out, *waiting, *_remarks(form, identify_by, column, found)]
-    return Exported(len(found), tuple(notes))
+    write(identified, target, known[identify_by], column)
+    notes = [*left_out, *waiting, *_remarks(form, identify_by, column, identified)]
+    return Exported(len(identified), tuple(notes))
+
+
+def _write_csv(everybody: Iterable[Score], problem_set: str, target: Path) -> None:
+    rows = (
+        (
+            score.student,
+            problem_set,
+            score.points if score.graded else "",
+            score.max_points,
+            "yes" if score.needs_manual_grade else "no",
+            score.submitted,
+            score.seconds_late,
+            score.late_penalty,
+            "yes" if score.graded else "no",
+        )
+        for score in everybody
+    )
+    write_rows(target, CSV_COLUMNS, rows)
 
 
 def _sound_column(form: str, column: str) -> str:
@@ -82,17 +113,17 @@ def _sound_column(form: str, column: str) -> str:
 
 
 def _sort_out(
-    found: Iterable[Score], form: str, identify_by: str, ungraded: bool
+    everybody: Iterable[Score], form: str, identify_by: str, ungraded: bool
 ) -> tuple[list[tuple[str, Score]], list[str]]:
     """Everybody who can be exported, under the exact text that identifies them, and lines on the others."""
     taken: dict[str, Score] = {}
     reasons: dict[str, list[str]] = {}
-    for one in found:
-        identity = _identity(one, identify_by)
+    for score in everybody:
+        identity = _identity(score, identify_by)
         reason = ""
-        if not one.graded:
+        if not score.graded:
             reason = "not graded: run grade again"
-        elif one.needs_manual_grade and not ungraded:
+        elif score.needs_manual_grade and not ungraded:
             reason = "a written question waits for points, or a mark for Resolve: go to formgrader, or say --ungraded"
         elif not identity:
             reason = f"nbgrader knows no {'e-mail' if identify_by == 'email' else 'lms_user_id that is a number'}"
@@ -103,16 +134,16 @@ def _sort_out(
         elif identity in taken:
             reason = f"the same {identify_by} as {taken[identity].student}"
         if reason:
-            reasons.setdefault(reason, []).append(one.student)
+            reasons.setdefault(reason, []).append(score.student)
         else:
-            taken[identity] = one
+            taken[identity] = score
     return list(taken.items()), [f"left out, {reason}: {_names(names)}" for reason, names in reasons.items()]
 
 
-def _identity(one: Score, identify_by: str) -> str:
+def _identity(score: Score, identify_by: str) -> str:
     if identify_by == "id":
-        return one.lms_id if re.fullmatch("[1-9][0-9]*", one.lms_id) else ""
-    return one.email if identify_by == "email" else one.student
+        return score.lms_id if re.fullmatch("[1-9][0-9]*", score.lms_id) else ""
+    return score.email if identify_by == "email" else score.student
 
 
 def read_by_canvas(text: str) -> str:
@@ -126,18 +157,18 @@ def read_by_canvas(text: str) -> str:
     return f"{''.join(before)}.{last}" if before else last
 
 
-def _write_canvas(found: list[tuple[str, Score]], target: Path, identity_column: str, column: str) -> None:
-    most = max((one.max_points for _, one in found), default=0)
-    rows: list[tuple] = [(CANVAS_POINTS, "", "", "", "", _number(most))]
-    for identity, one in found:
-        name = ", ".join(filter(None, (one.last_name, one.first_name))) or one.student
+def _write_canvas(people: list[tuple[str, Score]], target: Path, identity_column: str, column: str) -> None:
+    most = max((score.max_points for _, score in people), default=0)
+    rows: list[tuple[object, ...]] = [(CANVAS_POINTS, "", "", "", "", _number(most))]
+    for identity, score in people:
+        name = ", ".join(filter(None, (score.last_name, score.first_name))) or score.student
         cells = {"Student": name, identity_column: identity}
-        rows.append((*(cells.get(title, "") for title in CANVAS_COLUMNS), _number(one.final)))
+        rows.append((*(cells.get(title, "") for title in CANVAS_COLUMNS), _number(score.final)))
     write_rows(target, (*CANVAS_COLUMNS, column), rows)
 
 
-def _write_moodle(found: list[tuple[str, Score]], target: Path, identity_column: str, column: str) -> None:
-    rows = ((one.first_name, one.last_name, identity, _number(one.final)) for identity, one in found)
+def _write_moodle(people: list[tuple[str, Score]], target: Path, identity_column: str, column: str) -> None:
+    rows = ((score.first_name, score.last_name, identity, _number(score.final)) for identity, score in people)
     write_rows(target, ("First name", "Last name", identity_column, column), rows)
 
 
@@ -146,16 +177,16 @@ def _number(points: float) -> float | int:
 
 
 def _not_in_the_gradebook(course: Course, problem_set: str, everybody: list[Score]) -> list[str]:
-    known = {one.student for one in everybody}
+    known = {score.student for score in everybody}
     missing = [student for student in course.students(problem_set) if student not in known]
     return [f"handed in and not graded yet, run grade: {_names(missing)}"] if missing else []
 
 
-def _remarks(form: str, identify_by: str, column: str, found: list[tuple[str, Score]]) -> list[str]:
-    if not found:
+def _remarks(form: str, identify_by: str, column: str, people: list[tuple[str, Score]]) -> list[str]:
+    if not people:
         return []
-    most = max(one.max_points for _, one in found)
-    waiting = [one.student for _, one in found if one.needs_manual_grade]
+    most = max(score.max_points for _, score in people)
+    waiting = [score.student for _, score in people if score.needs_manual_grade]
     lines = [f"a written question waits for points, or a mark for Resolve: {_names(waiting)}"] if waiting else []
     if form == "canvas":
         return lines + [
@@ -168,16 +199,50 @@ def _remarks(form: str, identify_by: str, column: str, found: list[tuple[str, Sc
         f"item with a maximum of {_number(most)}. One person whom Moodle does not know, and it refuses the file."
     )
     if identify_by == "username":
-        lines += _told(found, lambda one: one.student != one.student.lower(), "usernames are in lower case in Moodle")
-    lines += _told(found, lambda one: one.final > MOST_MOODLE, f"above {MOST_MOODLE} points, which Moodle may refuse")
+        lines += _those(
+            people, lambda score: score.student != score.student.lower(), "usernames are in lower case in Moodle"
+        )
+    lines += _those(
+        people, lambda score: score.final > MOST_MOODLE, f"above {MOST_MOODLE} points, which Moodle may refuse"
+    )
     return lines
 
 
-def _told(found: list[tuple[str, Score]], odd: Callable[[Score], bool], why: str) -> list[str]:
-    names = [one.student for _, one in found if odd(one)]
+def _those(people: list[tuple[str, Score]], odd: Callable[[Score], bool], why: str) -> list[str]:
+    names = [score.student for _, score in people if odd(score)]
     return [f"{why}: {_names(names)}"] if names else []
 
 
 def _names(names: list[str]) -> str:
     more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     return ", ".join([*map(printable_name, names[:MOST_NAMED]), *more])
+
+
+class QuotedCsv(ExportPlugin):
+    """What `nbgrader export` writes: nbgrader's columns and its options --to, --assignment and --student."""
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write the scores of everybody to `to`, grades.csv where it is not given."""
+        target = Path(self.to or "grades.csv")
+        self.log.info("Exporting grades to %s", target)
+        write_rows(target, NBGRADER_COLUMNS, self._rows(gradebook))
+
+    def _rows(self, gradebook: Gradebook) -> Iterator[tuple[object, ...]]:
+        for assignment in gradebook.assignments:
+            for student in gradebook.students:
+                if self.assignment and assignment.name not in self.assignment:
+                    continue
+                if not self.student or student.id in map(str, self.student):
+                    yield _nbgrader_row(gradebook, assignment, student)
+
+
+def _nbgrader_row(gradebook: Gradebook, assignment: Assignment, student: Student) -> tuple[object, ...]:
+    try:
+        submitted = gradebook.find_submission(assignment.name, student.id)
+        points, penalty, timestamp = submitted.score, submitted.late_submission_penalty, submitted.timestamp
+    except MissingEntry:  # nothing was handed in
+        points, penalty, timestamp = 0.0, 0.0, None
+    names = (student.id, student.last_name, student.first_name, student.email)
+    times = (str(time or "") for time in (assignment.duedate, timestamp))
+    numbers = (points, penalty, max(0.0, points - penalty), assignment.max_score)
+    return (assignment.name, *times, *(name or "" for name in names), *numbers)

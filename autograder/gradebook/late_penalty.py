@@ -1,4 +1,4 @@
-"""What is taken off a submission for being late, as the log of a course tells it."""
+"""The late penalty of a submission, with the facts that explain it in the log of a course."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def facts(
 
     policy, score: by which the penalty was worked out just now; left out where it is only read
     """
-    found = {
+    known = {
         "handed_in": handed_in and handed_in.isoformat(timespec="seconds"),
         "due": due and due.isoformat(timespec="seconds"),
         "extension": extension and extension.total_seconds(),
@@ -44,7 +44,7 @@ def facts(
         "penalty": penalty and float(penalty),  # a plugin may give another kind of number
         "policy": policy,
     }
-    return {name: value for name, value in found.items() if value} | ({} if score is None else {"score": score})
+    return {name: value for name, value in known.items() if value} | ({} if score is None else {"score": score})
 
 
 def explaining(logged: Facts, seen: Facts) -> Facts:
@@ -53,15 +53,17 @@ def explaining(logged: Facts, seen: Facts) -> Facts:
     return seen if again or not logged else logged
 
 
-def is_sound(changes: Mapping[str, list]) -> bool:
-    """Whether what changed of these facts, name → [before, after], can be told."""
-    return all(_is_sound(name, one) for name, pair in changes.items() for one in pair)
+def is_sound(changes: Mapping[str, list[Any]]) -> bool:
+    """Whether what changed of these facts, name → [before, after], can be put in words."""
+    return all(_is_sound(name, value) for name, pair in changes.items() for value in pair)
 
 
 def _is_sound(name: str, value: Any) -> bool:
     if value is None or name not in KINDS:
         return True
-    return isinstance(value, KINDS[name]) and (isinstance(value, str) or abs(value) < MOST)
+    if KINDS[name] is str:
+        return isinstance(value, str)
+    return isinstance(value, int | float) and abs(value) < MOST
 
 
 def reasons(was: Facts, now: Facts, first: bool) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Marks given by hand: which of them still stand when a submission is graded again."""
+"""Manual marks: which of them still stand when a submission is graded again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Seen = tuple[str, float | None, str]  # what a marker read: the cell's text, its
 
 
 def settled(sheet: Sheet) -> dict[str, float | None]:
-    """The cells with a mark given by hand that waits for nobody: name, and the automatic points beside the mark."""
+    """The cells with a manual mark that waits for nobody: name, and the automatic points beside the mark."""
     return {
         name: grade.auto_score
         for name, grade in sheet.grades.items()
@@ -36,7 +36,7 @@ def let_stand(sheet: Sheet, marked: dict[str, float | None], before: Path, after
 
 
 def _seen(text: str) -> dict[str, Seen]:
-    found: dict[str, Seen] = {}
+    cells: dict[str, Seen] = {}
     submitted = ""
     for cell in json.loads(text)["cells"]:
         source = "".join(cell["source"])
@@ -45,5 +45,5 @@ def _seen(text: str) -> dict[str, Seen]:
             submitted += source
         if settings.get("grade"):
             code = submitted if cell["cell_type"] == "code" else ""
-            found[settings["grade_id"]] = (source, settings.get("points"), code)
-    return found
+            cells[settings["grade_id"]] = (source, settings.get("points"), code)
+    return cells

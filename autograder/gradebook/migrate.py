@@ -1,4 +1,4 @@
-"""Fits nbgrader's gradebook to a release that has more or fewer cells than the one that was graded."""
+"""Migrates nbgrader's gradebook to a release that has more or fewer cells than the one that was graded."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..course.folder import Course
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-Wanted = dict[str, dict[str, Any]]  # a cell's name and what nbgrader's table says of it
+Cells = dict[str, dict[str, Any]]  # a cell's name and what nbgrader's table says of it
 
 
-def fit_gradebook(course: Course, problem_set: str, notebook: NotebookNode) -> None:
+def migrate_gradebook(course: Course, problem_set: str, notebook: NotebookNode) -> None:
     """Give the gradebook the cells of a problem set's new source notebook, and take from it those that are gone.
 
     nbgrader itself changes points and texts, and refuses a cell more or less once a submission is graded.
@@ -20,7 +20,7 @@ def fit_gradebook(course: Course, problem_set: str, notebook: NotebookNode) -> N
     """
     from nbgrader.api import Comment, Grade, GradeCell, MissingEntry, SolutionCell, SourceCell
 
-    from .preprocessor import api
+    from .nbgrader import api
 
     with api(course).gradebook as book:
         try:
@@ -42,15 +42,17 @@ def fit_gradebook(course: Course, problem_set: str, notebook: NotebookNode) -> N
             for name in wanted.keys() - {cell.name for cell in now}:
                 cell = kind(name=name, notebook=known, **wanted[name])
                 rows = {GradeCell: Grade, SolutionCell: Comment}.get(kind)
-                book.db.add_all([cell, *(rows(cell=cell, notebook=one) for one in known.submissions if rows)])
+                book.db.add_all(
+                    [cell, *(rows(cell=cell, notebook=submitted) for submitted in known.submissions if rows)]
+                )
         book.db.commit()
 
 
-def _wanted(notebook: NotebookNode) -> tuple[Wanted, Wanted, Wanted]:
+def _wanted(notebook: NotebookNode) -> tuple[Cells, Cells, Cells]:
     """The cells that nbgrader keeps a row of: graded ones, those to be answered, and all whose text it puts back."""
-    graded: Wanted = {}
-    answered: Wanted = {}
-    sources: Wanted = {}
+    graded: Cells = {}
+    answered: Cells = {}
+    sources: Cells = {}
     for cell in notebook.cells:
         settings = cell.metadata.get("nbgrader", {})
         name = settings.get("grade_id")

@@ -1,10 +1,11 @@
-"""Reads and writes what nbgrader's gradebook holds of one submission: a few statements on nbgrader's own tables.
+"""The statements on nbgrader's own tables that read or write one submission.
 
 nbgrader's own functions look each cell up by joining six tables, and commit after each.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import SimpleNamespace
@@ -87,15 +88,17 @@ def wait_at_most(db: Session, seconds: float) -> None:
 
 def released_set(db: Session, problem_set: str) -> ReleasedSet:
     """What the gradebook holds of a released problem set; MissingEntry where it holds none."""
-    found = db.execute(select(Assignment.id, Assignment.duedate).where(Assignment.name == problem_set)).one_or_none()
-    if found is None:
+    query = select(Assignment.id, Assignment.duedate).where(Assignment.name == problem_set)
+    assignment = db.execute(query).one_or_none()
+    if assignment is None:
         raise MissingEntry(f"{problem_set} is not in the gradebook: release it first")
     rows = db.execute(
         select(Notebook.id, Notebook.name, Notebook.kernelspec)
-        .where(Notebook.assignment_id == found.id)
+        .where(Notebook.assignment_id == assignment.id)
         .order_by(Notebook.name)
     )
-    return ReleasedSet(found.id, found.duedate, tuple(_released_notebook(db, *row) for row in rows.all()))
+    notebooks = tuple(_released_notebook(db, *row) for row in rows.all())
+    return ReleasedSet(assignment.id, assignment.duedate, notebooks)
 
 
 def _released_notebook(db: Session, id: str, name: str, kernelspec: str | None) -> ReleasedNotebook:
@@ -116,20 +119,26 @@ def _by_name(db: Session, query: Any) -> dict[str, Any]:
 def read(db: Session, released: ReleasedSet, student: str) -> Submitted:
     """A student's submission, made up as nbgrader would where there is none."""
     parts = (SubmittedAssignment.id, SubmittedAssignment.timestamp, SubmittedAssignment.extension)
-    found = db.execute(
+    submission = db.execute(
         select(*parts).where(
             SubmittedAssignment.assignment_id == released.id, SubmittedAssignment.student_id == student
         )
     ).one_or_none()
-    if found is None:
+    if submission is None:
         sheets = {notebook.name: _new_sheet(notebook) for notebook in released.notebooks}
         return Submitted(student, new_uuid(), True, None, None, sheets)
     rows = db.execute(
-        select(SubmittedNotebook.id, SubmittedNotebook.notebook_id).where(SubmittedNotebook.assignment_id == found.id)
+        select(SubmittedNotebook.id, SubmittedNotebook.notebook_id).where(
+            SubmittedNotebook.assignment_id == submission.id
+        )
     )
     ids = {row.notebook_id: row.id for row in rows}
-    sheets = {one.name: _known_sheet(db, one, ids[one.id]) for one in released.notebooks if one.id in ids}
-    return Submitted(student, found.id, False, found.timestamp, found.extension, sheets)
+    sheets = {
+        notebook.name: _known_sheet(db, notebook, ids[notebook.id])
+        for notebook in released.notebooks
+        if notebook.id in ids
+    }
+    return Submitted(student, submission.id, False, submission.timestamp, submission.extension, sheets)
 
 
 def _new_sheet(notebook: ReleasedNotebook) -> Sheet:
@@ -153,7 +162,7 @@ def _known_sheet(db: Session, notebook: ReleasedNotebook, id: str) -> Sheet:
     return Sheet(id, _of_cells(notebook.graded, grades), _of_cells(notebook.commented, comments.all()))
 
 
-def _of_cells(cells: dict[str, Any], rows: list[Any]) -> dict[str, SimpleNamespace]:
+def _of_cells(cells: dict[str, Any], rows: Iterable[Any]) -> dict[str, SimpleNamespace]:
     names = {cell.id: name for name, cell in cells.items()}
     return {names[row.cell_id]: SimpleNamespace(**row._mapping) for row in rows if row.cell_id in names}
 
@@ -177,8 +186,8 @@ def _insert(db: Session, released: ReleasedSet, submitted: Submitted) -> None:
         db.execute(SubmittedNotebook.__table__.insert(), row)
         for table, rows in ((Grade, sheet.grades), (Comment, sheet.comments)):
             if rows:
-                found = [vars(one) | {"notebook_id": sheet.id} for one in rows.values()]
-                db.execute(table.__table__.insert(), found)
+                values = [vars(row) | {"notebook_id": sheet.id} for row in rows.values()]
+                db.execute(table.__table__.insert(), values)
 
 
 def _update(db: Session, submitted: Submitted) -> None:
@@ -194,8 +203,8 @@ def _update(db: Session, submitted: Submitted) -> None:
                 statement = (
                     table.update().where(table.c.id == bindparam("row")).values({n: bindparam(n) for n in names})
                 )
-                found = [{"row": one.id} | {name: getattr(one, name) for name in names} for one in rows.values()]
-                db.execute(statement, found)
+                values = [{"row": row.id} | {name: getattr(row, name) for name in names} for row in rows.values()]
+                db.execute(statement, values)
 
 
 def score(db: Session, sheet: Sheet) -> float:
@@ -216,7 +225,8 @@ def entered(db: Session, released: ReleasedSet) -> dict[str, tuple[datetime | No
     """
     times = select(SubmittedAssignment.student_id, SubmittedAssignment.timestamp)
     rows = db.execute(times.where(SubmittedAssignment.assignment_id == released.id))
-    found = {student: (timestamp, {}) for student, timestamp in rows}
+    entered: dict[str, tuple[datetime | None, dict[str, float | None]]]
+    entered = {student: (timestamp, {}) for student, timestamp in rows}
     grades = (
         select(SubmittedAssignment.student_id, Grade.cell_id, Grade.auto_score)
         .select_from(Grade)
@@ -225,13 +235,13 @@ def entered(db: Session, released: ReleasedSet) -> dict[str, tuple[datetime | No
         .where(SubmittedAssignment.assignment_id == released.id)
     )
     for student, cell, points in db.execute(grades):
-        if student in found:
-            found[student][1][cell] = points
-    return found
+        if student in entered:
+            entered[student][1][cell] = points
+    return entered
 
 
-def penalties(db: Session, released: ReleasedSet, student: str | None = None) -> dict[str, Any]:
-    """By student, everybody's or one's: a row of the submission's timestamp, extension and penalty for being late."""
+def penalties(db: Session, released: ReleasedSet) -> dict[str, Any]:
+    """By student, a row of the submission's timestamp, extension and penalty for being late."""
     taken = func.sum(SubmittedNotebook.late_submission_penalty).label("penalty")
     parts = (SubmittedAssignment.student_id, SubmittedAssignment.timestamp, SubmittedAssignment.extension)
     query = (
@@ -240,11 +250,10 @@ def penalties(db: Session, released: ReleasedSet, student: str | None = None) ->
         .where(SubmittedAssignment.assignment_id == released.id)
         .group_by(*parts)
     )
-    rows = db.execute(query if student is None else query.where(SubmittedAssignment.student_id == student))
-    return {row.student_id: row for row in rows}
+    return {row.student_id: row for row in db.execute(query)}
 
 
-def by_hand(db: Session, released: ReleasedSet) -> dict[str, dict[str, float]]:
+def manual_marks(db: Session, released: ReleasedSet) -> dict[str, dict[str, float]]:
     """The marks and the extra credit that were given by hand: student, name of the cell, points."""
     names = {cell.id: name for notebook in released.notebooks for name, cell in notebook.graded.items()}
     given = (
@@ -255,9 +264,9 @@ def by_hand(db: Session, released: ReleasedSet) -> dict[str, dict[str, float]]:
         .where(SubmittedAssignment.assignment_id == released.id)
         .where(or_(Grade.manual_score.is_not(None), Grade.extra_credit != 0))
     )
-    found: dict[str, dict[str, float]] = {}
+    by_student: dict[str, dict[str, float]] = {}
     for student, cell, mark, extra in db.execute(given):
-        name, marks = names.get(cell, cell), found.setdefault(student, {})
+        name, marks = names.get(cell, cell), by_student.setdefault(student, {})
         marks |= {} if mark is None else {name: mark}
         marks |= {f"{name}, extra credit": extra} if extra else {}
-    return found
+    return by_student

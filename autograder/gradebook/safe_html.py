@@ -1,4 +1,4 @@
-"""Shows text of a learner's on nbgrader's pages: it stands there, and does nothing."""
+"""Sanitised HTML for what learners wrote, on nbgrader's pages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Inert(IPythonRenderer):
 
 
 def answer_html(source: str) -> str:
-    """Markdown as HTML that does nothing; what is too long or too deep for the renderer stands as it was written."""
+    """Markdown as sanitised HTML; what is too long or too deep for the renderer stands as it was written."""
     if len(source) <= MOST_ANSWER:
         try:
             return MarkdownWithMath(renderer=_Inert()).render(source)

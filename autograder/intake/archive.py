@@ -198,11 +198,11 @@ class _Taken:
         inside = parts[1:] if len(parts) > 1 and parts[0] == self.problem_set else parts
         try:
             self._take(inside, entry.read)
-        except NotTaken as why:
-            self.left_out.setdefault(str(why), []).append(shown)
+        except NotTaken as reason:
+            self.left_out.setdefault(str(reason), []).append(shown)
         except UNREADABLE as error:
-            why = f"cannot be read ({type(error).__name__}): left out"
-            self.left_out.setdefault(why, []).append(shown)
+            trouble = f"cannot be read ({type(error).__name__}): left out"
+            self.left_out.setdefault(trouble, []).append(shown)
 
     def _take(self, inside: tuple[str, ...], read: Callable[[int], bytes] | None) -> None:
         if read is None:

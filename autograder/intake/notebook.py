@@ -32,7 +32,7 @@ def rebuild(
     cells, trouble = _cells(submitted)
     if trouble:
         return notebook, (f"{trouble}: the written questions count as unanswered, the modules are graded",)
-    by_id: dict[str, list[dict]] = {}
+    by_id: dict[str, list[dict[str, Any]]] = {}
     for cell in cells:
         grade_id = _grade_id(cell)
         if grade_id:
@@ -54,7 +54,7 @@ def rebuild(
     return notebook, tuple(remarks)
 
 
-def _cells(data: bytes) -> tuple[list[dict], str]:
+def _cells(data: bytes) -> tuple[list[dict[str, Any]], str]:
     try:
         tree = json.loads(data)
     except (ValueError, RecursionError):
@@ -65,14 +65,14 @@ def _cells(data: bytes) -> tuple[list[dict], str]:
     return [cell for cell in cells if isinstance(cell, dict)], ""
 
 
-def _grade_id(cell: dict) -> str | None:
+def _grade_id(cell: dict[str, Any]) -> str | None:
     metadata = cell.get("metadata")
     settings = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = settings.get("grade_id") if isinstance(settings, dict) else None
     return grade_id if isinstance(grade_id, str) else None
 
 
-def _edited(released: dict[str, Any], given: dict) -> bool:
+def _edited(released: dict[str, Any], given: dict[str, Any]) -> bool:
     """Whether a cell's kind, settings or, where no answer is written into it, text are others than the released."""
     settings = released["metadata"]["nbgrader"]
     if given.get("cell_type") != released["cell_type"] or settings != {
@@ -82,7 +82,7 @@ def _edited(released: dict[str, Any], given: dict) -> bool:
     return not settings.get("solution") and _source(given).strip() != _source(released).strip()
 
 
-def _source(cell: dict) -> str:
+def _source(cell: dict[str, Any]) -> str:
     source = cell.get("source", "")
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))

@@ -129,16 +129,17 @@ def _found(tree: ast.Module, forbids: bool) -> Iterator[tuple[int, str, str]]:
     names = _NAMES | _LOOKUPS if forbids else _NAMES
     for node in nodes:
         line = getattr(node, "lineno", 0)
-        for name in _imported(node):
-            if name.partition(".")[0] in _MODULES:
-                yield line, name, _MODULES[name.partition(".")[0]]
+        for imported in _imported(node):
+            if imported.partition(".")[0] in _MODULES:
+                yield line, imported, _MODULES[imported.partition(".")[0]]
         name = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
         if isinstance(name, str) and name in names:
             yield line, name, names[name]
         if isinstance(node, ast.Name) and node.id in _BUILTINS and node.id not in aliases:
             yield line, node.id, _BUILTINS[node.id]
-        if isinstance(node, (ast.Attribute, ast.Name)) and dotted_name(node, aliases) in names:
-            yield line, dotted_name(node, aliases), names[dotted_name(node, aliases)]
+        dotted = dotted_name(node, aliases) if isinstance(node, (ast.Attribute, ast.Name)) else None
+        if dotted in names:
+            yield line, dotted, names[dotted]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
             owner, does = dotted_name(node.args[0], aliases), node.func.id
             if owner and does in ("setattr", "delattr", *lookups) and owner.partition(".")[0] in modules:
@@ -146,9 +147,11 @@ def _found(tree: ast.Module, forbids: bool) -> Iterator[tuple[int, str, str]]:
             elif forbids and does == "getattr" and owner != "self" and not isinstance(node.args[-1], ast.Constant):
                 yield line, "getattr(…)", "names looked up while it runs"
         for target in _targets(node):
-            owner = dotted_name(target.value, aliases) if isinstance(target, ast.Attribute) else None
-            if owner and isinstance(_root(target), ast.Name) and _root(target).id in aliases:
-                yield line, f"{owner}.{target.attr} = …", "other modules' insides"
+            if not isinstance(target, ast.Attribute):
+                continue
+            module, root = dotted_name(target.value, aliases), _root(target)
+            if module and isinstance(root, ast.Name) and root.id in aliases:
+                yield line, f"{module}.{target.attr} = …", "other modules' insides"
 
 
 def _imported(node: ast.AST) -> list[str]:

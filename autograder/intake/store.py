@@ -19,7 +19,7 @@ from typing import Any
 
 from ..course.digest import digest_of_parts
 from ..course.folder import Course, check_student_id, lookalike_ids
-from ..course.locks import turn
+from ..course.locks import course_lock
 from ..course.releases import earlier_notebooks, graded_cells, release_file
 from .archive import (
     MOST_FILES,
@@ -64,7 +64,7 @@ def store(
     course: Course, student: str, problem_set: str, received: Received, when: datetime | None = None
 ) -> Submission:
     """Write a submission into nbgrader's submitted folder, cleaned; when: it arrived, in UTC; None for now."""
-    with turn(course):
+    with course_lock(course):
         return _store(course, student, problem_set, received, when)
 
 
@@ -74,7 +74,7 @@ def take_in(course: Course, student: str, problem_set: str) -> Submission:
     Raises ValueError for a student's id that could be taken for something else.
     """
     check_student_id(student)
-    with turn(course):  # other graders clean, and so does nbgrader's hook beside them
+    with course_lock(course):  # other graders clean, and so does nbgrader's hook beside them
         submission = _stored(course, student, problem_set) or _cleaned(course, student, problem_set)
     twins = (f"the id looks like {twin}'s, who has handed in too" for twin in lookalike_ids(course, student))
     return replace(submission, remarks=(*submission.remarks, *twins))
@@ -150,8 +150,12 @@ def _read_mark(path: Path) -> _Mark | None:
         tree = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return None
-    digest, remarks = (tree.get("digest"), tree.get("remarks")) if isinstance(tree, dict) else (None, None)
-    sound = isinstance(digest, str) and isinstance(remarks, list) and all(isinstance(text, str) for text in remarks)
+    if not isinstance(tree, dict):
+        return None
+    digest, remarks = tree.get("digest"), tree.get("remarks")
+    if not isinstance(digest, str) or not isinstance(remarks, list):
+        return None
+    sound = all(isinstance(text, str) for text in remarks)
     return _Mark(digest, tuple(remarks), tree.get("cells")) if sound else None
 
 

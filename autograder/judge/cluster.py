@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 30  # for a scheduler to answer, and for its first worker
 AHEAD = 3  # submissions that are with the workers, for each of their threads: none waits, and memory stays flat
-Name, Outcome = TypeVar("Name"), TypeVar("Outcome")
+Name = TypeVar("Name")
 
 
 class NoCluster(RuntimeError):
@@ -32,10 +32,10 @@ def cores() -> int:
 
 
 def judged(
-    items: Iterable[tuple[Name, Task | Outcome]],
+    items: Iterable[tuple[Name, Task | Result | Exception]],
     answer_key: Callable[[str], AnswerKey],
     scheduler: str | None = None,
-) -> Iterator[tuple[Name, Result | Outcome | Exception]]:
+) -> Iterator[tuple[Name, Result | Exception]]:
     """What becomes of each task, as they are done: its result, or why there is none; what is no task, as it is.
 
     answer_key: gives that of a problem set; it is called once for each that there is something to judge of
@@ -132,7 +132,7 @@ class _Threads:
     def __init__(self, pool: ThreadPoolExecutor) -> None:
         self.answer_keys: dict[str, AnswerKey] = {}
         self._pool = pool
-        self._waiting: dict[Future, str] = {}
+        self._waiting: dict[Future[Result], str] = {}
 
     @property
     def threads(self) -> int:

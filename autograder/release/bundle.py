@@ -17,9 +17,9 @@ from ..course.paths import RECORDED, REFERENCE, SELFCHECK
 from ..course.policy import DEFAULT_POLICY, GradingPolicy
 from ..course.releases import replacing_release
 from ..course.settings import SETTINGS_FILE
-from ..gradebook.migrate import fit_gradebook
-from .points import priced_catalogue
-from .staleness import check_extra, told_deadline
+from ..gradebook.migrate import migrate_gradebook
+from .points import catalogue_with_points
+from .staleness import check_extra_checks, released_deadline
 
 
 def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) -> Path:
@@ -32,15 +32,15 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
     import nbformat
 
     from ..build.notebooks import source_notebook
-    from ..gradebook.preprocessor import api
+    from ..gradebook.nbgrader import api
 
     in_problem_set(problem_set)
-    policy, due, before = course.policy, course.settings.deadline(problem_set), told_deadline(course, problem_set)
+    policy, due, before = course.policy, course.settings.deadline(problem_set), released_deadline(course, problem_set)
     if with_answers and not course.settings.solutions:
         raise ValueError(
             f"{course.root / SETTINGS_FILE} says solutions = false: leave --with-answers away, or change that line"
         )
-    check_extra(course)
+    check_extra_checks(course)
     files, notebook = bundle(problem_set, with_answers, policy), source_notebook(problem_set, policy, due)
     source = course.source(problem_set)
     with replacing_release(course, problem_set):
@@ -49,11 +49,11 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         nbformat.write(notebook, source / f"{problem_set}.ipynb")
-        fit_gradebook(course, problem_set, notebook)
+        migrate_gradebook(course, problem_set, notebook)
         done = api(course).generate_assignment(problem_set, force=True, create=True)
         if not done["success"]:
-            said = f"{done.get('log', '')}\n{done.get('error', '')}"
-            raise RuntimeError(f"nbgrader could not release {problem_set}:\n{said}")
+            log = f"{done.get('log', '')}\n{done.get('error', '')}"
+            raise RuntimeError(f"nbgrader could not release {problem_set}:\n{log}")
     _set_deadline(course, problem_set, before, due)
     if precomputed.read(course, problem_set) is None:
         precomputed.write(course, precomputed.computed(course, problem_set))
@@ -62,11 +62,12 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
 
 def _set_deadline(course: Course, problem_set: str, before: datetime | None, due: datetime | None) -> None:
     """Enter a deadline into the gradebook; where there is none now, take out the one before, if it stands there."""
-    from ..gradebook.preprocessor import api
+    from ..gradebook.nbgrader import api
 
     if not (due or before):
         return
-    then, now = (one and one.astimezone(UTC).replace(tzinfo=None) for one in (before, due))  # as nbgrader has it
+    # As nbgrader has it: UTC without its zone.
+    then, now = (time and time.astimezone(UTC).replace(tzinfo=None) for time in (before, due))
     with api(course).gradebook as book:
         assignment = book.find_assignment(problem_set)
         if now or assignment.duedate == then:
@@ -76,7 +77,7 @@ def _set_deadline(course: Course, problem_set: str, before: datetime | None, due
 
 def unmarked(policy: GradingPolicy, problem_set: str) -> list[str]:
     """A line for each exercise that builds on one that is left out, which learners then write without points."""
-    left_out = {one.id for one in exercises() if not policy.weight(one)}
+    left_out = {exercise.id for exercise in exercises() if not policy.weight(exercise)}
     return [
         f"{exercise.id} builds on {name}, which is left out: learners write it without points"
         for exercise in policy.exercises(problem_set)
@@ -103,10 +104,10 @@ def bundle(
     for folder in ("catalogue", "checks", "recorded"):
         files[f"selfcheck/{folder}/__init__.py"] = (SELFCHECK / folder / "__init__.py").read_text(encoding="utf-8")
     for module in modules:
-        for name in (f"catalogue/{module}.toml", *(f"checks/{one}.py" for one in (module, *_helpers(module)))):
+        for name in (f"catalogue/{module}.toml", *(f"checks/{helper}.py" for helper in (module, *_helpers(module)))):
             files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
         catalogue = f"selfcheck/catalogue/{module}.toml"
-        files[catalogue] = priced_catalogue(files[catalogue], policy)
+        files[catalogue] = catalogue_with_points(files[catalogue], policy)
         files[f"selfcheck/recorded/{module}.json"] = _recorded(module, seen)
     return files
 
@@ -122,16 +123,16 @@ def _private_files(modules: list[str]) -> list[str]:
 
 def _helpers(module: str) -> list[str]:
     """The private modules that a module of checks imports from beside it, by way of another one too."""
-    found, waiting = [], [module]
+    helpers, waiting = [], [module]
     while waiting:
         tree = ast.parse((SELFCHECK / "checks" / f"{waiting.pop()}.py").read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.level == 1:
                 names = [node.module] if node.module else [alias.name for alias in node.names]
-                new = [name for name in names if name.startswith("_") and name not in found]
-                found += new
+                new = [name for name in names if name.startswith("_") and name not in helpers]
+                helpers += new
                 waiting += new
-    return found
+    return helpers
 
 
 def _solved_modules(problem_set: str, with_answers: Iterable[str]) -> set[str]:

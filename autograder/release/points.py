@@ -1,4 +1,4 @@
-"""Writes a catalogue file with the points of a course, so that learners see those that the gradebook has."""
+"""Puts the points of a course into a catalogue file: learners see those that the gradebook has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEADING = re.compile(r"\[+ *([\w.]+) *\]+")
 POINTS = re.compile(r"(?P<name>\w+)(?P<sign> *= *)\d+(?P<rest>.*\n?)")
 
 
-def priced_catalogue(text: str, policy: GradingPolicy) -> str:
+def catalogue_with_points(text: str, policy: GradingPolicy) -> str:
     """The text of a catalogue file with its points by the policy; all else stays as it is.
 
     An exercise that is left out stays, with no points: learners may practise it, and others may build on it.
@@ -37,10 +37,10 @@ def priced_catalogue(text: str, policy: GradingPolicy) -> str:
 def _lines(text: str, wanted: list[Exercise]) -> Iterator[str]:
     place, heading, quoted = -1, "", False
     for line in text.splitlines(keepends=True):
-        opened, found = quoted, HEADING.fullmatch(line.strip())
+        opened, title = quoted, HEADING.fullmatch(line.strip())
         quoted ^= line.count('"""') % 2 == 1
-        if found and not opened:
-            heading = found[1]
+        if title and not opened:
+            heading = title[1]
             place += heading == "exercise"
         points: dict[str, int] = {}
         if not opened and heading == "exercise" and place >= 0:

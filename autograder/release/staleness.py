@@ -1,4 +1,4 @@
-"""Whether a problem set still is what was released of it, as far as points and cells go."""
+"""Notices a release that is stale: other points, cells or another deadline than the course has now."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ class ReleaseAgain(ValueError):
 def check_release(course: Course, problem_set: str) -> None:
     """Raises ReleaseAgain where the released notebook has other points or another deadline than the course has now.
 
-    Raises SettingsError for a further hidden check that cannot be used. What was never released is told elsewhere.
+    Raises SettingsError for a further hidden check that cannot be used. A problem set that was never released passes:
+    `GradebookSync` raises NotEntered for it.
     """
-    check_extra(course)
+    check_extra_checks(course)
     path = release_file(course, problem_set)
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
@@ -35,31 +36,31 @@ def check_release(course: Course, problem_set: str) -> None:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ReleaseAgain(f"{path} is damaged ({type(error).__name__}): run release {problem_set} again") from None
     policy, due = course.policy, course.settings.deadline(problem_set)
-    expected = {slug(one): policy.with_points(one).max_points for one in policy.exercises(problem_set)}
-    told = [
+    expected = {slug(exercise): policy.with_points(exercise).max_points for exercise in policy.exercises(problem_set)}
+    differences = [
         f"{name} has {points.get(name, 'no cell')} and should have {most} points"
         for name, most in expected.items()
         if points.get(name) != most
     ]
-    told += [
+    differences += [
         f"{name} has {most} points and should have none"
         for name, most in points.items()
         if most and name not in expected
     ]
     if deadline != (due and due.isoformat()):
-        told.append(f"the deadline is {deadline or 'none'} and should be {due.isoformat() if due else 'none'}")
-    if told:
+        differences.append(f"the deadline is {deadline or 'none'} and should be {due.isoformat() if due else 'none'}")
+    if differences:
         raise ReleaseAgain(
-            f"the released notebook is not what the course has now: {'; '.join(told)}. Run release {problem_set} again "
-            "(what was handed in and your marks stay), then this once more"
+            f"the released notebook is not what the course has now: {'; '.join(differences)}. Run release "
+            f"{problem_set} again (what was handed in and your marks stay), then this once more"
         )
 
 
-def told_deadline(course: Course, problem_set: str) -> datetime | None:
-    """The deadline that learners were told with the present release; None where there is none."""
+def released_deadline(course: Course, problem_set: str) -> datetime | None:
+    """The deadline that stands in the present release; None where there is none."""
     with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):  # no release, or a damaged one
-        told = _deadline(json.loads(release_file(course, problem_set).read_text(encoding="utf-8")))
-        return datetime.fromisoformat(told) if told else None
+        deadline = _deadline(json.loads(release_file(course, problem_set).read_text(encoding="utf-8")))
+        return datetime.fromisoformat(deadline) if deadline else None
     return None
 
 
@@ -69,11 +70,11 @@ def _deadline(notebook: dict[str, Any]) -> str | None:
 
 def _grade_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
     """nbgrader's settings of each cell that an exercise's checks grade."""
-    found = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
-    return [settings for settings in found if settings.get("grade") and not settings.get("solution")]
+    all_settings = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
+    return [settings for settings in all_settings if settings.get("grade") and not settings.get("solution")]
 
 
-def check_extra(course: Course) -> None:
+def check_extra_checks(course: Course) -> None:
     """Raises SettingsError, with file and line, for a further hidden check of a course that cannot be used."""
     try:
         try_checks(course.policy)

@@ -1,10 +1,11 @@
-"""Finds modules of a class whose code is the same, or nearly so, once names, comments and layout are taken away.
+"""Compares the modules of a class: whose code is nearly the same once names, comments and layout are taken away.
 
 A module becomes a row of tokens from its syntax tree: no comments, docstrings, annotations, imports or layout, and one
 sign for every name that the module itself gives. Runs of `RUN` tokens are hashed and thinned out by winnowing
 (Schleimer, Wilkerson and Aiken 2003, "Winnowing: local algorithms for document fingerprinting"). What the stub or the
 reference has is nobody's own, and what many in the class have is common. Each module is looked up by its fingerprints,
-so that time and memory grow with the class and not with its pairs.
+so that time and memory grow with the class and not with its pairs. (copydetect compares every pair; compare50 scores
+every pair that shares a fingerprint, however common, and requires attrs < 21, older than nbgrader's dependencies do.)
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Similarities:
-    """What was found in one problem set.
+    """What is alike in one problem set.
 
     published: (module, learners) whose answers are those of the published reference
     unread: learners with a module that Python cannot read or that is too long
@@ -72,17 +73,17 @@ def similarities(
     """
     students = list(students)
     common = max(4, min(40, len(students) // 10))
-    found = {module: _Class(module, common) for module in modules}
+    classes = {module: _Class(module, common) for module in modules}
     unread = []
     for student in students:
         files = files_of(student)
-        for module, known in found.items():
+        for module, known in classes.items():
             data = files.get(f"{module}.py")
             if data is not None and not known.take(student, data):
                 unread.append(student)
-    groups = [group for known in found.values() for group in known.groups()]
+    groups = [group for known in classes.values() for group in known.groups()]
     groups.sort(key=lambda group: (-group.share, -len(group.students), group.module, group.students))
-    published = [(module, tuple(known.published)) for module, known in found.items() if known.published]
+    published = [(module, tuple(known.published)) for module, known in classes.items() if known.published]
     return Similarities(tuple(groups), tuple(published), tuple(dict.fromkeys(unread)), common)
 
 
@@ -92,7 +93,7 @@ class _Class:
     def __init__(self, module: str, common: int) -> None:
         self.module, self.common = module, common
         self.same: dict[bytes, list[str]] = {}  # digest of the tokens → whose they are
-        self.prints: dict[bytes, array] = {}  # the fingerprints that are neither the stub's nor the reference's
+        self.prints: dict[bytes, array[int]] = {}  # the fingerprints that are neither the stub's nor the reference's
         self.published: list[str] = []
         self._is_published: dict[bytes, bool] = {}
 
@@ -111,7 +112,7 @@ class _Class:
 
     def _index(self, form: bytes, rows: list[list[str]]) -> None:
         given, reference = _known_runs(self.module)
-        added = {one for row in rows for one in winnowed(row)} - given
+        added = {run for row in rows for run in winnowed(row)} - given
         own = added - reference
         self._is_published[form] = len(added) >= LEAST and len(own) <= (1 - PUBLISHED) * len(added)
         self.prints[form] = array("Q", own)
@@ -128,22 +129,22 @@ class _Class:
 
     def _pairs(self) -> Iterator[tuple[bytes, bytes, float]]:
         """Pairs of different forms that are nearly the same: looked up by what not too many have."""
-        holders = Counter()
+        holders: Counter[int] = Counter()
         for form, prints in self.prints.items():
-            for one in prints:
-                holders[one] += len(self.same[form])
+            for run in prints:
+                holders[run] += len(self.same[form])
         index: dict[int, list[bytes]] = defaultdict(list)
         sizes: dict[bytes, int] = {}
         for form, prints in self.prints.items():
-            rare = [one for one in prints if holders[one] <= self.common]
-            shared = Counter(other for one in rare for other in index[one])
+            rare = [run for run in prints if holders[run] <= self.common]
+            shared = Counter(other for run in rare for other in index[run])
             sizes[form] = len(rare)
             for other, count in shared.items():
                 smaller = min(len(rare), sizes[other])
                 if smaller >= LEAST and count >= ALIKE * smaller:
                     yield form, other, count / smaller
-            for one in rare:
-                index[one].append(form)
+            for run in rare:
+                index[run].append(form)
 
 
 class _Joined:
@@ -161,15 +162,15 @@ class _Joined:
 
     def join(self, first: bytes, second: bytes, share: float) -> None:
         """Put two together. A pair of different things is never quite the same."""
-        one, other = self._root(first), self._root(second)
-        self._parent[other] = one
-        self._share[one] = min(self._share[one], self._share[other], share, 0.99)
+        root, other = self._root(first), self._root(second)
+        self._parent[other] = root
+        self._share[root] = min(self._share[root], self._share[other], share, 0.99)
 
     def groups(self) -> Iterator[tuple[list[bytes], float]]:
-        found = defaultdict(list)
+        members_of = defaultdict(list)
         for thing in self._parent:
-            found[self._root(thing)].append(thing)
-        for root, members in found.items():
+            members_of[self._root(thing)].append(thing)
+        for root, members in members_of.items():
             yield members, self._share[root]
 
 
@@ -178,7 +179,7 @@ def _known_runs(module: str) -> tuple[frozenset[int], frozenset[int]]:
     """Every run of the module's stub, and every one of the reference's."""
     path = REFERENCE / f"{module}.py"
     texts = (stub(path), path.read_text(encoding="utf-8"))
-    given, reference = (frozenset(one for row in normal_form(text) or [] for one in runs(row)) for text in texts)
+    given, reference = (frozenset(run for row in normal_form(text) or [] for run in runs(row)) for text in texts)
     return given, reference
 
 
@@ -260,17 +261,19 @@ def runs(row: list[str]) -> list[int]:
     if len(numbers) < RUN:
         return []
     lead, value = pow(BASE, RUN, MODULUS), 0
-    found = []
+    hashes = []
     for place, number in enumerate(numbers):
         value = (value * BASE + number) % MODULUS
         if place >= RUN:
             value = (value - numbers[place - RUN] * lead) % MODULUS
         if place >= RUN - 1:
-            found.append(value)
-    return found
+            hashes.append(value)
+    return hashes
 
 
 def winnowed(row: list[str]) -> set[int]:
     """The least hash of every WINDOW runs in a row."""
-    found = runs(row)
-    return {min(found[place : place + WINDOW]) for place in range(max(1, len(found) - WINDOW + 1))} if found else set()
+    hashes = runs(row)
+    if not hashes:
+        return set()
+    return {min(hashes[place : place + WINDOW]) for place in range(max(1, len(hashes) - WINDOW + 1))}

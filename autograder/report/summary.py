@@ -1,4 +1,4 @@
-"""The class report of a problem set: how each exercise went, which mistakes have a name, who needs a look."""
+"""Summarises the results of a class: how each exercise went, which mistakes have a name, who needs a look."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CheckSummary:
 
     sees: str
     hidden: bool
-    verdicts: Counter = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
 
     @property
     def of(self) -> int:
@@ -48,7 +48,7 @@ class ExerciseSummary:
     max_points: int = 0
     passed: int = 0  # learners who pass every check
     checks: dict[str, CheckSummary] = field(default_factory=dict)
-    misconceptions: Counter = field(default_factory=Counter)  # id → learners
+    misconceptions: Counter[str] = field(default_factory=Counter)  # id → learners
     seconds: list[float] = field(default_factory=list)
 
     @property
@@ -126,17 +126,19 @@ class ClassReport:
     @property
     def met(self) -> list[Met]:
         """The misconceptions of the class, the most frequent first."""
-        found = [
-            _met(one.exercise, name, count) for one in self.exercises for name, count in one.misconceptions.items()
+        every = [
+            _met(summary.exercise, name, count)
+            for summary in self.exercises
+            for name, count in summary.misconceptions.items()
         ]
-        return sorted(found, key=lambda met: -met.count)
+        return sorted(every, key=lambda met: -met.count)
 
     def to_look_at(self) -> dict[str, list[str]]:
         """Everybody whose submission needs a look, by id, and why."""
-        found = {student: list(reasons) for student, reasons in self.looks.items()}
+        looks = {student: list(reasons) for student, reasons in self.looks.items()}
         for student in self.ungraded:
-            found.setdefault(student, []).append("handed in and not graded yet: run grade")
-        return dict(sorted(found.items()))
+            looks.setdefault(student, []).append("handed in and not graded yet: run grade")
+        return dict(sorted(looks.items()))
 
 
 def _met(exercise: Exercise, name: str, count: int) -> Met:
@@ -199,14 +201,14 @@ def _count(report: ClassReport, summaries: dict[str, ExerciseSummary], record: d
 def _used(record: dict[str, Any]) -> tuple[float, float] | None:
     """What a submission used; None where the record does not have it."""
     used = record.get("used")
-    found = [used.get(name) for name in ("processor_seconds", "peak_mib")] if isinstance(used, dict) else [None]
-    return tuple(found) if all(isinstance(one, int | float) for one in found) else None
+    seconds, mib = map(used.get, ("processor_seconds", "peak_mib")) if isinstance(used, dict) else (None, None)
+    return (seconds, mib) if isinstance(seconds, int | float) and isinstance(mib, int | float) else None
 
 
 def _files(course: Course, student: str, problem_set: str, modules: list[str]) -> dict[str, bytes]:
     """The modules of a submission: nothing is followed, and no more read than is compared."""
-    folder, found = course.submitted(student, problem_set) / "attention", {}
+    folder, files = course.submitted(student, problem_set) / "attention", {}
     for module in modules:
         with suppress(OSError, NotTaken):
-            found[f"{module}.py"] = reader(Path(folder, f"{module}.py"))(MOST_READ + 1)
-    return found
+            files[f"{module}.py"] = reader(Path(folder, f"{module}.py"))(MOST_READ + 1)
+    return files

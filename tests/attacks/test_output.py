@@ -22,8 +22,8 @@ from autograder.course.paths import REFERENCE
 from autograder.course.policy import GradingPolicy
 from autograder.course.printable import printable
 from autograder.course.releases import written_questions
-from autograder.gradebook.preprocessor import gradebook
-from autograder.gradebook.scores import harmless
+from autograder.gradebook.nbgrader import gradebook
+from autograder.gradebook.spreadsheet import harmless
 from autograder.judge.cluster import cores
 from autograder.judge.judge import judge_problem_set
 from autograder.sandbox.bubblewrap import Sandbox, open_sandbox

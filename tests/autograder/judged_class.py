@@ -11,7 +11,7 @@ from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.course.releases import written_questions
 from autograder.gradebook import rows
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.gradebook.sync import GradebookSync
 from autograder.intake import archive, store
 from autograder.judge import cache

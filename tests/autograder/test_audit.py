@@ -1,9 +1,11 @@
 """The log of a course: every change once, with its reason, whatever interrupts or edits it."""
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -13,7 +15,9 @@ from autograder.course.folder import Course
 from autograder.course.paths import ROOT
 from autograder.gradebook import audit_log
 from autograder.gradebook.audit_log import Log, NotLogged, read_log
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.entry import GradebookEntry
+from autograder.gradebook.nbgrader import api
+from autograder.judge.result import Result
 from autograder.pipeline import grade
 from autograder.version import grader_version
 
@@ -23,6 +27,7 @@ from .judged_class import CLASS, copy_of, dump, judged_course
 RECORD = {
     **{"student": "ada", "problem_set": "ps1", "key": "k1", "graded": "2030-01-01T12:00:00+00:00", "grader": "g1"},
     **{"secret": "s1", "terms": "t1", "isolation": "bubblewrap", "files": {"masks.py": "f1"}},
+    **{"grader_error": False, "troubles": [], "remarks": []},
 }
 LATER = {"graded": "2030-01-02T12:00:00+00:00"}
 ODD = "\x1b[2J\u202e[red]x\n"
@@ -30,20 +35,25 @@ GRADER = """
 import sys
 from autograder.gradebook.audit_log import Log
 from autograder.course.folder import Course
-from tests.autograder.test_audit import record
+from tests.autograder.test_audit import entry_of, record
 
 with Log(Course.open(sys.argv[1])) as log:
     for number in range(60):
-        log.entered(record(student=f"{sys.argv[2]}{number}"))
-        log.entered(record(student=f"both{number}"))
+        for one in (record(student=f"{sys.argv[2]}{number}"), record(student=f"both{number}")):
+            log.entered(one, entry_of(one))
 """
 
 
 def record(softmax=13, projection=8, **fields):
-    """A record with so many points for two exercises."""
+    """A result with so many points for two exercises; fields: others than RECORD has."""
     points = {"worked_example.softmax": softmax, "worked_example.project": projection}
-    exercises = [{"id": name, "points": got, "max_points": 13} for name, got in points.items()]
-    return RECORD | {"exercises": exercises} | fields
+    rest = {"number": "", "max_points": 13, "text": "", "checks": []}
+    exercises = [{"id": name, "points": got} | rest for name, got in points.items()]
+    return Result.from_json(RECORD | {"exercises": exercises} | fields)
+
+
+def entry_of(result, by_hand=None, late=None):
+    return GradebookEntry(result.student, result.problem_set, result.points, result.max_points, by_hand, late)
 
 
 @pytest.fixture
@@ -55,7 +65,7 @@ def logged(course, *records, by_hand=None, regraded=False):
     """Log these one after the other, each in a run of its own; the events of the whole log."""
     for one in records:
         with Log(course, regraded) as log:
-            log.entered(one, by_hand)
+            log.entered(one, entry_of(one, by_hand))
     return [line.event for line in read_log(course)[0]]
 
 
@@ -120,14 +130,14 @@ def test_a_mark_given_by_hand_is_logged_when_it_is_first_seen(course):
 
 def test_an_exercise_that_is_left_out_later_has_no_points_any_more(course):
     left = record(key="k2", terms="t2", **LATER)
-    left["exercises"] = left["exercises"][:1]
+    left = replace(left, exercises=left.exercises[:1])
     event = logged(course, record(), left)[-1]
     assert event["exercises"] == {"worked_example.project": [8, None]} and event["points"] == [21, 13]
 
 
 def test_whoever_was_entered_and_not_logged_is_logged_by_the_next_run_and_once(course):
     with pytest.raises(KeyboardInterrupt), Log(course) as log:
-        log.entered(record())
+        log.entered(record(), entry_of(record()))
         raise KeyboardInterrupt  # ben is in the gradebook by now
     assert [one["student"] for one in logged(course, record(), record(student="ben"))] == ["ada", "ben"]
     assert len(logged(course, record(), record(student="ben"))) == 2
@@ -152,7 +162,7 @@ def test_a_full_disk_is_told_and_the_next_run_completes_the_log(course, monkeypa
     with monkeypatch.context() as patch, Log(course) as log:
         patch.setattr(audit_log.os, "write", cut_short(os.write))
         with pytest.raises(NotLogged, match="No space left on device; mend that, and run grade again"):
-            log.entered(record(student="ben"))
+            log.entered(record(student="ben"), entry_of(record(student="ben")))
     assert [event and event["student"] for event in logged(course, record(student="ben"))] == ["ada", None, "ben"]
     assert run(course, "--check")[0] == 0
 
@@ -202,7 +212,7 @@ def test_an_edit_in_the_middle_is_found(course, edit):
 def test_the_digest_to_keep_elsewhere_is_that_of_the_last_line(course):
     logged(course, record())
     line = (course.root / audit_log.FILE).read_bytes().rstrip(b"\n")
-    assert audit_log.hashlib.sha256(line).hexdigest() in run(course, "--check")[1].replace("\n", "")
+    assert hashlib.sha256(line).hexdigest() in run(course, "--check")[1].replace("\n", "")
 
 
 def test_two_graders_at_once_make_one_chain_and_log_nothing_twice(course):
@@ -225,7 +235,7 @@ def test_lines_reach_the_disk_in_batches(course, monkeypatch):
     monkeypatch.setattr(audit_log.os, "fsync", lambda descriptor: synced.append(descriptor))
     with Log(course) as log:
         for number in range(2 * audit_log.BATCH + 1):
-            log.entered(record(student=f"s{number}"))
+            log.entered(record(student=f"s{number}"), entry_of(record(student=f"s{number}")))
         assert len(synced) == 2
     assert len(synced) == 3
 
@@ -270,7 +280,7 @@ def test_one_student_is_shown_alone_with_what_became_of_each_exercise(course):
 def test_a_record_that_is_not_what_was_logged_is_found(course):
     file_record(course, "ada")
     known = json.loads(course.result_file("ada", "ps1").read_text())
-    logged(course, known)
+    logged(course, Result.from_json(known))
     assert run(course, "--check")[0] == 0
     known["exercises"][0]["points"] += 1
     course.result_file("ada", "ps1").write_text(json.dumps(known))
@@ -291,10 +301,10 @@ def judged(tmp_path_factory):
 def test_grade_logs_everybody_once_though_it_was_stopped_between_gradebook_and_log(judged, monkeypatch, tmp_path):
     course = copy_of(judged, tmp_path / "course")
 
-    def stopped(log, record, *seen, entered=Log.entered):
-        if record["student"] == "carla":
+    def stopped(log, result, entry, entered=Log.entered):
+        if result.student == "carla":
             raise KeyboardInterrupt
-        return entered(log, record, *seen)
+        return entered(log, result, entry)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Log, "entered", stopped)

@@ -19,9 +19,9 @@ from autograder.bench import agreement, synthetic
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.policy import GradingPolicy
-from autograder.intake import archive
+from autograder.intake import archive, store
 from autograder.judge import cluster
-from autograder.judge.result import Task
+from autograder.judge.task import Task
 from autograder.release import bundle
 from autograder.version import grader_version
 

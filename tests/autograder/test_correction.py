@@ -19,7 +19,7 @@ from autograder.course import releases
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.gradebook import migrate
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.gradebook.scores import scores
 from autograder.intake import archive, store
 from autograder.release import bundle as releasing
@@ -290,7 +290,7 @@ def test_a_release_without_a_question_that_is_marked_is_refused(corrected):
     notebook.cells = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade_id") != FIRST]
     before = marks(course, "ada")
     with pytest.raises(ValueError, match=rf"lose marks that you gave by hand, on {FIRST} \(1\)"):
-        migrate.fit_gradebook(course, "ps1", notebook)
+        migrate.migrate_gradebook(course, "ps1", notebook)
     assert marks(course, "ada") == before
 
 

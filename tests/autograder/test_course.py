@@ -25,7 +25,7 @@ from autograder.cli import demo
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.releases import written_questions
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.gradebook.scores import scores
 from autograder.intake import archive, store
 from autograder.release import bundle

@@ -14,7 +14,7 @@ import pytest
 from autograder import pipeline
 from autograder.gradebook import sync
 from autograder.gradebook.errors import GradebookDamaged, NotEntered
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.gradebook.sync import GradebookSync
 from autograder.intake import store
 from autograder.judge import cache
@@ -43,6 +43,23 @@ def judged(tmp_path_factory):
 @pytest.fixture
 def course(judged, tmp_path):
     return copy_of(judged, tmp_path / "course")
+
+
+NBGRADERS_OWN_STEPS = """
+from autograder.nbgrader_plugin import TrustedResults
+from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, LimitOutput, SaveAutoGrades
+
+c.Autograde.autograde_preprocessors = [
+    TrustedResults, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata
+]
+"""
+
+
+def with_nbgraders_own_steps(course):
+    """nbgrader writes all rows itself, one by one, as on a stock installation; only the results are the grader's."""
+    with (course.root / "nbgrader_config.py").open("a") as file:
+        file.write(NBGRADERS_OWN_STEPS)
+    return course
 
 
 def by_nbgrader(course):
@@ -85,27 +102,34 @@ def look_again(course):
 
 
 def test_gradebook_and_notebooks_are_those_of_nbgraders_own_autograde(judged, tmp_path):
-    stock, ours = copy_of(judged, tmp_path / "stock"), copy_of(judged, tmp_path / "ours")
+    stock, ours = with_nbgraders_own_steps(copy_of(judged, tmp_path / "stock")), copy_of(judged, tmp_path / "ours")
+    command = copy_of(judged, tmp_path / "command")  # `nbgrader autograde`, with the grader's steps
     by_nbgrader(stock)
+    by_nbgrader(command)
     enter(ours)
     assert_the_same(stock, ours)
+    assert_the_same(stock, command)
     rows = dump(ours)
     assert len(rows["submitted_notebook"]) == len(CLASS) and sum("No response." in row for row in rows["comment"]) > 0
     late = [row for row in rows["submitted_notebook"] if "('late_submission_penalty', None)" not in row]
     assert len(late) == 3, "three are late, and have their penalty"
 
-    for one in (stock, ours):
+    for one in (stock, ours, command):
         mark_by_hand(one)
     hand_in(stock, "ben", "right", None, DUE + timedelta(hours=5))
     hand_in(stock, "ada", "right", "Now I know.", DUE - timedelta(minutes=5))
     cache.result_of(stock, store.take_in(stock, "ben", "ps1"))
     for folder in ("submitted", "intake", "results"):
-        shutil.rmtree(ours.root / folder)
-        shutil.copytree(stock.root / folder, ours.root / folder)
+        for other in (ours, command):
+            shutil.rmtree(other.root / folder)
+            shutil.copytree(stock.root / folder, other.root / folder)
     by_nbgrader(stock)
-    look_again(stock)
+    by_nbgrader(command)
+    for one in (stock, command):
+        look_again(one)
     enter(ours)
     assert_the_same(stock, ours)
+    assert_the_same(stock, command)
     assert dump(ours) != rows and sum("Well put." in row for row in dump(ours)["comment"]) >= 2
 
 
@@ -137,7 +161,7 @@ def locked(course):
 
 
 def test_whoever_meets_a_locked_gradebook_is_told_so_and_entered_by_the_next_run(course, whole, monkeypatch):
-    monkeypatch.setattr(sync, "PATIENCE", 0.3)
+    monkeypatch.setattr(sync, "LOCK_TIMEOUT", 0.3)
     before = dump(course)
     with locked(course):
         lines = run(course)
@@ -148,7 +172,7 @@ def test_whoever_meets_a_locked_gradebook_is_told_so_and_entered_by_the_next_run
 
 
 def test_a_lock_in_the_middle_stops_only_those_who_meet_it(course, whole, monkeypatch):
-    monkeypatch.setattr(sync, "PATIENCE", 0.3)
+    monkeypatch.setattr(sync, "LOCK_TIMEOUT", 0.3)
     verdicts = {student: on_file(course, student) for student in CLASS}
     with GradebookSync(course, "ps1") as book:
         book.enter(*verdicts["ada"])
@@ -160,7 +184,7 @@ def test_a_lock_in_the_middle_stops_only_those_who_meet_it(course, whole, monkey
 
 
 def test_a_later_verdict_that_met_a_locked_gradebook_is_entered_by_the_next_run(course, monkeypatch):
-    monkeypatch.setattr(sync, "PATIENCE", 0.3)
+    monkeypatch.setattr(sync, "LOCK_TIMEOUT", 0.3)
     run(course)
     path = course.result_file("ada", "ps1")
     record = json.loads(path.read_text())
@@ -231,8 +255,7 @@ def test_a_gradebook_that_cannot_grow_keeps_no_half_rows(course, whole):
         db.execute("PRAGMA page_size = 512")  # small pages, each of them soon full
         db.execute("VACUUM")
     with GradebookSync(course, "ps1") as book:
-        book._open()
-        book._db.connection().exec_driver_sql("PRAGMA max_page_count = 1")  # no page more than there are
+        book._opened()._session.connection().exec_driver_sql("PRAGMA max_page_count = 1")  # no page more than there are
         for student in CLASS:
             try:
                 book.enter(*verdicts[student])
@@ -303,12 +326,45 @@ def test_what_somebody_killed_left_behind_is_removed(course):
         assert [path.exists() for path in places] == [False, True]
 
 
-def test_a_course_that_asks_for_further_steps_gets_them(course):
+FURTHER_STEPS = """
+from nbconvert.preprocessors import Preprocessor
+
+
+class Stamped(Preprocessor):
+    enabled = True
+
+    def preprocess(self, nb, resources):
+        nb.metadata["stamped"] = resources["nbgrader"]["student"]
+        return nb, resources
+
+
+def called(assignment, student, notebooks):
+    lines = [assignment, student, *(str(Path(name).relative_to(Path(__file__).parent)) for name in notebooks)]
+    Path(__file__).with_name("called").write_text("\\n".join([*lines, Path.cwd().name]))
+
+
+c.Autograde.sanitize_preprocessors = [*c.Autograde.sanitize_preprocessors, Stamped]
+c.Autograde.autograde_preprocessors.insert(1, "nbgrader.preprocessors.IgnorePattern")
+c.OverwriteCells.add_missing_cells = True
+c.Autograde.post_convert_hook = called
+"""
+
+
+def test_a_course_that_asks_for_further_steps_gets_them_as_nbgrader_takes_them(course, tmp_path):
     with (course.root / "nbgrader_config.py").open("a") as file:
-        file.write("c.Autograde.post_convert_hook = lambda **_: Path(__file__).with_name('called').touch()\n")
+        file.write("from nbgrader.converters import Autograde\n")
+        file.write("c.Autograde.sanitize_preprocessors = Autograde.sanitize_preprocessors.default_args[0]\n")
+        file.write(FURTHER_STEPS)
+    stock = with_nbgraders_own_steps(copy_of(course, tmp_path / "stock" / "course"))
+    with (stock.root / "nbgrader_config.py").open("a") as file:
+        file.write('c.Autograde.autograde_preprocessors.insert(1, "nbgrader.preprocessors.IgnorePattern")\n')
+    assert api(stock).autograde("ps1", "ada", force=True, create=True)["success"]
     enter(course, ["ada"])
-    assert (course.root / "called").exists()
-    assert len(dump(course)["submitted_assignment"]) == 1 and "ada/ps1/ps1.ipynb" in tree(course)
+    assert_the_same(stock, course)
+    lines = (course.root / "called").read_text()
+    assert lines.splitlines() == ["ps1", "ada", "submitted/ada/ps1/ps1.ipynb", "course"]
+    assert (stock.root / "called").read_text() == lines
+    assert '"stamped": "ada"' in tree(course)["ada/ps1/ps1.ipynb"][0].decode()
 
 
 @pytest.mark.parametrize(

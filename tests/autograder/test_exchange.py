@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE, ROOT
-from autograder.gradebook.preprocessor import configure
+from autograder.nbgrader_plugin import configure
 from autograder.release import bundle
 
 COURSE_ID = "attention-by-hand"

@@ -9,8 +9,9 @@ from nbgrader.api import Gradebook
 from autograder.__main__ import main
 from autograder.course.folder import Course
 from autograder.gradebook import exports
-from autograder.gradebook.preprocessor import gradebook
-from autograder.gradebook.scores import harmless, scores
+from autograder.gradebook.nbgrader import gradebook
+from autograder.gradebook.scores import scores
+from autograder.gradebook.spreadsheet import harmless
 
 #: id, first name, last name, e-mail, the number in Canvas, points by the grader, points by hand (None: still to give).
 CLASS = [

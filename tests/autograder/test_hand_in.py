@@ -10,7 +10,7 @@ from autograder.__main__ import main
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.course.releases import written_questions
-from autograder.gradebook.preprocessor import _wrapped
+from autograder.gradebook.cells import wrapped
 from autograder.intake import archive
 
 
@@ -90,7 +90,7 @@ def test_a_problem_set_without_submissions_says_what_comes_first(course, command
 
 def test_a_long_message_stays_in_sight_on_the_page():
     text = "  ✗ the axis\n      " + "each row must sum to 1 " * 12
-    lines = _wrapped(text).splitlines()
+    lines = wrapped(text).splitlines()
     assert lines[0] == "  ✗ the axis" and max(map(len, lines)) <= 100
     assert all(line.startswith("      ") for line in lines[1:])
-    assert " ".join(_wrapped(text).split()) == " ".join(text.split())
+    assert " ".join(wrapped(text).split()) == " ".join(text.split())

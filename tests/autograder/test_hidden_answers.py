@@ -111,3 +111,27 @@ def test_a_damaged_file_is_found_out_anew_by_the_next_grade(released, text):
         line.points for line in grade(released, "ps1")
     ]
     assert content(released) == before
+
+
+def module_state():
+    """What the modules of the grader hold that can grow."""
+    parts = tuple(f"autograder.{name}" for name in ("answer_key", "course", "intake", "judge", "pipeline"))
+    return {
+        (name, variable): repr(value)
+        for name, module in list(sys.modules.items())
+        if name.startswith(parts)
+        for variable, value in vars(module).items()
+        if isinstance(value, dict | list | set) and not variable.startswith("__")
+    }
+
+
+def test_grading_leaves_nothing_behind_in_modules(released, tmp_path):
+    for course in (released, Course.open(tmp_path / "course")):
+        if course is not released:
+            bundle.release(course, "ps1")
+            hand_in(course, "ada", "partly", None, HAND_IN_TIME)
+        before = module_state()
+        course.answers_file("ps1").unlink()
+        assert [line.points is None for line in grade(course, "ps1", regrade=True)] == [False]
+        after = module_state()
+    assert after == before and before

@@ -3,10 +3,10 @@
 import pytest
 from nbformat.v4 import new_notebook
 
+from autograder import nbgrader_plugin
 from autograder.course.folder import Course
-from autograder.gradebook import preprocessor
-from autograder.gradebook.preprocessor import TrustedResults
 from autograder.intake import store
+from autograder.nbgrader_plugin import TrustedResults
 
 
 def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_not(tmp_path, monkeypatch):
@@ -21,7 +21,7 @@ def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_n
         cleaned.append(student)
 
     monkeypatch.setattr(store, "take_in", take_in)
-    preprocessor._take_in(tmp_path, "ps1", "*", [])
+    nbgrader_plugin.take_in(tmp_path, "ps1", "*", [])
     assert cleaned == ["zoe"]
     step = TrustedResults()
     step.config.CourseDirectory.root = str(tmp_path)
@@ -30,5 +30,5 @@ def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_n
         step.preprocess(new_notebook(), resources)
 
     monkeypatch.setattr(store, "take_in", lambda *_: cleaned.append("ada"))
-    preprocessor._take_in(tmp_path, "ps1", "ada", [])
-    assert ("ps1", "ada") not in preprocessor._refused
+    nbgrader_plugin.take_in(tmp_path, "ps1", "ada", [])
+    assert ("ps1", "ada") not in nbgrader_plugin._refused

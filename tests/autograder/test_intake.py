@@ -1,11 +1,15 @@
 """What is taken of a submission, and what is not."""
 
 import json
+import subprocess
+import sys
 import zipfile
+from datetime import UTC, datetime
 
 import pytest
 
 from autograder.course.folder import Course
+from autograder.course.paths import ROOT
 from autograder.intake import archive as arrivals
 from autograder.intake import notebook as rebuilding
 from autograder.intake import store
@@ -128,3 +132,69 @@ def test_a_file_slipped_in_after_cleaning_is_cleaned_again(course):
     (course.submitted("ada", "ps3") / "torch.py").write_text("x")
     store.take_in(course, "ada", "ps3")
     assert not (course.submitted("ada", "ps3") / "torch.py").exists()
+
+
+TAKE_IN = """
+import json, sys
+from autograder.course.folder import Course
+from autograder.course.paths import ROOT
+from autograder.intake.store import is_current, take_in
+
+course, opened = Course.open(sys.argv[1]), []
+sys.addaudithook(lambda event, given: event == "open" and opened.append(str(given[0])))
+submission = take_in(course, "ada", "ps3")
+print(json.dumps([path for path in opened if "/submitted/" in path]))
+assert is_current(course, submission)
+"""
+
+
+def test_a_clean_submission_is_read_once_to_be_taken_in(course):
+    files = {"masks.py": b"x = 1", "scores.py": b"y = 2"}
+    store.store(course, "ada", "ps3", arrivals.Received(files, submitted(answered("Because.")), ()))
+    folder = course.submitted("ada", "ps3")
+    done = subprocess.run(
+        [sys.executable, "-c", TAKE_IN, str(course.root)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    everything = [str(path) for path in folder.rglob("*") if path.is_file()]
+    assert sorted(json.loads(done.stdout)) == sorted(everything) and len(everything) == 5
+
+
+def test_a_submission_is_a_value_that_knows_whether_its_folder_is_still_the_same(course):
+    files = {"masks.py": b"x = 1"}
+    when = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    store.store(course, "ada", "ps3", arrivals.Received(files, submitted(answered("Because.")), (), "7e" * 64), when)
+    taken = store.take_in(course, "ada", "ps3")
+    assert (taken.files, taken.arrived, taken.ticket) == (files, when, "7e" * 64)
+    assert json.loads(taken.notebook)["cells"][2]["source"] == "Because."
+    assert store.is_current(course, taken)
+    for name, text in (
+        ("attention/masks.py", "x = 2"),
+        ("ps3.ipynb", "{}"),
+        ("timestamp.txt", "2026-01-03 00:00:00 UTC"),
+    ):
+        path = course.submitted("ada", "ps3") / name
+        before = path.read_bytes()
+        path.write_text(text)
+        assert not store.is_current(course, taken)
+        path.write_bytes(before)
+    assert store.is_current(course, taken)
+    later = arrivals.Received(files, submitted(answered("Now I know.")), ())
+    store.store(course, "ada", "ps3", later, when)
+    assert not store.is_current(course, taken)
+
+
+DIGEST_OF_0_5_0 = "f27d368dd902f19acb0c2a035d735966cec748fe2e7ed8b8e9749881d18290d9"
+
+
+def test_a_mark_of_an_earlier_version_is_known_again(course):
+    """The digest over names, kinds and contents is that of version 0.5.0: nobody's folder is cleaned anew."""
+    folder = course.submitted("ada", "ps3")
+    (folder / "attention").mkdir(parents=True)
+    for name, text in (("attention/masks.py", "x = 1\n"), ("ps3.ipynb", "{}"), ("submission_secret.txt", "7e")):
+        (folder / name).write_text(text)
+    (folder / "timestamp.txt").write_text("2026-01-02 03:04:05 UTC")
+    mark = course.intake_file("ada", "ps3")
+    mark.parent.mkdir(parents=True)
+    mark.write_text(json.dumps({"digest": DIGEST_OF_0_5_0, "remarks": ["known"]}))
+    assert store.take_in(course, "ada", "ps3").remarks == ("known",)
+    assert not course.received("ada", "ps3").exists()

@@ -1,5 +1,6 @@
 """The late penalty in the log of a course: what was taken off, for how long, and why it changed."""
 
+import hashlib
 import json
 from datetime import datetime, timedelta
 
@@ -9,11 +10,11 @@ from autograder import pipeline
 from autograder.course.folder import Course
 from autograder.gradebook import audit_log, late_penalty
 from autograder.gradebook.audit_log import Log, read_log
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.gradebook.scores import scores
 
 from .judged_class import CLASS, DUE, copy_of, hand_in, judged_course
-from .test_audit import LATER, record, run
+from .test_audit import LATER, entry_of, record, run
 
 TIMES = {"handed_in": DUE + timedelta(hours=2), "due": DUE, "extension": None}
 LATE = {**TIMES, "penalty": 5.0, "policy": "Tenth", "score": 50.0}
@@ -31,7 +32,7 @@ def logged(course, *steps):
     """Log pairs of a record and what is seen of its lateness, each in a run of its own; the events of the whole log."""
     for one, seen in steps:
         with Log(course) as log:
-            log.entered(one, {}, seen)
+            log.entered(one, entry_of(one, {}, seen))
     return events(course)
 
 
@@ -112,7 +113,7 @@ def test_a_log_from_before_penalties_were_logged_goes_on(course):
         for event in lines:
             del event["late"]
             raw = json.dumps(event | {"why": ["first grading"], "previous": previous}).encode()
-            previous = audit_log.hashlib.sha256(raw).hexdigest()
+            previous = hashlib.sha256(raw).hexdigest()
             file.write(raw + b"\n")
     found = logged(course, *[(record(), ONLY_READ), (record(student="ben"), IN_TIME)] * 2)
     assert [event["why"] for event in found] == [
@@ -191,10 +192,10 @@ def test_the_log_explains_every_score_whatever_becomes_of_deadline_extension_mar
     assert run(course, "--check")[0] == 0
 
 
-def test_penalties_that_nbgrader_entered_by_itself_or_for_the_grader_are_logged(judged, tmp_path):
+def test_penalties_that_nbgraders_own_command_entered_are_logged(judged, tmp_path):
     course = copy_of(judged, tmp_path / "course")
-    with (course.root / "nbgrader_config.py").open("a") as file:
-        file.write("c.Autograde.post_convert_hook = lambda **_: None\n")  # a step that the grader leaves to nbgrader
+    assert api(course).autograde("ps1", "dora", force=True, create=True)["success"]
+    assert not (course.root / audit_log.FILE).exists()
     pipeline.grade(course, "ps1")
     assert len(events(course)) == len(CLASS) and events(course, "dora")[0]["why"][1] == "late penalty 1, 2 h late"
     assert_explained(course)

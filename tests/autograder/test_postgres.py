@@ -15,7 +15,7 @@ from autograder.course.folder import Course
 from autograder.course.paths import ROOT
 from autograder.gradebook import sync
 from autograder.gradebook.errors import NotEntered
-from autograder.gradebook.preprocessor import gradebook
+from autograder.gradebook.nbgrader import gradebook
 from autograder.gradebook.scores import scores
 from autograder.gradebook.sync import GradebookSync
 from autograder.intake import archive, store
@@ -229,7 +229,7 @@ def test_two_graders_who_meet_a_new_student_at_once_enter_it_once(course, whole,
     ids=["a lock", "a server that goes and comes back"],
 )
 def test_trouble_stops_only_those_who_meet_it(course, whole, server, monkeypatch, trouble, told):
-    monkeypatch.setattr(sync, "PATIENCE", 0.3)
+    monkeypatch.setattr(sync, "LOCK_TIMEOUT", 0.3)
     verdicts = {student: on_file(course, student) for student in CLASS}
     with GradebookSync(course, "ps1") as book:
         book.enter(*verdicts["ada"])

@@ -11,7 +11,7 @@ from autograder.__main__ import main
 from autograder.build.urls import site_url
 from autograder.course.folder import Course
 from autograder.report import page as report_page
-from autograder.report.plots import binned
+from autograder.report.bins import binned
 from autograder.report.reread import section
 from autograder.report.summary import class_report
 from selfcheck.catalogue import exercises, in_problem_set

@@ -16,7 +16,7 @@ from autograder.course.folder import Course
 from autograder.course.paths import BOOK, SELFCHECK
 from autograder.course.policy import DEFAULT_POLICY, GradingPolicy
 from autograder.course.settings import SECRET, SETTINGS_FILE, Settings, SettingsError, read_settings
-from autograder.release.points import priced_catalogue
+from autograder.release.points import catalogue_with_points
 from selfcheck.catalogue import exercises, in_problem_set, problem_sets
 
 IDS = sorted({exercise.id for exercise in exercises()})
@@ -309,8 +309,8 @@ def test_every_catalogue_file_can_be_written_with_other_points():
     policy = GradingPolicy(b"", tuple((name, place % 4) for place, name in enumerate(IDS)))
     for path in sorted((SELFCHECK / "catalogue").glob("*.toml")):
         text = path.read_text(encoding="utf-8")
-        assert priced_catalogue(text, DEFAULT_POLICY) == text
-        changed = priced_catalogue(text, policy)  # which reads what it has written
+        assert catalogue_with_points(text, DEFAULT_POLICY) == text
+        changed = catalogue_with_points(text, policy)  # which reads what it has written
         differ = [one for one, other in zip(text.splitlines(), changed.splitlines(), strict=True) if one != other]
         assert all(re.fullmatch(r"\w+ *= *\d+", line) for line in differ) and differ
 
@@ -319,7 +319,7 @@ def test_points_that_stand_in_no_lines_of_their_own_are_told():
     text = (SELFCHECK / "catalogue" / "masks.toml").read_text(encoding="utf-8")
     text = text.replace("hidden_points = 1\n", "'hidden_points' = 1\n", 1)
     with pytest.raises(ValueError, match="write name = number"):
-        priced_catalogue(text, GradingPolicy(b"", (("masks.padding_mask", 2),)))
+        catalogue_with_points(text, GradingPolicy(b"", (("masks.padding_mask", 2),)))
 
 
 def test_times_of_a_deadline_keep_their_distance_from_utc(course):

@@ -14,10 +14,9 @@ from click.testing import CliRunner
 from autograder.__main__ import main
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.gradebook.scores import scores
-from autograder.intake import archive
-from autograder.intake import submission as intake
+from autograder.intake import archive, store
 from autograder.release import bundle
 from autograder.report.summary import class_report
 from selfcheck.catalogue import in_problem_set
@@ -106,7 +105,7 @@ def graded(tmp_path_factory):
             for student, (text, late) in CLASS.items():
                 answered = (course.release("ps1") / "ps1.ipynb").read_text().replace("Write your answer here", student)
                 received = archive.Received({"worked_example.py": text.encode()}, answered.encode(), ())
-                intake.store(course, student, "ps1", received, DUE + timedelta(hours=late))
+                store.store(course, student, "ps1", received, DUE + timedelta(hours=late))
         succeed(course, *arguments)
         if arguments[0] == "grade":
             with api(course).gradebook as book:

@@ -3,13 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 from autograder import pipeline
 from autograder.course.paths import ROOT
 from autograder.gradebook.audit_log import Log, read_log
-from autograder.gradebook.preprocessor import api
+from autograder.gradebook.nbgrader import api
 from autograder.gradebook.sync import GradebookSync
 
 from .judged_class import CLASS, assert_the_same, copy_of, dump, judged_course
@@ -65,7 +66,7 @@ def test_two_who_regrade_at_once_come_to_what_one_comes_to(course, entered):
 
 def test_whose_record_another_takes_away_to_judge_again_is_entered_all_the_same(course, entered, monkeypatch):
     def robbed(book, submission, result, enter=GradebookSync.enter):
-        course.result_file(submission.student, "ps1").unlink()
+        course.result_file(result.student, "ps1").unlink()
         return enter(book, submission, result)
 
     with monkeypatch.context() as patch:
@@ -79,22 +80,22 @@ def test_what_another_put_on_file_last_is_what_the_log_says_last(course, monkeyp
     """The other files its verdict before this grader has logged its own, and logs it before this one or after it."""
     afterwards = []
 
-    def overtaken(log, record, *seen, entered=Log.entered):
-        student, later = record["student"], record | {"graded": LATER}
-        course.result_file(student, "ps1").write_text(json.dumps(later))
+    def overtaken(log, result, entry, entered=Log.entered):
+        student, later = result.student, replace(result, graded=LATER)
+        course.result_file(student, "ps1").write_text(json.dumps(later.as_json()))
         if student < "c":
             with Log(course) as first:
-                entered(first, later, *seen)
+                entered(first, later, entry)
         else:
-            afterwards.append(later)
-        return entered(log, record, *seen)
+            afterwards.append((later, entry))
+        return entered(log, result, entry)
 
     with monkeypatch.context() as patch:
         patch.setattr(Log, "entered", overtaken)
         pipeline.grade(course, "ps1", regrade=True)
     with Log(course) as second:
-        for record in afterwards:
-            second.entered(record)
+        for result, entry in afterwards:
+            second.entered(result, entry)
     assert 0 < len(afterwards) < len(CLASS)
     assert_logged(course)
     last = {line.event["student"]: line.event["graded"] for line in read_log(course)[0]}

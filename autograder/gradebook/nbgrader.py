@@ -1,0 +1,90 @@
+"""nbgrader's settings of a course, with nbgrader's own interfaces opened by them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from selfcheck.catalogue import modules_of, problem_sets
+
+from ..course.folder import Course
+from ..course.settings import SettingsError
+
+
+def configure_storage(c: Config, root: Path) -> None:
+    """Where nbgrader keeps a course, what it overwrites and how it shows and exports what it has."""
+    c.CourseDirectory.root = str(root)
+    c.CourseDirectory.course_id = "attention-by-hand"
+    # The learner's modules stay as submitted; everything else beside the notebook is the release's.
+    c.Autograde.exclude_overwriting = {
+        name: [f"attention/{module}.py" for other in problem_sets() for module in modules_of(other)]
+        for name in problem_sets()
+    }
+    # A course.toml that cannot be read is reported by the preprocessor: an error here would have nbgrader go on without
+    # these settings, and run what was submitted.
+    with suppress(SettingsError):
+        policy = Course(root).settings.late_policy
+        if policy:
+            c.LateSubmissionPlugin.penalty_method = policy
+    c.ExportApp.plugin_class = "autograder.gradebook.exports.QuotedCsv"
+    c.HTMLExporter.sanitize_html = True
+    # nbgrader's own templates do not sanitise Markdown: what a learner wrote would run as the instructor.
+    c.HTMLExporter.filters = {
+        "markdown2html": "autograder.gradebook.safe_html.answer_html",
+        "strip_files_prefix": "autograder.gradebook.safe_html.unchanged",
+    }
+
+
+def configuration(course: Course) -> Config:
+    """What a course's nbgrader_config.py says, as `nbgrader autograde` reads it; RuntimeError for one that stops.
+
+    Raises SettingsError for a course.toml that is not in order.
+    """
+    path = course.root / "nbgrader_config.py"
+    return _configuration(course.root, path.stat().st_mtime_ns if path.exists() else None, course.settings.late_policy)
+
+
+@lru_cache(maxsize=16)
+def _configuration(root: Path, written: int | None, policy: str | None) -> Config:
+    """written: when, for a file may change while a grader waits; policy: of course.toml, likewise"""
+    c = Config()
+    configure_storage(c, root)
+    if written is not None:
+        try:
+            c.merge(PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config())
+        except Exception as error:  # it is a program
+            raise RuntimeError(f"{root / 'nbgrader_config.py'} stops: {type(error).__name__}: {error}") from error
+    return c
+
+
+def gradebook(course: Course) -> Gradebook:
+    """nbgrader's database of a course, to be used in a with statement."""
+    return api(course).gradebook
+
+
+def api(course: Course) -> NbGraderAPI:
+    """nbgrader's own interface on a course."""
+    prepare_process()
+    config = configuration(course)
+    return NbGraderAPI(CourseDirectory(config=config), config=config)
+
+
+def prepare_process() -> None:
+    """Give nbgrader what it needs of this process."""
+    # It starts `alembic` by name, which lies beside this Python and need not be on the path.
+    programs = str(Path(sys.executable).parent)
+    if programs not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
+    # nbgrader's own queries flush half-built objects; its users need not read of it.
+    warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")

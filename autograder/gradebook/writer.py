@@ -1,0 +1,210 @@
+"""Enters results into nbgrader's gradebook: the one place that writes grades, comments and penalties.
+
+A submission is entered completely or not at all: its folder is written beside its place, its rows are committed
+together, and then the folder takes its place. Whoever is interrupted before that is not entered, and the next run does
+it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from nbformat.notebooknode import NotebookNode
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from ..course.folder import Course
+from ..course.locks import course_lock
+from ..course.releases import release_file
+from ..intake.archive import STAMP, TICKET
+from ..intake.store import is_current
+from ..intake.submission import Submission
+from ..judge.result import Result
+from . import late_penalty, manual_marks, rows
+from .autograded_folder import FolderWriter, autograded, files_below, is_ignored
+from .cells import GRADE_CELL
+from .database import Address, Database
+from .errors import NotEntered
+from .nbgrader import configuration, prepare_process
+from .steps import Graded, Steps
+
+
+class GradebookWriter:
+    """Writes into nbgrader's database what concerns one problem set of a course, in one session.
+
+    config: nbgrader's settings, by default those of the course's nbgrader_config.py
+    seconds: how long to wait for another program that writes to the gradebook
+    """
+
+    def __init__(self, course: Course, problem_set: str, config: Config | None, seconds: float) -> None:
+        prepare_process()
+        config = configuration(course) if config is None else config
+        self.course, self.problem_set = course, problem_set
+        self._coursedir = CourseDirectory(config=config)
+        self._steps = Steps(config, self._coursedir)
+        self._database = Database(Address.of(self._coursedir), self._coursedir.course_id, problem_set, seconds)
+        self._session, self._released = self._database.session, self._database.released
+        self._cells = list(self._checking_cells())
+        due = self._released.due
+        #: What explains each student's late penalty: as it was when opened, or as entered since.
+        self.late = {
+            student: late_penalty.facts(row.timestamp, due, row.extension, row.penalty)
+            for student, row in self._database.penalties.items()
+        }
+
+    def _checking_cells(self) -> Iterator[tuple[str, str]]:
+        """The id of each cell that is graded by an exercise's checks, and the exercise."""
+        for notebook in self._released.notebooks:
+            for name, cell in notebook.graded.items():
+                source = notebook.sources.get(name)
+                call = GRADE_CELL.fullmatch((source.source or "").strip()) if source else None
+                if call:
+                    yield cell.id, call[1]
+
+    @cached_property
+    def _folders(self) -> FolderWriter:
+        source = Path(self._coursedir.format_path(self._coursedir.source_directory, ".", self.problem_set))
+        own = self._steps.converter.exclude_overwriting.get(self.problem_set, [])
+        files = files_below(source, self._coursedir.ignore)
+        beside = {name: path.read_bytes() for name, path in files.items() if name not in own}
+        return FolderWriter(self.course, self.problem_set, beside, int(str(self._steps.converter.permissions), 8))
+
+    def manual_marks(self, student: str) -> dict[str, float]:
+        """The marks given by hand, by the name of their cell, as the gradebook had them when it was opened."""
+        return self._database.manual_marks.get(student, {})
+
+    def holds(self, submission: Submission, result: Result) -> bool:
+        """Whether gradebook and autograded folder hold this result on what was handed in last.
+
+        A later hand-in may differ in its written answers alone; a gradebook may be an older copy that was put back.
+        """
+        return self._folder_holds(submission) and self._rows_hold(submission, result)
+
+    def _folder_holds(self, submission: Submission) -> bool:
+        folder = autograded(self.course, submission.student, self.problem_set)
+        submitted = self.course.submitted(submission.student, self.problem_set)
+        stamp = folder / STAMP
+        if (stamp.read_text(encoding="utf-8") if stamp.exists() else "") != submission.stamp:
+            return False
+        notebook = f"{self.problem_set}.ipynb"
+        try:
+            written = (folder / notebook).stat().st_mtime_ns
+            sources = (submitted / notebook, self.course.result_file(submission.student, self.problem_set))
+            release = release_file(self.course, self.problem_set)  # it may be another one by now
+            released = release.stat().st_mtime_ns if release.exists() else 0
+            return all(when <= written for when in (released, *(path.stat().st_mtime_ns for path in sources)))
+        except FileNotFoundError:
+            return False
+
+    def _rows_hold(self, submission: Submission, result: Result) -> bool:
+        when, points = self._database.entered.get(submission.student, (None, {}))
+        verdicts = {exercise.id: float(exercise.points) for exercise in result.exercises}
+        same = all(points.get(cell) == verdicts.get(exercise) for cell, exercise in self._cells)
+        return same and when == _naive(submission.arrived)
+
+    def enter(self, submission: Submission, result: Result, seconds: float) -> None:
+        """Enter a result with the folder that shows it; NotEntered where something else was handed in meanwhile.
+
+        seconds: how long to wait for another program
+        """
+        student = submission.student
+        rows.wait_at_most(self._session, seconds)
+        submitted = rows.read(self._session, self._released, student)
+        submitted.timestamp = _naive(submission.arrived) or submitted.timestamp
+        with self._folders.draft(student) as draft:
+            notebooks = self._graded_notebooks(submission, result, submitted)
+            self._folders.write(draft, self._files(submission) | notebooks)
+            rows.write(self._session, self._released, submitted)
+            late = self._write_penalties(submitted, list(notebooks))
+            with course_lock(self.course):
+                if not is_current(self.course, submission):
+                    raise NotEntered("something else was handed in meanwhile: run grade again")
+                self._session.commit()
+                self.late[student] = late
+                self._folders.take_place(draft, student)
+                if self._coursedir.groupshared:
+                    self._steps.converter.set_permissions(self.problem_set, student)
+        paths = [str(self.course.submitted(student, self.problem_set) / name) for name in notebooks]
+        self._steps.run_post_convert_hook(self.problem_set, student, paths)
+
+    def enter_notebook(self, student: str, name: str, nb: NotebookNode, seconds: float) -> None:
+        """Enter the grades and comments of a notebook that nbgrader itself autogrades, with its late penalty.
+
+        nbgrader has made the rows of the submission before; name: of the notebook
+        """
+        rows.wait_at_most(self._session, seconds)
+        submitted = rows.read(self._session, self._released, student)
+        notebook = next(notebook for notebook in self._released.notebooks if notebook.name == name)
+        self._steps.save(nb, notebook, submitted.sheets[name])
+        rows.write(self._session, self._released, submitted)
+        self.late[student] = self._write_penalties(submitted, [f"{name}.ipynb"])
+        self._session.commit()
+
+    def _files(self, submission: Submission) -> dict[str, bytes]:
+        """The files that nbgrader copies beside the submitted notebook."""
+        files = {f"attention/{name}": data for name, data in submission.files.items()}
+        files |= {STAMP: submission.stamp.encode(), TICKET: submission.ticket.encode()}
+        return {name: data for name, data in files.items() if data and not is_ignored(name, self._coursedir.ignore)}
+
+    def _graded_notebooks(self, submission: Submission, result: Result, submitted: rows.Submitted) -> dict[str, bytes]:
+        """The autograded notebooks by file name; the rows of `submitted` become what they hold."""
+        texts = {self.problem_set: submission.notebook}
+        written = {}
+        for notebook in self._released.notebooks:
+            if notebook.name not in submitted.sheets:
+                raise NotEntered(f"the gradebook has no {notebook.name} of this student's: release it again")
+            sheet, file = submitted.sheets[notebook.name], f"{notebook.name}.ipynb"
+            if notebook.name in texts:
+                marked = manual_marks.settled(sheet)
+                graded = Graded(result, submission.files, self._resources(submission, notebook.name))
+                text = self._steps.autograded(texts[notebook.name], notebook, sheet, graded)
+                before = autograded(self.course, submission.student, self.problem_set) / file
+                manual_marks.let_stand(sheet, marked, before, text)
+                written[file] = text.encode()
+                continue
+            for grade in sheet.grades.values():
+                grade.auto_score, grade.needs_manual_grade = 0, False
+        if not written:
+            raise NotEntered("no notebook of the problem set is there: release it again")
+        return written
+
+    def _resources(self, submission: Submission, notebook: str) -> dict[str, object]:
+        """What nbgrader hands to every step."""
+        names = {"student": submission.student, "assignment": self.problem_set, "notebook": notebook}
+        return {
+            "unique_key": notebook,
+            "output_files_dir": f"{notebook}_files",
+            "nbgrader": names | {"db_url": self._coursedir.db_url},
+        }
+
+    def _write_penalties(self, submitted: rows.Submitted, files: list[str]) -> late_penalty.Facts:
+        """Write what is taken off each of these notebooks for being late; returns what explains it."""
+        times = submitted.timestamp, self._released.due, submitted.extension
+        if not self._steps.penalises:
+            return late_penalty.facts(*times, self.late.get(submitted.student, {}).get("penalty"))
+        seconds, total, score = late_penalty.seconds_late(*times), 0.0, 0.0
+        for file in files:
+            sheet, penalty = submitted.sheets[file.removesuffix(".ipynb")], None
+            if seconds > 0:
+                points = rows.score(self._session, sheet)
+                penalty = self._steps.penalty(submitted.student, points, seconds)
+                total, score = total + (penalty or 0), score + points
+            rows.write_penalty(self._session, sheet, penalty)
+        if seconds > 0:
+            return late_penalty.facts(*times, total, self._steps.policy, score)
+        return late_penalty.facts(*times, total)
+
+    def undo(self) -> None:
+        """Take back what is not committed."""
+        self._session.rollback()
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _naive(when: datetime | None) -> datetime | None:
+    """A time as nbgrader's tables have it: UTC without its zone."""
+    return when and when.astimezone(UTC).replace(tzinfo=None)
