@@ -8,16 +8,17 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 from ..course.paths import REFERENCE
 
 NAME = "_reference_attention"  # a learner's package is named attention
 
 
-def reference(exercise: str) -> Callable:
+def reference(exercise: str) -> Callable[..., Any]:
     """The reference's function or class for an exercise id "module.symbol"."""
     module, _, symbol = exercise.partition(".")
-    answer = getattr(reference_module(module), symbol)
+    answer: Callable[..., Any] = getattr(reference_module(module), symbol)
     if "torch" in sys.modules:
         # The first multi-threaded exp of a process can be off by 1e-4 (torch 2.13, CPU).
         sys.modules["torch"].set_num_threads(1)

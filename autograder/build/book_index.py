@@ -1,4 +1,4 @@
-"""What the book's pages can refer to: titles, labelled sections, numbered formulas, exercises and cited works."""
+"""Indexes what pages can refer to: titles, labelled sections, numbered formulas, exercises and cited works."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from selfcheck.catalogue import exercises
 
@@ -77,27 +78,27 @@ class BookIndex:
 
     @cached_property
     def labels(self) -> dict[str, Place]:
-        found = {}
+        places = {}
         for page, text in self.pages.items():
             for name, title in SECTION.findall(text):
-                found[name.lower()] = Place(page, name.lower().replace("_", "-"), title)
+                places[name.lower()] = Place(page, name.lower().replace("_", "-"), title)
         for exercise in exercises():
             name = label(exercise).lower()
-            found[name] = Place(chapter_page(exercise), name.replace("_", "-"), f"Exercise {exercise.number}")
-        return found
+            places[name] = Place(chapter_page(exercise), name.replace("_", "-"), f"Exercise {exercise.number}")
+        return places
 
     @cached_property
     def formulas(self) -> dict[str, Place]:
         """Labelled formulas; their title is their number, the chapter's and then their own."""
-        found = {}
+        places = {}
         for page, text in self.pages.items():
             chapter = CHAPTER.match(page)
             labels = ["".join(groups) for groups in FORMULA.findall(FENCED.sub("", text))]
             for number, name in enumerate(labels, start=1):
-                found[name] = Place(
+                places[name] = Place(
                     page, f"equation-{name}", f"{chapter.group(1)}.{number}" if chapter else str(number)
                 )
-        return found
+        return places
 
     def formula(self, name: str, seen_from: str = "") -> Place:
         if name not in self.formulas:
@@ -122,7 +123,7 @@ def _text(file: Path) -> str:
     return FRONT_MATTER.sub("", file.read_text("utf-8"))
 
 
-def _work(entry: object) -> Work:
+def _work(entry: Any) -> Work:
     people = entry.persons.get("author") or entry.persons.get("editor") or []
     names = [_plain(" ".join([*person.prelast_names, *person.last_names])) for person in people]
     named = " and ".join(names) or _plain(entry.fields.get("title", ""))

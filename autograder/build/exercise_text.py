@@ -1,4 +1,4 @@
-"""What a page or a notebook shows of an exercise beyond its catalogue entry: names, stub and solution."""
+"""Derives what pages show of an exercise beyond its catalogue entry: names, stub and solution."""
 
 from __future__ import annotations
 

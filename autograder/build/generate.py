@@ -1,4 +1,4 @@
-"""Generates everything that is generated, or compares it with what is there."""
+"""Writes all generated files, or compares them with those on disk."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def build() -> list[Path]:
 
 def stale() -> list[str]:
     """What differs from what `build` would write, a line each."""
-    found = []
+    lines = []
     for group, files in products():
         for path, text in files.items():
             name = path.relative_to(ROOT)
             if not path.exists():
-                found.append(f"{name} is missing ({group})")
+                lines.append(f"{name} is missing ({group})")
             elif not _fresh(group, path.read_text(encoding="utf-8"), text):
-                found.append(f"{name} is stale ({group})")
-        found += [f"{stray.relative_to(ROOT)} is generated no longer ({group})" for stray in strays(files)]
-    return found
+                lines.append(f"{name} is stale ({group})")
+        lines += [f"{stray.relative_to(ROOT)} is generated no longer ({group})" for stray in strays(files)]
+    return lines
 
 
 def _fresh(group: str, now: str, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Turns the roles, links and citations inside a paragraph into plain Markdown."""
+"""Converts the roles, links and citations of a paragraph to plain Markdown."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Inline:
     def inline(self, text: str) -> str:
         return INLINE.sub(self._inline, text)
 
-    def _inline(self, found: re.Match[str]) -> str:
-        if found["role"]:
-            return self.role(found["role"], re.sub(r"\s+", " ", found["body"]).strip())
-        if found["target"]:
-            return self.link(found["text"], found["target"])
-        return found[0]
+    def _inline(self, match: re.Match[str]) -> str:
+        if match["role"]:
+            return self.role(match["role"], re.sub(r"\s+", " ", match["body"]).strip())
+        if match["target"]:
+            return self.link(match["text"], match["target"])
+        return match[0]
 
     def link(self, text: str, target: str) -> str:
         if re.match(r"[a-z]+:", target):
@@ -87,7 +87,7 @@ class Inline:
             return f"<{role}>{body}</{role}>"
         if role in AS_CODE:
             return f"`{title or body}`"
-        raise ValueError(f"{self.page}: role {role!r} has no plain form for notebooks; see plain_markdown.py")
+        raise ValueError(f"{self.page}: role {role!r} has no plain form for notebooks: add one in autograder/build")
 
     def citation(self, role: str, keys: str) -> str:
         in_text = role in ("cite:t", "cite:ts", "cite:ct")

@@ -1,4 +1,4 @@
-"""Turns a page's MyST into the plain Markdown that Colab and JupyterLab show."""
+"""Converts a page's MyST to the plain Markdown that Colab and JupyterLab show."""
 
 from __future__ import annotations
 
@@ -135,42 +135,46 @@ class _Converter(Inline):
 
     def formula(self, block: str) -> list[str]:
         end = FORMULA_END.search(block, 2)
+        if end is None:
+            raise ValueError(f"{self.page}: a formula is opened and not closed: {block}")
         inside = block[2 : end.start()].strip()
         if end[1]:
             inside += f" \\tag{{{self.index.formula(end[1], self.page).title}}}"
         return ["$$", inside, "$$"]
 
-    def directive(self, found: Directive) -> list[str]:
-        name = found.name
+    def directive(self, directive: Directive) -> list[str]:
+        name = directive.name
         if name in DROPPED:
             return []
-        if name == "dropdown" or "dropdown" in found.options.get("class", ""):
-            return self.fold(found.argument or name.capitalize(), found.body)
+        if name == "dropdown" or "dropdown" in directive.options.get("class", ""):
+            return self.fold(directive.argument or name.capitalize(), directive.body)
         if name in ("admonition", "margin", "sidebar", "epigraph", *ADMONITIONS):
             title = "See also" if name == "seealso" else name.capitalize()
             if name in ("admonition", "sidebar"):
-                return self.quoted(found.argument, found.body)
-            body = [found.argument, *found.body] if found.argument else found.body
+                return self.quoted(directive.argument, directive.body)
+            body = [directive.argument, *directive.body] if directive.argument else directive.body
             return self.quoted("" if name in ("margin", "epigraph") else title, body)
         if name in TRANSPARENT:
-            return self.lines(found.body)
+            return self.lines(directive.body)
         if name in ("tab-item", "card", "grid-item-card"):
-            return [f"**{self.inline(found.argument)}**", "", *self.lines(found.body)]
+            return [f"**{self.inline(directive.argument)}**", "", *self.lines(directive.body)]
         if name in ("code", "code-block", "sourcecode"):
-            return [f"```{found.argument}", *found.body, "```"]
+            return [f"```{directive.argument}", *directive.body, "```"]
         if name == "math":
-            mark = f" ({found.options['label']})" if "label" in found.options else ""
-            return self.formula("$$\n" + "\n".join(found.body) + f"\n$${mark}")
+            mark = f" ({directive.options['label']})" if "label" in directive.options else ""
+            return self.formula("$$\n" + "\n".join(directive.body) + f"\n$${mark}")
         if name == "literalinclude":
-            return [f"```{found.options.get('language', 'python')}", *self.included(found).splitlines(), "```"]
+            return [f"```{directive.options.get('language', 'python')}", *self.included(directive).splitlines(), "```"]
         if name in ("figure", "image"):
-            return self.picture(found)
+            return self.picture(directive)
         if name == "table":
-            caption = [f"*{self.inline(found.argument)}*", ""] if found.argument else []
-            return [*caption, *self.lines(found.body)]
+            caption = [f"*{self.inline(directive.argument)}*", ""] if directive.argument else []
+            return [*caption, *self.lines(directive.body)]
         if name == "list-table":
-            return self.list_table(found)
-        raise ValueError(f"{self.page}: directive {name!r} has no plain form for notebooks; see plain_markdown.py")
+            return self.list_table(directive)
+        raise ValueError(
+            f"{self.page}: directive {name!r} has no plain form for notebooks: add one in autograder/build"
+        )
 
     def fold(self, title: str, body: list[str]) -> list[str]:
         return ["<details>", f"<summary>{self.inline(title)}</summary>", "", *self.lines(body), "", "</details>"]
@@ -179,32 +183,32 @@ class _Converter(Inline):
         head = [f"**{self.inline(title)}**", ""] if title else []
         return [f"> {line}".rstrip() for line in [*head, *self.lines(body)]]
 
-    def included(self, found: Directive) -> str:
-        path = (BOOK / self.page).parent / found.argument
+    def included(self, directive: Directive) -> str:
+        path = (BOOK / self.page).parent / directive.argument
         if self.page.startswith("problem-sets/") and "solutions" in path.parts:
-            raise ValueError(f"{self.page} includes {found.argument}: a problem set shows no solution")
+            raise ValueError(f"{self.page} includes {directive.argument}: a problem set shows no solution")
         source = path.read_text("utf-8")
-        if "pyobject" in found.options:
-            source = _object(source, found.options["pyobject"])
-        elif "lines" in found.options:
-            first, _, last = found.options["lines"].partition("-")
+        if "pyobject" in directive.options:
+            source = _object(source, directive.options["pyobject"])
+        elif "lines" in directive.options:
+            first, _, last = directive.options["lines"].partition("-")
             source = "\n".join(source.splitlines()[int(first) - 1 : int(last or first)])
-        if "start-after" in found.options:
-            source = source.split(found.options["start-after"], 1)[1].split("\n", 1)[1]
-        if "end-before" in found.options:
-            source = source.split(found.options["end-before"], 1)[0].rsplit("\n", 1)[0]
+        if "start-after" in directive.options:
+            source = source.split(directive.options["start-after"], 1)[1].split("\n", 1)[1]
+        if "end-before" in directive.options:
+            source = source.split(directive.options["end-before"], 1)[0].rsplit("\n", 1)[0]
         clean = without_marks if self.index.show_solutions else without_solutions
         return clean(source + "\n").rstrip()
 
-    def picture(self, found: Directive) -> list[str]:
-        path = found.argument.split("/_static/")[-1]
-        lines = [f"![{found.options.get('alt', '')}]({site_url()}_static/{path})"]
-        caption = " ".join(self.lines(found.body))
+    def picture(self, directive: Directive) -> list[str]:
+        path = directive.argument.split("/_static/")[-1]
+        lines = [f"![{directive.options.get('alt', '')}]({site_url()}_static/{path})"]
+        caption = " ".join(self.lines(directive.body))
         return [*lines, "", f"*{caption}*"] if caption else lines
 
-    def list_table(self, found: Directive) -> list[str]:
+    def list_table(self, directive: Directive) -> list[str]:
         rows: list[list[str]] = []
-        for line in found.body:
+        for line in directive.body:
             first, cell = re.match(r"^\* +- *(.*)$", line), re.match(r"^ +- *(.*)$", line)
             if first:
                 rows.append([first[1]])
@@ -214,9 +218,9 @@ class _Converter(Inline):
                 rows[-1][-1] += " " + line.strip()
         written = ["| " + " | ".join(self.inline(cell) for cell in row) + " |" for row in rows]
         rule = "|" + "---|" * len(rows[0])
-        if found.options.get("header-rows", "0") == "0":
+        if directive.options.get("header-rows", "0") == "0":
             written.insert(0, "|" + " |" * len(rows[0]))
-        caption = [f"*{self.inline(found.argument)}*", ""] if found.argument else []
+        caption = [f"*{self.inline(directive.argument)}*", ""] if directive.argument else []
         return [*caption, written[0], rule, *written[1:]]
 
 
@@ -224,9 +228,8 @@ def _object(source: str, name: str) -> str:
     """The source of a function, class or method, named as `literalinclude` names it."""
     lines = source.splitlines()
     body: list[ast.stmt] = ast.parse(source).body
-    found: ast.stmt | None = None
     for part in name.split("."):
-        found = next(node for node in body if getattr(node, "name", None) == part)
-        body = getattr(found, "body", [])
-    first = min([found.lineno, *(decorator.lineno for decorator in getattr(found, "decorator_list", []))])
-    return "\n".join(lines[first - 1 : found.end_lineno])
+        definition = next(node for node in body if getattr(node, "name", None) == part)
+        body = getattr(definition, "body", [])
+    first = min([definition.lineno, *(decorator.lineno for decorator in getattr(definition, "decorator_list", []))])
+    return "\n".join(lines[first - 1 : definition.end_lineno])

@@ -1,4 +1,4 @@
-"""Fills in the first cell of a notebook: what the course's address is, what goes on the path, what must be there."""
+"""Writes the first cell of a notebook, which finds the course and the packages that the notebook needs."""
 
 from __future__ import annotations
 
@@ -34,19 +34,20 @@ def packages(sources: Iterable[str], package: str = "") -> list[str]:
 
     package: the course's package that the pieces stand in, if they do
     """
-    found, seen = set(), set()
+    needed: set[str] = set()
+    visited: set[str] = set()
     waiting = [(source, package) for source in sources]
     while waiting:
         for name in _imported(*waiting.pop()):
             first = name.partition(".")[0]
-            if name in seen or first in sys.stdlib_module_names:
+            if name in visited or first in sys.stdlib_module_names:
                 continue
-            seen.add(name)
+            visited.add(name)
             files = _files(name)
             waiting += [(file.read_text("utf-8"), first if file.parent.name == first else "") for file in files]
             if not files and first not in OURS:
-                found.add(first)
-    return sorted(found)
+                needed.add(first)
+    return sorted(needed)
 
 
 def _imported(source: str, package: str) -> list[str]:

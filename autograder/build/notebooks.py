@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -164,7 +164,7 @@ def _prompt(exercise: Exercise, page: str, index: BookIndex, policy: GradingPoli
     ]
     if exercise.depends_on:
         needed = [parts_of(name)[0] for name in exercise.depends_on]
-        numbers = [one.number + ("" if policy.weight(one) else " (left out: no points)") for one in needed]
+        numbers = [other.number + ("" if policy.weight(other) else " (left out: no points)") for other in needed]
         facts.append(f"builds on {', '.join(numbers)}")
     title = f"### Exercise {exercise.number}: {exercise.title}"
     return f"{title}\n\n*{' · '.join(facts)}*\n\n{convert(exercise.prompt.strip(), page, index)}"
@@ -230,7 +230,7 @@ def _markdown(source: str) -> NotebookNode:
     return v4.new_markdown_cell(source)
 
 
-def _code(source: str, tags: set[str] = frozenset()) -> NotebookNode:
+def _code(source: str, tags: Set[str] = frozenset()) -> NotebookNode:
     cell = v4.new_code_cell(source)
     if tags & HIDDEN:
         cell.metadata["jupyter"] = {"source_hidden": True}

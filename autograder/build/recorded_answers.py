@@ -7,6 +7,7 @@ from typing import Any
 
 from selfcheck.arrays import Array, unpack
 from selfcheck.catalogue import exercises
+from selfcheck.compare import Answer
 from selfcheck.plan import Check
 from selfcheck.trees import close
 
@@ -20,7 +21,7 @@ DEPTH = 3  # of a file's tree that is broken into lines: check, part of it, call
 
 def recordings() -> dict[str, str]:
     """The text of every file of selfcheck/recorded, by file name."""
-    tables: dict[str, dict] = {}
+    tables: dict[str, dict[str, Any]] = {}
     for exercise in exercises():
         table = tables.setdefault(exercise.module, {})
         for check in visible_checks(exercise):
@@ -39,18 +40,18 @@ def _lines(value: Any, depth: int = 0) -> str:
     """JSON with a line for each call and each answer: a change shows where it is, and the file stays small."""
     if depth == DEPTH or not value or not isinstance(value, (dict, list)):
         return json.dumps(value, separators=(",", ":"))
-    pairs = value.items() if isinstance(value, dict) else ((None, one) for one in value)
-    inner = [("" if name is None else f"{json.dumps(name)}: ") + _lines(one, depth + 1) for name, one in pairs]
+    pairs = value.items() if isinstance(value, dict) else ((None, entry) for entry in value)
+    inner = [("" if name is None else f"{json.dumps(name)}: ") + _lines(entry, depth + 1) for name, entry in pairs]
     begin, end = "{}" if isinstance(value, dict) else "[]"
     pad = " " * depth
-    return f"{begin}\n" + ",\n".join(f"{pad} {one}" for one in inner) + f"\n{pad}{end}"
+    return f"{begin}\n" + ",\n".join(f"{pad} {entry}" for entry in inner) + f"\n{pad}{end}"
 
 
 #: What is known of modules, and the aspect of a check that looks at it.
 ASPECTS = {"parameters": "parameters", "states": "state", "lost": "kept", "drawn": "generator", "largest": "memory"}
 
 
-def _plain(answer: dict, check: Check) -> dict:
+def _plain(answer: Answer, check: Check) -> Answer:
     """An answer without what the check does not compare, and without where its error arose.
 
     The latter is a path of this machine, and a line of the solution.
@@ -61,32 +62,32 @@ def _plain(answer: dict, check: Check) -> dict:
     return answer | {"error": {name: answer["error"][name] for name in ("type", "kinds", "text")}}
 
 
-def alike(one: str, other: str) -> bool:
+def alike(first: str, second: str) -> bool:
     """Whether two texts of a recorded file say the same, but for the rounding of another machine."""
     try:
-        return one == other or _alike(json.loads(one), json.loads(other))
+        return first == second or _alike(json.loads(first), json.loads(second))
     except ValueError:
         return False
 
 
-def _alike(one: Any, other: Any, taught: bool = False) -> bool:
+def _alike(first: Any, second: Any, taught: bool = False) -> bool:
     """taught: whether these are answers of models that were trained, where a rounding grows from step to step."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        if one.keys() != other.keys():
+    if isinstance(first, dict) and isinstance(second, dict):
+        if first.keys() != second.keys():
             return False
-        if one.get("kind") in ("tensor", "ndarray", "list", "number"):
-            return _same_numbers(one, other, taught)
-        later = taught or any(call.get("lessons") for call in one.get("calls", []))
-        return all(_alike(one[name], other[name], later and name != "calls") for name in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(_alike(a, b, taught) for a, b in zip(one, other, strict=True))
-    return one == other
+        if first.get("kind") in ("tensor", "ndarray", "list", "number"):
+            return _same_numbers(first, second, taught)
+        later = taught or any(call.get("lessons") for call in first.get("calls", []))
+        return all(_alike(first[name], second[name], later and name != "calls") for name in first)
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(_alike(a, b, taught) for a, b in zip(first, second, strict=True))
+    return first == second
 
 
-def _same_numbers(one: dict[str, Any], other: dict[str, Any], taught: bool = False) -> bool:
-    if one == other or (taught and all(one.get(name) == other.get(name) for name in ("kind", "dtype", "shape"))):
+def _same_numbers(first: dict[str, Any], second: dict[str, Any], taught: bool = False) -> bool:
+    if first == second or (taught and all(first.get(name) == second.get(name) for name in ("kind", "dtype", "shape"))):
         return True
-    a, b = unpack(one), unpack(other)
+    a, b = unpack(first), unpack(second)
     if not isinstance(a, Array) or not isinstance(b, Array):
         return type(a) is type(b) and close(a, b, ROUNDING["float64"])
     if (a.kind, a.dtype, a.shape) != (b.kind, b.dtype, b.shape):

@@ -32,7 +32,7 @@ class Region:
 
 def regions(source: str) -> list[Region]:
     """The solutions of a source text in order; ValueError, with the line, for marks that do not pair up."""
-    found: list[Region] = []
+    complete: list[Region] = []
     begin: re.Match[str] | None = None
     first = 0
     for number, mark in _marks(source):
@@ -43,17 +43,17 @@ def regions(source: str) -> list[Region]:
         if begin is None:
             begin, first = mark, number
         else:
-            found.append(Region(first, number, begin["indent"], begin["rest"] == DROP))
+            complete.append(Region(first, number, begin["indent"], begin["rest"] == DROP))
             begin = None
     if begin is not None:
         raise ValueError(f"line {first}: a solution region is not closed")
-    return found
+    return complete
 
 
-def replace_regions(source: str, found: list[Region], replacement: Callable[[Region], str]) -> str:
+def replace_regions(source: str, chosen: list[Region], replacement: Callable[[Region], str]) -> str:
     """A source text with a line, or nothing for "", in the place of each region."""
     lines = source.splitlines(keepends=True)
-    for region in reversed(found):
+    for region in reversed(chosen):
         text = replacement(region)
         lines[region.begin - 1 : region.end] = [f"{region.indent}{text}\n"] if text else []
     return "".join(lines)
@@ -87,14 +87,14 @@ def _marks(source: str) -> Iterator[tuple[int, re.Match[str]]]:
 
 def _regions_of_excerpt(source: str) -> list[Region]:
     """The regions of a text whose ends may be cut off: what stands before a first `end` is a solution too."""
-    found: list[Region] = []
+    complete: list[Region] = []
     begin: tuple[int, str, bool] | None = None
     for number, mark in _marks(source):
         if mark["kind"] == "begin":
             begin = begin or (number, mark["indent"], mark["rest"] == DROP)
-        elif begin or not found:
-            found.append(Region(begin[0], number, *begin[1:]) if begin else Region(1, number, mark["indent"], False))
+        elif begin or not complete:
+            complete.append(Region(begin[0], number, *begin[1:]) if begin else Region(1, number, mark["indent"], False))
             begin = None
     if begin:
-        found.append(Region(begin[0], len(source.splitlines()), *begin[1:]))
-    return found
+        complete.append(Region(begin[0], len(source.splitlines()), *begin[1:]))
+    return complete

@@ -28,10 +28,10 @@ def strip(source: str, module: str) -> str:
         return "" if region.drop else _refusal(module, owners.get(region.begin), numbers)
 
     try:
-        found = regions(source)
+        solutions = regions(source)
     except ValueError as error:
         raise ValueError(f"{module}.py, {error}") from None
-    return re.sub(r"\n{4,}", "\n\n\n", replace_regions(source, found, refusal).rstrip() + "\n")
+    return re.sub(r"\n{4,}", "\n\n\n", replace_regions(source, solutions, refusal).rstrip() + "\n")
 
 
 def _owners(source: str) -> dict[int, str]:

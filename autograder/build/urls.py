@@ -1,4 +1,4 @@
-"""Where the course lies on the web: every address that follows from book/_config.yml."""
+"""Derives the web addresses of the course from book/_config.yml."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from selfcheck.catalogue import Exercise, exercises, parts_of
 from selfcheck.plan import Check, checks_in
 
-_numbers = itertools.count()  # each reading gets a module name of its own, so that checks of a broken text are never reused
+_numbers = itertools.count()  # a module name for each reading: checks of a broken text are never reused
 _lock = threading.RLock()
 
 

@@ -11,8 +11,8 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from .settings import SETTINGS_FILE, TEMPLATE, Settings, read_checks, read_settings
 from .policy import GradingPolicy
+from .settings import SETTINGS_FILE, TEMPLATE, Settings, read_checks, read_settings
 
 # Letters and digits of any script. nbgrader's exchange separates fields by "+"; Windows drops a dot at the end.
 STUDENT_ID = re.compile(r"\w(?:[\w.@-]*[\w@-])?")

@@ -93,13 +93,13 @@ def _settings(text: str, root: Path) -> Settings:
     except (ValueError, RecursionError, OverflowError) as error:
         raise SettingsError(f"{path} is no TOML: {_one_line(error)}") from None
     try:
-        found = {name: _reader(name)(value) for name, value in table.items()}
+        values = {name: _reader(name)(value) for name, value in table.items()}
     except SettingsError as error:
         raise SettingsError(f"{path}: {error}"[:MAX_MESSAGE]) from None
     for name in ("secret_file", "hidden_checks"):
-        if name in found:
-            found[name] = _place(path, name, found[name])
-    return Settings(**{"secret_file": root / SECRET} | found)
+        if name in values:
+            values[name] = _place(path, name, values[name])
+    return Settings(**{"secret_file": root / SECRET} | values)
 
 
 def read_checks(settings: Settings) -> tuple[tuple[str, str], ...]:
@@ -107,7 +107,7 @@ def read_checks(settings: Settings) -> tuple[tuple[str, str], ...]:
     if not settings.hidden_checks:
         return ()
     modules = {exercise.module for exercise in exercises()}
-    found = []
+    checks = []
     for path in sorted(settings.hidden_checks.glob("*.py")):
         if path.stem not in modules:
             raise SettingsError(
@@ -115,10 +115,10 @@ def read_checks(settings: Settings) -> tuple[tuple[str, str], ...]:
                 f"{', '.join(sorted(modules))}: rename it, or move it elsewhere"
             )
         try:
-            found.append((path.stem, path.read_text(encoding="utf-8")))
+            checks.append((path.stem, path.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError) as error:
             raise SettingsError(f"{path} cannot be read: expected a text in UTF-8, got {error}") from None
-    return tuple(found)
+    return tuple(checks)
 
 
 def _one_line(error: BaseException) -> str:
@@ -167,11 +167,11 @@ def _late_policy(value: Any) -> str:
 
 
 def _weights(value: Any) -> tuple[tuple[str, int], ...]:
-    found = {}
+    weights = {}
     for name, weight in _table("weights", value).items():
         if isinstance(weight, dict):
-            told = f"{name}.{next(iter(weight), '…')}"[:MAX_QUOTED]
-            raise SettingsError(f'[weights] {told}: write the id in quotes, as "{told}" = 2')
+            entry = f"{name}.{next(iter(weight), '…')}"[:MAX_QUOTED]
+            raise SettingsError(f'[weights] {entry}: write the id in quotes, as "{entry}" = 2')
         _require_not_a_setting("weights", name)
         try:
             parts_of(name)
@@ -181,17 +181,17 @@ def _weights(value: Any) -> tuple[tuple[str, int], ...]:
             raise SettingsError(
                 f'[weights] "{name}" must be a whole number from 0 to {MAX_WEIGHT}, got {_quoted(weight)}'
             )
-        found[name] = weight
+        weights[name] = weight
     for problem_set in problem_sets():
-        if not any(found.get(exercise.id, 1) for exercise in in_problem_set(problem_set)):
+        if not any(weights.get(exercise.id, 1) for exercise in in_problem_set(problem_set)):
             raise SettingsError(
                 f"[weights] leaves out every exercise of {problem_set}: do not release it instead, or leave one in"
             )
-    return tuple(sorted((name, weight) for name, weight in found.items() if weight != 1))
+    return tuple(sorted((name, weight) for name, weight in weights.items() if weight != 1))
 
 
 def _deadlines(value: Any) -> tuple[tuple[str, datetime], ...]:
-    found = {}
+    deadlines = {}
     for name, when in _table("deadlines", value).items():
         _require_not_a_setting("deadlines", name)
         if name not in problem_sets():
@@ -205,8 +205,8 @@ def _deadlines(value: Any) -> tuple[tuple[str, datetime], ...]:
             )
         if when.year not in YEARS:
             raise SettingsError(f"[deadlines] {name} must lie between {YEARS[0]} and {YEARS[-1]}, got {_quoted(when)}")
-        found[name] = when
-    return tuple(sorted(found.items()))
+        deadlines[name] = when
+    return tuple(sorted(deadlines.items()))
 
 
 def _table(name: str, value: Any) -> dict[str, Any]:
