@@ -139,7 +139,7 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) != 1 or arguments[0] not in ("python", *NEEDED):
         print("usage: prerequisites.py python|course|test", file=sys.stderr)
         return 2
-    problem = python_problem(sys.version_info)
+    problem = python_problem(sys.version_info[:3])
     if problem:
         print(problem, file=sys.stderr)
         return 1

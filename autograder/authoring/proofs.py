@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from selfcheck import runner
 from selfcheck.catalogue import Exercise
@@ -29,7 +30,7 @@ from ..course.policy import GradingPolicy
 BANK = "_alternatives"  # the name under which the package of right answers is imported
 
 
-def misconceptions_here(exercise: Exercise) -> dict[str, Callable]:
+def misconceptions_here(exercise: Exercise) -> dict[str, Callable[..., Any]]:
     """The runnable misconceptions of a catalogue entry: an id with two parts shares them between its parts."""
     return {entry.id: misconceptions_of(exercise.id)[entry.id] for entry in exercise.misconceptions}
 
@@ -38,7 +39,7 @@ class NotACheckout(RuntimeError):
     """The right answers in other styles are not here."""
 
 
-def alternatives_here(exercise: Exercise) -> dict[str, Callable]:
+def alternatives_here(exercise: Exercise) -> dict[str, Callable[..., Any]]:
     """The right answers in other styles, by name; NotACheckout outside a checkout of the repository."""
     return _bank(ALTERNATIVES).alternatives_of(exercise.id)
 
@@ -56,13 +57,15 @@ def _bank(folder: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(
         BANK, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
+    if spec is None or spec.loader is None:
+        raise NotACheckout(f"{folder} cannot be imported: restore it from the repository")
     package = importlib.util.module_from_spec(spec)
     sys.modules[BANK] = package
     spec.loader.exec_module(package)
     return package
 
 
-def answers_of(function: Callable, keys: Sequence[Key]) -> list[list[Answer]]:
+def answers_of(function: Callable[..., Any], keys: Sequence[Key]) -> list[list[Answer]]:
     """What a function answers to each draw."""
     return [runner.answer(function, key.calls, "gradient" in key.check.compares) for key in keys]
 

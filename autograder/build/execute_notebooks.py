@@ -103,7 +103,7 @@ class Machine:
 
     def run(self, code: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         """Runs Python code in a folder of this machine."""
-        command = [self.python, "-c", code]
+        command = [str(self.python), "-c", code]
         return subprocess.run(command, cwd=cwd, env=self.environment, capture_output=True, text=True, timeout=SECONDS)
 
 

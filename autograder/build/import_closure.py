@@ -179,7 +179,9 @@ def _package(file: Path, search: tuple[Path, ...]) -> str:
 
 
 def _follow(files: Sequence[Path], scans: list[_Scan], search: tuple[Path, ...]) -> Closure:
-    reached, packages, unresolved = set(files), set(), set()
+    reached = set(files)
+    packages: set[str] = set()
+    unresolved: set[str] = set()
     data: set[Path] = set()
     waiting = list(files)
     while scans or waiting:
@@ -205,7 +207,8 @@ def _modules(name: str, search: tuple[Path, ...]) -> set[Path]:
     for root in search:
         if not ((root / parts[0] / "__init__.py").is_file() or (root / f"{parts[0]}.py").is_file()):
             continue
-        found, folder = set(), root
+        found: set[Path] = set()
+        folder = root
         for part in parts:
             if part == "*":
                 return found | set(folder.glob("*.py"))

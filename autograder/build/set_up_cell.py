@@ -69,7 +69,7 @@ def provide(packages: list[str]) -> None:
         print(f"Missing here: {', '.join(missing)}. Cells that need it will fail; in a terminal, {install}")
 
 
-def choose_device() -> tuple:
+def choose_device() -> tuple[str, object, str]:
     """Device, dtype and the reason; (cpu, None, …) where there is no torch."""
     if absent(["torch"]):
         return "cpu", None, "no torch here"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,7 +18,7 @@ class Phases:
     def __init__(self, console: Console, total: int) -> None:
         """total: how many steps the command takes in all phases together"""
         self.console = console
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=console, transient=True)
         self._bar: TaskID = self._progress.add_task("", total=total)
@@ -48,5 +48,5 @@ class Phases:
         shown.add_column("seconds", justify="right")
         for name, seconds in self.seconds.items():
             shown.add_row(name, f"{seconds:.0f}")
-        shown.add_row("together", f"{self.seconds.total():.0f}")
+        shown.add_row("together", f"{sum(self.seconds.values()):.0f}")
         return shown
