@@ -15,14 +15,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..course.paths import ROOT
 from . import seccomp, self_test, staging
 from .self_test import INSIDE
-
-if TYPE_CHECKING:
-    from .worker_pool import WorkerPool
 
 NOBODY = 65534
 LEVELS = ("bubblewrap", "none")
@@ -47,12 +43,12 @@ class Sandbox:
 
     level: one of LEVELS
     lacks: the properties of `self_test` that it does not have on this machine
-    pool: where its workers come from; None for the pool of this process
+    pool: the worker_pool.WorkerPool where its workers come from; None for the pool of this process
     """
 
     level: str
     lacks: tuple[str, ...] = ()
-    pool: WorkerPool | None = field(default=None, compare=False, repr=False)
+    pool: object | None = field(default=None, compare=False, repr=False)
 
     @property
     def description(self) -> str:
@@ -72,7 +68,7 @@ class Sandbox:
                 yield isolated
 
 
-def open_sandbox(wanted: str = "bubblewrap", pool: WorkerPool | None = None) -> Sandbox:
+def open_sandbox(wanted: str = "bubblewrap", pool: object | None = None) -> Sandbox:
     """A sandbox of one of CHOICES, tried once in this process.
 
     Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused.

@@ -125,7 +125,7 @@ def open_worker(files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int) ->
 
 
 def _pool_of(sandbox: Sandbox) -> WorkerPool:
-    return sandbox.pool or default_pool()
+    return sandbox.pool if isinstance(sandbox.pool, WorkerPool) else default_pool()
 
 
 @contextmanager
