@@ -21,6 +21,7 @@ def solution_lines():
     return {line for line in found if line not in given}
 
 
+@cache
 def hidden_words(chosen):
     """The names of the hidden checks of some exercises, and what they are said to see."""
     return {word for exercise in chosen for check in hidden_checks(exercise) for word in (check.name, check.sees)}

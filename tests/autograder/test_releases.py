@@ -36,7 +36,7 @@ def bundle(problem_set):
 
 @pytest.mark.parametrize("problem_set", SETS)
 def test_nothing_released_holds_a_solution_or_a_hidden_check(course, problem_set):
-    lines, hidden = solution_lines(), hidden_words(exercises())
+    lines, hidden = solution_lines(), hidden_words(tuple(exercises()))
     assert len(lines) > 15
     found = files_of(course.release(problem_set), course.source(problem_set))
     assert len(found) > 20
@@ -50,7 +50,7 @@ def test_nothing_released_holds_a_solution_or_a_hidden_check(course, problem_set
 def test_a_solution_that_leaks_would_be_noticed(module):
     lines = solution_lines()
     assert [line for line in lines if line in (REFERENCE / f"{module}.py").read_text()]
-    assert hidden_words(exercise for exercise in exercises() if exercise.module == module)
+    assert hidden_words(tuple(exercise for exercise in exercises() if exercise.module == module))
 
 
 @pytest.mark.parametrize("problem_set", SETS[1:])

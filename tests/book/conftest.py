@@ -14,6 +14,7 @@ from autograder.course.paths import BOOK
 from .serving import served
 
 PHONE = {"width": 390, "height": 844}
+BUILDING = 1800  # seconds; with every page on record it takes half a minute
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +38,10 @@ def address(site: Path) -> Iterator[str]:
 def phone(browser: Browser) -> BrowserContext:
     """A browser as wide as a phone; pages opened in it share what they have loaded."""
     return browser.new_context(viewport=PHONE)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give time to build the site to whichever test asks for it first: stale pages are executed."""
+    for item in items:
+        if "site" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(BUILDING))

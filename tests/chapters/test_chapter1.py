@@ -16,6 +16,8 @@ from torch.nn import functional as F
 from attention import worked_example
 from attention.scores import bilinear_scores, scaled_dot_scores
 
+pytestmark = pytest.mark.proof(depends="book/chapters/01-why-attention.md")
+
 PAGE = Path(__file__).resolve().parents[2] / "book" / "chapters" / "01-why-attention.md"
 EXAMPLE = worked_example.EXAMPLE
 
@@ -40,6 +42,7 @@ def page() -> dict[str, Any]:
 # -- a summary of fixed size
 
 
+@pytest.mark.full
 def test_a_mean_gives_one_word_among_n_the_share_one_over_n() -> None:
     for n in (4, 64):
         x = random(n, 3).requires_grad_()
@@ -47,6 +50,7 @@ def test_a_mean_gives_one_word_among_n_the_share_one_over_n() -> None:
         assert torch.allclose(x.grad, torch.full_like(x, 1 / n))
 
 
+@pytest.mark.full
 def test_twelve_keys_with_values_fit_into_fewer_than_50_bits() -> None:
     assert max(math.log2(math.comb(16, n)) + n * math.log2(8) for n in range(1, 13)) < 50
 
@@ -59,6 +63,7 @@ def test_attention_recalls_any_number_of_pairs_from_orthogonal_keys_of_one_width
         assert torch.allclose(recalled, values[:n])
 
 
+@pytest.mark.full
 def test_a_linear_summary_narrower_than_the_pairs_forgets() -> None:
     summary = random(8, 12)  # any linear map of 12 values to 8 numbers
     forgotten = torch.linalg.svd(summary).Vh[-1]  # a change of the values that it cannot see
@@ -69,6 +74,7 @@ def test_a_linear_summary_narrower_than_the_pairs_forgets() -> None:
 # -- receptive field and gradient
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("dilated", [False, True])
 @pytest.mark.parametrize("kernel", [3, 5])
 @pytest.mark.parametrize("depth", [1, 2, 3])
@@ -85,6 +91,7 @@ def test_receptive_field_grows_as_the_formula_says(depth: int, kernel: int, dila
     assert reach[-1] - reach[0] + 1 == predicted
 
 
+@pytest.mark.full
 def test_influence_of_uniform_kernels_widens_like_the_root_of_the_depth() -> None:
     influence = np.ones(1)
     for depth in range(1, 9):
@@ -93,6 +100,7 @@ def test_influence_of_uniform_kernels_widens_like_the_root_of_the_depth() -> Non
         assert math.sqrt(influence @ places**2) == pytest.approx(math.sqrt(2 * depth / 3))
 
 
+@pytest.mark.full
 def test_a_contracting_recurrence_forgets_by_a_constant_factor_per_step() -> None:
     recurrent, _ = torch.linalg.qr(random(6, 6))
     recurrent = 0.7 * recurrent  # every singular value is 0.7, and |tanh'| <= 1
@@ -114,6 +122,7 @@ def test_distance_does_not_enter_self_attention() -> None:
 # -- limits of convolutions
 
 
+@pytest.mark.full
 def test_a_flattened_head_fixes_the_length_and_pooling_frees_it() -> None:
     convolution = nn.Conv1d(3, 4, 3, padding=1)
     flattened = nn.Sequential(convolution, nn.Flatten(), nn.Linear(40, 2))
@@ -133,6 +142,7 @@ def test_attention_gives_one_output_per_query() -> None:
         assert (weights @ values).shape == (queries, 5)
 
 
+@pytest.mark.full
 def test_heads_that_look_at_fixed_offsets_are_a_convolution() -> None:
     n, kernel = 7, random(5, 3, 3, seed=1)  # (d_out, d_in, k)
     x = random(n, 3)
@@ -164,6 +174,7 @@ def soft_lookup(query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, t
     return torch.softmax(keys @ query / temperature, dim=0) @ values
 
 
+@pytest.mark.full
 def test_soft_lookup_of_keys_of_one_length_tends_to_the_exact_dictionary() -> None:
     keys, values = F.normalize(random(6, 4), dim=1), random(6, 3, seed=1)
     errors = []
@@ -173,11 +184,13 @@ def test_soft_lookup_of_keys_of_one_length_tends_to_the_exact_dictionary() -> No
     assert errors == sorted(errors, reverse=True) and errors[-1] < 1e-9
 
 
+@pytest.mark.full
 def test_soft_lookup_of_a_hot_query_tends_to_the_mean() -> None:
     keys, values = random(6, 4), random(6, 3, seed=1)
     assert torch.allclose(soft_lookup(random(4, seed=2), keys, values, 1e9), values.mean(0))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("temperature", [0.3, 1.0, math.sqrt(3)])
 def test_slope_of_the_soft_lookup_is_the_covariance_of_values_and_keys(temperature: float) -> None:
     query, keys, values = random(4), random(6, 4, seed=1), random(6, 3, seed=2)
@@ -219,6 +232,7 @@ def test_a_decoder_step_is_the_weighted_sum_over_encoder_states() -> None:
     assert torch.allclose(context[0], by_hand)
 
 
+@pytest.mark.full
 def test_hard_attention_has_no_gradient_and_soft_attention_has() -> None:
     scores, values = random(5).requires_grad_(), random(5, 2, seed=1)
     assert not values[scores.argmax()].requires_grad
@@ -255,6 +269,7 @@ def test_multiplications_are_those_of_the_table(n: int, d: int) -> None:
     assert 3 * tap == 3 * n * d * d  # a convolution of size 3: one product per offset
 
 
+@pytest.mark.full
 def test_lower_complexity_holds_only_while_the_sequence_is_shorter_than_the_width() -> None:
     d = 64
     for n in range(1, 4 * d):
@@ -302,6 +317,7 @@ def test_path_and_chain_of_self_attention_do_not_grow_with_the_length(page: dict
     assert len(found) == 1
 
 
+@pytest.mark.full
 def test_dilated_layers_needed_grow_with_the_logarithm() -> None:
     for n in range(2, 200):
         dilated = next(m for m in range(20) if 2**m >= n)  # k = 2 reaches 2**m positions
@@ -313,6 +329,7 @@ def test_dilated_layers_needed_grow_with_the_logarithm() -> None:
 # -- find the mistake
 
 
+@pytest.mark.full
 def test_without_projections_scores_are_symmetric_and_each_token_prefers_itself() -> None:
     x = F.normalize(random(7, 5), dim=1)
     scores = x @ x.T
@@ -322,6 +339,7 @@ def test_without_projections_scores_are_symmetric_and_each_token_prefers_itself(
     assert not torch.allclose(projected_scores, projected_scores.T)
 
 
+@pytest.mark.full
 def test_projections_can_point_round_a_circle_where_symmetric_scores_cannot() -> None:
     kinds = torch.eye(6, dtype=torch.float64)
     successor = torch.roll(kinds, 1, dims=1)  # row i is the one-hot vector of kind i + 1

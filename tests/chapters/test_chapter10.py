@@ -16,6 +16,9 @@ from attention.scores import additive_scores, bilinear_scores, dot_scores, scale
 from attention.sequence_to_sequence import attend, hard_attention, local_attention_weights
 from attention.worked_example import EXAMPLE
 
+#: Trains models; a time limit is there to end what hangs, also on a machine with much else to do.
+pytestmark = [pytest.mark.proof(depends="book/chapters/10-sequence-to-sequence.md"), pytest.mark.timeout(1800)]
+
 PAGE = Path(__file__).resolve().parents[2] / "book" / "chapters" / "10-sequence-to-sequence.md"
 PRINTED = 5.1e-5  # numbers on the page are rounded to four digits behind the point
 ROUNDING = 1e-5  # float32, values of order 1 through some tens of recurrent steps

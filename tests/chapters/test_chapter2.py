@@ -13,6 +13,8 @@ import pytest
 
 from attention.worked_example import EXAMPLE, dot_scores, project, self_attention, softmax, weighted_sum
 
+pytestmark = pytest.mark.proof(depends="book/chapters/02-worked-example.md")
+
 PAGE = (Path(__file__).parents[2] / "book" / "chapters" / "02-worked-example.md").read_text(encoding="utf-8")
 FIRST = tuple(EXAMPLE[name] for name in ("inputs", "w_query", "w_key", "w_value"))
 #: The page's second example: L = 4, d_in = 3, d_k = 2, d_v = 5.
@@ -112,6 +114,7 @@ def test_softmax_depends_on_differences_alone_and_survives_ten_thousand():
         np.testing.assert_allclose(softmax(row + shift), plain_softmax(row), rtol=1e-9)
 
 
+@pytest.mark.full
 def test_the_plain_formula_overflows_and_underflows_where_the_page_says():
     with np.errstate(over="ignore", invalid="ignore"):
         for shift in (1000, -1000):
@@ -194,6 +197,7 @@ def test_five_words_of_512_features_give_5_by_5_weights_and_5_by_512_outputs():
     assert [array.shape for array in narrow] == [(5, 32), (5, 5)]
 
 
+@pytest.mark.full
 def test_projections_and_mixing_take_equal_work_at_one_and_a_half_times_the_width():
     def projections(length, width):
         return 3 * length * width**2

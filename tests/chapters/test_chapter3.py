@@ -10,6 +10,8 @@ import torch.nn.functional as F
 from attention.dot_product import scaled_dot_product_attention
 from attention.scores import additive_scores, bilinear_scores, dot_scores, scaled_dot_scores
 
+pytestmark = pytest.mark.proof(depends="book/chapters/03-scores.md")
+
 PAGE = (Path(__file__).parents[2] / "book" / "chapters" / "03-scores.md").read_text(encoding="utf-8")
 QUERIES = torch.tensor([[1, 0, 2], [2, 2, 2], [2, 1, 3]]).double()  # of the running example
 KEYS = torch.tensor([[0, 1, 1], [4, 4, 0], [2, 3, 1]]).double()
@@ -74,6 +76,7 @@ def test_scores_of_the_four_keys_by_hand():
     assert got_weights[1, 0].item() == pytest.approx(got_weights[1, 3].item())  # the tie that the page mentions
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("d", [3, 48, 300])
 def test_variance_of_dot_products_is_the_width(d):
     n = 20000
@@ -83,6 +86,7 @@ def test_variance_of_dot_products_is_the_width(d):
     assert abs((products / math.sqrt(d)).var().item() - 1) < 4 * error
 
 
+@pytest.mark.full
 def test_kurtosis_behind_the_error_bars():
     n, d = 200000, 4
     products = (torch.randn(n, d).double() * torch.randn(n, d).double()).sum(dim=-1)
@@ -90,6 +94,7 @@ def test_kurtosis_behind_the_error_bars():
     assert kurtosis.item() == pytest.approx(3 + 6 / d, rel=0.08)  # heavy tails: a few per cent of noise
 
 
+@pytest.mark.full
 def test_scaled_scores_leave_unit_variance_when_the_assumptions_fail():
     n, d = 4000, 256
 
@@ -113,6 +118,7 @@ def test_a_common_mean_spreads_the_keys_of_one_query_by_root_two():
     assert scaled_dot_scores(query, keys).std().item() == pytest.approx(math.sqrt(2), rel=0.06)
 
 
+@pytest.mark.full
 def test_softmax_jacobian_is_diag_minus_outer_product():
     scores = torch.randn(5).double()
     weights = scores.softmax(dim=0)
@@ -121,6 +127,7 @@ def test_softmax_jacobian_is_diag_minus_outer_product():
     assert (jacobian.abs() <= (weights * (1 - weights))[:, None] + 1e-12).all()
 
 
+@pytest.mark.full
 def test_large_scores_drive_one_weight_to_one_and_the_jacobian_to_zero():
     base = torch.tensor([1.0, 0.6, -0.3, -1.3]).double()
     norms = []
@@ -169,6 +176,7 @@ def test_near_ties_carry_the_gradient_without_the_scale():
     assert lengths[close].sum() > 0.9 * lengths.sum()
 
 
+@pytest.mark.full
 def test_cross_entropy_on_the_weights_does_not_saturate_where_it_is_wrong():
     scores = torch.tensor([[60.0, 0.0]], requires_grad=True)
     F.cross_entropy(scores, torch.tensor([1])).backward()
@@ -192,6 +200,7 @@ def test_additive_scores_stay_soft_where_unscaled_dot_products_saturate():
     assert largest(dot_scores(query, key)) > 0.8
 
 
+@pytest.mark.full
 def test_cost_of_additive_scores_at_4096_tokens():
     pairs, hidden = 4096 * 4096, 64
     assert pairs * hidden * 4 == 4 * 2**30  # bytes in float32: 4 GiB
@@ -200,6 +209,7 @@ def test_cost_of_additive_scores_at_4096_tokens():
     assert multiplications / (200 * 240 * 64) == pytest.approx(1.6, abs=0.05)
 
 
+@pytest.mark.full
 def test_dividing_late_does_not_mend_an_overflow_in_float16():
     query = torch.full((1, 64), 50.0, dtype=torch.float16)
     late = (query @ query.T) / 8
@@ -231,6 +241,7 @@ def test_dropout_acts_on_the_weights_in_use_and_not_on_those_returned():
     assert ((many.mean(dim=0) - clean).abs() < 5 * error).all()
 
 
+@pytest.mark.full
 def test_dropping_a_score_is_not_dropping_a_weight():
     scores = torch.tensor([-3.0, -1.0, 4.0, 0.5])
     zeroed = torch.tensor([0.0, -1.0, 4.0, 0.5])
@@ -262,6 +273,7 @@ def test_dividing_by_the_number_of_keys_depends_on_keys_that_nobody_wants():
     assert by_length[1, 0] != pytest.approx(by_length[1, 3].item())  # the tie under √d_k is gone
 
 
+@pytest.mark.full
 def test_softmax_over_axis_1_of_a_batch_normalises_over_the_queries():
     scores = torch.randn(2, 5, 5).double()
     wrong = scores.softmax(dim=1)

@@ -23,6 +23,8 @@ from attention.masks import (
 from attention.scores import scaled_dot_scores
 from attention.worked_example import EXAMPLE
 
+pytestmark = pytest.mark.proof(depends="book/chapters/04-masks.md")
+
 ROUNDING = 2e-6  # float32, values of order 1, a handful of additions
 
 
@@ -228,6 +230,7 @@ def test_the_additive_form_agrees_and_a_product_with_infinity_does_not():
     assert added[~mask].gt(0).all()
 
 
+@pytest.mark.full
 def test_minus_1e9_does_not_exist_in_float16():
     assert torch.tensor(-1e9).half().item() == -math.inf and torch.finfo(torch.float16).max == 65504
     assert torch.tensor(-1e9).bfloat16().isfinite()

@@ -15,6 +15,8 @@ from attention.dot_product import scaled_dot_product_attention
 from attention.masks import causal_mask, combine_masks, masked_softmax, padding_mask, to_additive
 from attention.scores import scaled_dot_scores
 
+pytestmark = pytest.mark.proof(depends="book/chapters/04-masks.md")
+
 ROUNDING = 2e-6  # float32, values of order 1, a handful of additions
 
 
@@ -106,6 +108,7 @@ def test_keras_multi_head_attention_takes_our_mask(keras):
     assert worst(layer(X, Y, attention_mask=inverted(BY_PAIR)), ours) > 0.05
 
 
+@pytest.mark.full
 def test_keras_aligns_its_causal_flags_to_the_start(keras):
     start = torch.ones(3, 5, dtype=torch.bool).tril()
     _, single = keras.layers.Attention()([X, Y], use_causal_mask=True, return_attention_scores=True)
@@ -131,12 +134,14 @@ def test_the_keras_example_by_hand_and_in_keras(keras):
     assert worst(masked_softmax(QUERY @ MEMORY.mT, VALUE_MASK), weights) < 1e-6
 
 
+@pytest.mark.full
 def test_keras_takes_query_value_key_in_this_order(keras):
     other = random(1, 4, 2, seed=30)
     output = keras.layers.Attention()([QUERY, MEMORY, other])
     assert worst(output, (QUERY @ other.mT).softmax(-1) @ MEMORY) < 1e-6
 
 
+@pytest.mark.full
 def test_a_keras_embedding_with_mask_zero_masks_the_padding_id(keras):
     ids, layer = torch.tensor([[5, 3, 0, 0]]), keras.layers.Attention()
     for mask_zero, padding_seen in ((True, 0), (False, 8)):
@@ -145,6 +150,7 @@ def test_a_keras_embedding_with_mask_zero_masks_the_padding_id(keras):
         assert weights[0, :, 2:].count_nonzero().item() == padding_seen
 
 
+@pytest.mark.full
 def test_what_keras_gives_on_an_empty_row(keras):
     nothing = torch.zeros(1, 4, dtype=torch.bool)
     _, weights = keras.layers.Attention()([QUERY, MEMORY, MEMORY], mask=[None, nothing], return_attention_scores=True)
@@ -164,6 +170,7 @@ def keras_weights(layer) -> Tensor:
     return weights
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("width", [2, 64])
 def test_use_scale_is_a_learned_scalar_that_starts_at_one(keras, width):
     layer = keras.layers.Attention(use_scale=True)

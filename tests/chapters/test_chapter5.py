@@ -18,6 +18,8 @@ from attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from attention.worked_example import EXAMPLE
 from tests.chapters.chapter5 import PAGE, ROUNDING, count, layer_of, random, worst
 
+pytestmark = pytest.mark.proof(depends="book/chapters/05-multi-head.md")
+
 
 def split_wrong(x: Tensor, num_heads: int) -> Tensor:
     return x.reshape(x.shape[0], num_heads, x.shape[1], x.shape[2] // num_heads)

@@ -11,6 +11,9 @@ from torch import Tensor, nn
 
 from attention.multi_head import MultiHeadAttention
 
+#: Trains models; a time limit is there to end what hangs, also on a machine with much else to do.
+pytestmark = [pytest.mark.proof(depends="book/chapters/05-multi-head.md"), pytest.mark.timeout(1800)]
+
 SYMBOLS, LENGTH, WIDTH, SEEDS = 8, 10, 32, (0, 1, 2)
 
 
@@ -119,6 +122,7 @@ def test_each_of_two_heads_looks_at_one_place_and_their_average_at_neither(model
     assert clear >= len(SEEDS) - 1
 
 
+@pytest.mark.full
 def test_naming_the_marked_symbol_twice_is_right_about_the_previous_one_in_21_per_cent():
     # The marked place is the previous one in a tenth of the cases; else two random symbols agree in an eighth.
     assert round(1 / LENGTH + (1 - 1 / LENGTH) / SYMBOLS, 2) == 0.21
@@ -126,6 +130,7 @@ def test_naming_the_marked_symbol_twice_is_right_about_the_previous_one_in_21_pe
     assert (answers[..., 0] == answers[..., 1]).double().mean().item() == pytest.approx(0.2125, abs=0.01)
 
 
+@pytest.mark.full
 def test_no_linear_read_out_tells_previous_from_marked_when_the_weights_ignore_the_symbols():
     # The page's proof, as numbers: for any f the four conditions leave no room, whatever the share alpha.
     rng = torch.Generator().manual_seed(5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 from torch import nn
 
@@ -11,6 +12,8 @@ from attention.dot_product import scaled_dot_product_attention
 from attention.masks import causal_mask
 from attention.multi_head import load_torch_weights, merge_heads, split_heads
 from tests.chapters.chapter5 import PAGE, ROUNDING, count, layer_of, random, worst
+
+pytestmark = pytest.mark.proof(depends="book/chapters/05-multi-head.md")
 
 # Torch's packed weights
 

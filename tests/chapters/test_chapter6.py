@@ -23,6 +23,9 @@ from attention.positions import (
 )
 from attention.worked_example import EXAMPLE
 
+#: Trains models; a time limit is there to end what hangs, also on a machine with much else to do.
+pytestmark = [pytest.mark.proof(depends="book/chapters/06-positions.md"), pytest.mark.timeout(1800)]
+
 ROUNDING = 1e-12  # float64, values of order 1 to 100, a few hundred operations
 
 
@@ -181,6 +184,7 @@ def test_the_dot_product_of_positions_knows_distance_and_not_direction():
 # Adding
 
 
+@pytest.mark.full
 def test_adding_is_concatenating_with_tied_projections():
     x, e, w = random(5, 8), random(5, 8, seed=1), random(8, 3, seed=2)
     tied = torch.cat([x, e], -1) @ torch.cat([w, w])

@@ -14,6 +14,9 @@ from attention.masks import causal_mask, masked_softmax
 from attention.positions import PositionalEncoding, alibi_bias, apply_rotary, shift_matrix, sinusoidal_encoding
 from attention.worked_example import EXAMPLE
 
+#: Trains models; a time limit is there to end what hangs, also on a machine with much else to do.
+pytestmark = [pytest.mark.proof(depends="book/chapters/06-positions.md"), pytest.mark.timeout(1800)]
+
 ROUNDING = 1e-12  # float64, values of order 1 to 10, a few hundred operations
 
 
@@ -206,6 +209,7 @@ def test_what_a_method_does_beyond_the_trained_length(method):
             assert low <= share <= high, f"{method} at {length}: {found}"
 
 
+@pytest.mark.full
 def test_forty_four_positions_are_seven_turns_of_the_fastest_pair():
     assert round(44 / (2 * math.pi), 3) == 7.003
     others = [k for k in range(4, 64) if math.cos(k - 3) > 0.95]

@@ -18,6 +18,8 @@ from attention.multi_head import load_torch_weights
 from attention.positions import sinusoidal_encoding
 from attention.worked_example import EXAMPLE, self_attention
 
+pytestmark = pytest.mark.proof(depends="book/chapters/07-encoder.md")
+
 PRINTED = 5.1e-5  # numbers on the page are rounded to four digits behind the point
 EXACT = 1e-10  # float64, values of order 1 to 10, some hundreds of additions
 NUMBERS = {name: torch.tensor(rows, dtype=torch.float64) for name, rows in EXAMPLE.items()}
@@ -186,6 +188,7 @@ def test_the_flop_counter_agrees_with_the_formula_part_by_part():
     assert sum(seen[f"EncoderLayer.{norm}"] for norm in ("norm1", "norm2") if f"EncoderLayer.{norm}" in seen) == 0
 
 
+@pytest.mark.full
 def test_where_scores_and_values_overtake_the_other_parts():
     d = 512
     for n in (2 * d, 4 * d, 6 * d):
@@ -198,6 +201,7 @@ def test_where_scores_and_values_overtake_the_other_parts():
     assert 0.001 < norms / rest < 0.0015
 
 
+@pytest.mark.full
 def test_by_the_count_attention_beats_a_gru_up_to_n_equal_to_d_and_nothing_cheaper():
     d = 64
     attention = {n: 4 * n * d * d + 2 * n * n * d for n in (1, 32, 64, 65)}
@@ -208,6 +212,7 @@ def test_by_the_count_attention_beats_a_gru_up_to_n_equal_to_d_and_nothing_cheap
 # Mistakes
 
 
+@pytest.mark.full
 def test_the_scale_of_a_head_belongs_to_the_heads_own_width():
     words, rng = random(512, 64, seed=6), torch.Generator().manual_seed(8)
     queries, keys = (
@@ -264,6 +269,7 @@ def test_layer_norm_makes_neither_a_normal_distribution_nor_independent_entries(
     assert (off + 1 / 3).abs().max() < 0.01  # three standard errors of a correlation over 100 000 rows
 
 
+@pytest.mark.full
 def test_a_norm_along_axis_1_of_a_batch_mixes_the_tokens():
     x = random(2, 5, 8, seed=14)
     other = x.clone()
@@ -292,6 +298,7 @@ def test_keras_layer_normalization_acts_on_the_last_axis_with_an_epsilon_of_its_
     assert torch.allclose(output, layer_norm(x, eps=1e-6), atol=1e-5)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("width", "low", "high"), [(64, 0.0, 1e-9), (32, 0.6, 0.8), (8, 0.9, 1.0)])
 def test_keys_that_are_also_values_cost_nothing_in_a_full_width_head_and_much_in_a_narrow_one(width, low, high):
     w_q, w_k, w_v = random(3, 64, width, seed=19)
@@ -300,6 +307,7 @@ def test_keys_that_are_also_values_cost_nothing_in_a_full_width_head_and_much_in
     assert low <= ((query @ w_v.T - wanted).norm() / wanted.norm()).item() <= high
 
 
+@pytest.mark.full
 def test_the_exact_gelu_is_the_one_with_the_error_function():
     u = torch.linspace(-3, 3, 13, dtype=torch.float64)
     exact = u * 0.5 * (1 + torch.erf(u / math.sqrt(2)))

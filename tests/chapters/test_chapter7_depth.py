@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 import torch
 
+#: Trains models; a time limit is there to end what hangs, also on a machine with much else to do.
+pytestmark = [pytest.mark.proof(depends="book/chapters/07-encoder.md"), pytest.mark.timeout(1800)]
+
 PAGE = Path(__file__).resolve().parents[2] / "book" / "chapters" / "07-encoder.md"
 GUESSER = 2.079  # ln 8: the loss of a uniform guess among eight
 

@@ -16,6 +16,9 @@ import docstrings
 from attention.classifier import TextClassifier, masked_mean, train_step
 from attention.worked_example import EXAMPLE, self_attention
 
+#: Trains models; a time limit is there to end what hangs, also on a machine with much else to do.
+pytestmark = [pytest.mark.proof(depends="book/chapters/08-classifier.md"), pytest.mark.timeout(1800)]
+
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "chapters" / "08-classifier.md").read_text("utf-8")
 PRINTED = 5.1e-5  # numbers on the page are rounded to four digits behind the point
 ROUNDING = 1e-5  # float32, logits of order 1 after some hundred additions
@@ -318,6 +321,7 @@ def test_the_rule_of_shared_words_by_hand(page):
 # Mistakes
 
 
+@pytest.mark.full
 def test_torchs_encoder_layer_mixes_the_batch_unless_told_otherwise():
     torch.manual_seed(4)
     batch = torch.randn(2, 5, 8)
@@ -333,6 +337,7 @@ def test_convolutions_take_any_length(page):
     assert all(network(torch.ones(1, length, dtype=torch.long)).shape == (1, 8) for length in (8, 16, 64))
 
 
+@pytest.mark.full
 def test_a_sigmoid_before_a_loss_with_logits_keeps_it_from_zero():
     surest, target = torch.tensor([30.0, -30.0]), torch.tensor([1.0, 0.0])
     twice = F.binary_cross_entropy_with_logits(surest.sigmoid(), target, reduction="none")

@@ -14,6 +14,8 @@ from attention.worked_example import EXAMPLE
 from benchmarks.gate import error
 from tests.chapters.chapter9 import EXACT, PRINTED, page_names, random
 
+pytestmark = pytest.mark.proof(depends="book/chapters/09-efficient.md")
+
 
 @pytest.fixture(scope="module")
 def page() -> dict[str, Any]:
@@ -110,6 +112,7 @@ def test_two_numbers_per_query_keep_the_gradients_as_exact_as_naives_and_their_l
 # Work and memory
 
 
+@pytest.mark.full
 def test_the_naive_matrix_has_the_size_that_the_page_says():
     assert 32768**2 * 4 == 4 * 2**30  # GiB for one head
     assert [n / 256 for n in (512, 2048, 8192, 32768)] == [2, 8, 32, 128]
@@ -171,6 +174,7 @@ def test_predictions_are_sums_of_work_over_rates(page):
     }
 
 
+@pytest.mark.full
 def test_the_ceiling_of_naive_attention_on_an_h100():
     ceilings = [round(d / 2 * 3.35) for d in (64, 128)]  # FLOP per byte times TB/s
     assert ceilings == [107, 214]

@@ -18,6 +18,8 @@ from attention.worked_example import EXAMPLE
 from benchmarks.gate import GateError
 from tests.chapters.chapter9 import EXACT, page_names, random
 
+pytestmark = pytest.mark.proof(depends="book/chapters/09-efficient.md")
+
 KERNEL = Path(__file__).resolve().parents[2] / "solutions" / "attention" / "_triton_attention.py"
 
 
@@ -94,6 +96,7 @@ def test_what_torchs_layers_compute_attention_with(page):
         assert page["attends_by"](page["encode"]) == "a matrix of its own"
 
 
+@pytest.mark.full
 def test_torchs_bf16_question_counts_emulation():
     source = ast.parse(Path(torch.cuda.__file__).read_text("utf-8"))
     asked = next(node for node in source.body if getattr(node, "name", "") == "is_bf16_supported")
@@ -103,6 +106,7 @@ def test_torchs_bf16_question_counts_emulation():
 # The kernel, as far as it can be read without a GPU
 
 
+@pytest.mark.full
 def test_the_kernels_backward_pass_has_seven_products():
     functions = {node.name: node for node in ast.parse(KERNEL.read_text("utf-8")).body if hasattr(node, "name")}
 
@@ -170,6 +174,7 @@ def test_flops_of_a_step_with_and_without_the_cache(page):
     assert step.flops == 8 * d * d + 4 * t * d
 
 
+@pytest.mark.full
 def test_costs_of_writing_to_leading_order():
     T, d = 4000, 64
     again, cached = (

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from benchmarks import results
 from tests.chapters.chapter9 import PAGE
+
+pytestmark = pytest.mark.proof(depends="book/chapters/09-efficient.md")
 
 FOUND = results.load("epyc-2-cores")
 FORMS = ("naive", "loop over heads", "online softmax, autograd", "blockwise 256", "SDPA", "SDPA, dense mask")
