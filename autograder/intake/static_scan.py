@@ -1,8 +1,7 @@
-"""What a source holds that no exercise needs: told to the instructor, and never held against anybody.
+"""Scans sources for what no exercise needs. The instructor is told of it; it never affects points.
 
-Whoever aims at the grader, not at the exercise, has to name what he is after: the interpreter's frames, the insides of
-other modules, processes, memory. A mark never depends on what is found here; the walls and the comparison outside them
-stand for that.
+Code that attacks the grader has to name what it reaches for: the interpreter's frames, the insides of other modules,
+processes, memory. Protection does not rest on this scan but on the sandbox and on the comparison outside it.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ _LOOKUPS = _by_word(LOOKUPS)
 _given = functools.cache(all_stubs)
 
 
-def of_package(files: Mapping[str, bytes]) -> list[str]:
+def scan_package(files: Mapping[str, bytes]) -> list[str]:
     """Lines for the instructor on every module of a submitted package."""
     return [line for name, data in sorted(files.items()) for line in _of_module(name, data)]
 
@@ -80,7 +79,7 @@ def _of_module(name: str, data: bytes) -> tuple[str, ...]:
             found.append(f"{name} is written in {encoding}: Python reads something else than what stands there")
         if too_deep(text):
             found.append(f"{name} is nested too deep to be read here: nothing in it was looked at")
-        found += oddities(module, text, given)
+        found += scan_module(module, text, given)
     return tuple(found)
 
 
@@ -93,7 +92,7 @@ def _forbidden() -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def oddities(module: str, source: str, given: str) -> list[str]:
+def scan_module(module: str, source: str, given: str) -> list[str]:
     """Lines for the instructor, each with the place of what is odd in a module's text.
 
     given: the text that was handed out: what is named there too is not the learner's

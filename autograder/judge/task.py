@@ -78,7 +78,7 @@ def judge_task(task: Task, answer_key: AnswerKey) -> Result:
         seconds=round((datetime.now(UTC) - started).total_seconds(), 2),
         used=tally.used.as_json(),
         grader_error=any(check.verdict == GRADER_ERROR for exercise in judged for check in exercise.checks),
-        troubles=(*_troubles(judged), *static_scan.of_package(task.files)),
+        troubles=(*_troubles(judged), *static_scan.scan_package(task.files)),
         exercises=tuple(_outcome(exercise, tally) for exercise in judged),
         fresh=True,
     )
