@@ -13,6 +13,7 @@ from .course.paths import ROOT
 PARTS = (
     "autograder/version.py",
     "autograder/answer_key",
+    "autograder/cores.py",
     "autograder/course",
     "autograder/intake",
     "autograder/judge",

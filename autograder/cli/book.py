@@ -21,7 +21,10 @@ from ..course.paths import BOOK
     "--record", is_flag=True, help="Write the outputs of pages executed here to book/executed, to be committed."
 )
 def book(out: Path, no_solutions: bool, force: bool, execute_all: bool, record: bool) -> None:
-    """Build the book; pages are executed where they are not on record with everything that they depend on."""
+    """Build the book.
+
+    A page is executed where it is not on record with everything that it depends on.
+    """
     from ..build.site import BookError, build_book
 
     solutions = not no_solutions and not re.fullmatch("no|0|false", os.environ.get("SOLUTIONS", "yes"))

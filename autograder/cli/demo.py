@@ -14,7 +14,10 @@ from ..course.paths import ROOT
 @click.command()
 @click.option("--course", "folder", default=ROOT / "course", type=click.Path(path_type=Path), help="The course folder.")
 def demo(folder: Path) -> None:
-    """Release every problem set, grade the sample class, write feedback and the class reports."""
+    """Show a course with the sample class.
+
+    Every problem set is released, the class graded, feedback and class reports written.
+    """
     from ..console import console, plain, show
     from ..course.folder import Course
     from ..sandbox.bubblewrap import open_sandbox

@@ -12,7 +12,10 @@ import click
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NOTEBOOK]...")
 def notebooks(names: tuple[str, ...]) -> None:
-    """Execute notebooks, such as 04-masks or ps3, or all, on a machine that has to fetch the course (minutes)."""
+    """Execute notebooks as on Colab.
+
+    Such as 04-masks or ps3; all of them by default, which takes minutes. The machine has to fetch the course.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from ..build.execute_notebooks import Machine, execute_all

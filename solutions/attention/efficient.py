@@ -280,8 +280,8 @@ class KeyValueCache:
                 f"key and value must agree but for their last axis, got {tuple(key.shape)} and {tuple(value.shape)}"
             )
         # solution: begin
-        keys, values = [key], [value]
-        if self.key is not None and self.value is not None:
+        keys, values = (key,), (value,)
+        if self.key is not None:
             for name, came, held in (("key", key, self.key), ("value", value, self.value)):
                 if (came.shape[:-2], came.shape[-1]) != (held.shape[:-2], held.shape[-1]):
                     raise ValueError(
@@ -289,7 +289,7 @@ class KeyValueCache:
                         f"got {tuple(came.shape)}"
                     )
             check_floating(the_cache=self.key, key=key)
-            keys, values = [self.key, key], [self.value, value]
+            keys, values = (self.key, key), (self.value, value)
         length = sum(one.shape[-2] for one in keys)
         if length > self.max_length:
             raise ValueError(

@@ -40,13 +40,8 @@ def fuzz(examples, **given_by):
     """A property over so many drawn inputs: the same ones in every run."""
 
     def decorate(test):
-        bounded = settings(
-            derandomize=True,
-            deadline=None,
-            database=None,
-            max_examples=examples,
-            suppress_health_check=list(HealthCheck),
-        )
+        options = {"derandomize": True, "deadline": None, "database": None}
+        bounded = settings(max_examples=examples, suppress_health_check=list(HealthCheck), **options)
         return bounded(given(**given_by)(test))
 
     return decorate
