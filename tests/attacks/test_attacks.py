@@ -29,7 +29,7 @@ SETS = sorted({one.problem_set for one in QUICK})
 LIMIT = 1.0  # seconds of the processor for one exercise, of which an honest one here needs a hundredth
 BY_THE_CLOCK = 5.0  # seconds for each of these
 KINDS = {"forging": 20, "isolation": 12, "output": 15, "resources": 18, "texts": 5}  # the least of each in every run
-#: Of the kind "isolation", those that do no harm where there are no walls.
+#: Of the kind "isolation", those that do no harm where there is no isolation.
 HARMLESS = ("environment_read", "locks", "network", "processes_of_the_grader", "watches_files")
 OUTSIDE = ["/proc/sys/kernel/shmmni", "/proc/sys/kernel/msgmax", "/proc/sys/kernel/pid_max", "/proc/sys/vm/swappiness"]
 

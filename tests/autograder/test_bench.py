@@ -271,7 +271,7 @@ def test_the_meter_counts_processes_whose_parents_have_ended(tmp_path):
     assert found.codes == [0] and found.left_over == 0 and found.cpu >= 0.6
 
 
-@pytest.mark.skipif(open_sandbox("auto").level == "none", reason="there are no walls here to measure behind")
+@pytest.mark.skipif(open_sandbox("auto").level == "none", reason="there is no isolation here to measure behind")
 def test_the_meter_counts_what_runs_behind_walls_and_is_never_waited_for(tmp_path):
     # Apart from pytest's own folders, which nobody else may enter.
     with tempfile.TemporaryDirectory(prefix="attention-meter-") as folder:
