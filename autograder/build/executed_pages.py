@@ -246,7 +246,8 @@ def _name(file: Path) -> str:
 
 
 def _installed_or_built(file: Path) -> bool:
-    return bool({".venv", "node_modules", "_build", ".git"} & set(file.relative_to(ROOT).parts))
+    parts = file.relative_to(ROOT).parts
+    return bool({".venv", "node_modules", "_build", ".git"} & set(parts)) or parts[0].endswith(".egg-info")
 
 
 def _versions(modules: Iterable[str]) -> dict[str, str]:

@@ -51,6 +51,7 @@ def test_it():
         ("", "__import__('lib' + 'rary')", ["library.py"]),
         ("", "subprocess.run([sys.executable, '-c', 'import library'], cwd=ROOT, check=True)", ["library.py"]),
         ("", "(ROOT / 'new.txt').write_text('x'); (ROOT / 'new.txt').unlink()", []),
+        ("", "(ROOT / 'a.egg-info').mkdir(exist_ok=True); (ROOT / 'a.egg-info' / 'top.txt').write_text('x')", []),
     ],
 )
 def test_a_file_that_a_proof_opens_without_declaring_it_is_named(tmp_path, mark, body, expected):

@@ -46,8 +46,13 @@ def undeclared(root: Path, test: str) -> list[str]:
             raise DidNotPass(f"{test} did not pass by itself:\n{done.stdout[-3000:]}{done.stderr[-1000:]}")
         names = {_source(line, root) for line in opened.read_text(encoding="utf-8").splitlines()}
         allowed = set(json.loads(covered.read_text(encoding="utf-8")))
-    files = {name for name in names if (root / name).is_file() and not OTHERS & set(Path(name).parts)}
-    return sorted(files - allowed)
+    return sorted({name for name in names if (root / name).is_file() and not _is_installed(name)} - allowed)
+
+
+def _is_installed(name: str) -> bool:
+    """Whether a file was installed or generated: it is no source of the repository."""
+    parts = Path(name).parts
+    return bool(OTHERS & set(parts)) or parts[0].endswith(".egg-info")
 
 
 def _source(path: str, root: Path) -> str:
