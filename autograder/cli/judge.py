@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from ..judge.judge import with_dependencies
 from ..judge.result import ExerciseOutcome
 from ..judge.task import Task
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
+from ..sandbox.worker_pool import start_fork_server
 
 Chosen = Mapping[str, Sequence[Exercise]]  # by problem set, the exercises to judge
 
@@ -125,7 +128,11 @@ def judge(
     except KeyError as error:
         show(f"judge: {error.args[0]}", style="red")
         sys.exit(1)
-    isolation = open_sandbox(isolation).level
+    start_fork_server(isolation)
+    with ThreadPoolExecutor(1) as beside:
+        if any(exercise.library == "torch" for wanted in chosen.values() for exercise in wanted):
+            beside.submit(importlib.import_module, "torch")  # for the answer key, while the sandbox tests itself
+        isolation = open_sandbox(isolation).level
     if isolation == "none":
         console.print("[bold red]No isolation: this code runs with your rights.[/]")
     received = {folder: read_package(Path(folder)) for folder in folders}

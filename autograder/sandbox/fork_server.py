@@ -39,6 +39,7 @@ SCRATCH_BYTES = 64 * 2**20
 SCRATCH = ("/tmp", "/dev/shm")
 SAFE = linux.NO_SETUID | linux.NO_DEVICES
 NO_FILTER = b"none"
+MANY_WORKERS = 4  # from the fourth on: the workers of a single judgement do not wait for an import few of them need
 #: A worker's namespaces beside that for PIDs, which the fork server makes; a socket could outlive its worker.
 OF_A_WORKER = linux.NEW_MOUNTS | linux.NEW_IPC | linux.NEW_HOST_NAME | linux.NEW_NETWORK
 
@@ -62,7 +63,6 @@ class ForkServer:
 
     def __init__(self, control: socket.socket) -> None:
         import torch
-        import torch.fx.experimental.symbolic_shapes  # what the first backward pass of a process imports
 
         import selfcheck.runner  # noqa: F401  (imported once, here, for every worker)
 
@@ -74,8 +74,8 @@ class ForkServer:
         os.close(os.pidfd_open(os.getpid()))  # or fail now, where this kernel cannot do what `serve` needs
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
         self._selector = selectors.DefaultSelector()
-        gc.freeze()  # a collection in a worker would copy the pages of all that is here
-        gc.set_threshold(20_000, 20, 20)  # reading a request alone would set off a hundred
+        self._forked = 0
+        _freeze_memory()
 
     def serve(self) -> None:
         """Fork and wait, until the grader hangs up."""
@@ -95,6 +95,11 @@ class ForkServer:
 
     def _fork_worker(self, requests: int, answers: int, lifeline: int) -> None:
         """Fork a worker, and watch for its end."""
+        self._forked += 1
+        if self._forked == MANY_WORKERS:
+            import torch.fx.experimental.symbolic_shapes  # noqa: F401  (imported by a process's first backward pass)
+
+            _freeze_memory()
         try:
             linux.unshare(linux.NEW_PIDS)
             pid = os.fork()
@@ -112,6 +117,12 @@ class ForkServer:
             linux.enter_namespace(self._own_pids, linux.NEW_PIDS)
             for descriptor in (requests, answers, lifeline):
                 os.close(descriptor)
+
+
+def _freeze_memory() -> None:
+    """Leave what is here now to no garbage collection: one in a worker would copy the pages of it all."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # reading a request alone would set off a hundred
 
 
 def _report(pid: int, lifeline: int) -> None:
