@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,84 @@ def test_a_chapters_imports_lead_to_the_reference_and_no_further_than_needed() -
     assert closure.files == needed | {BOOK / "figures.py", BOOK / "_static" / "attention.mplstyle"}
     results = closure_of_code("from benchmarks import results", BOOK / "measuring").files
     assert set(ROOT.glob("solutions/benchmarks/results/*.json")) <= results
+
+
+REPOSITORY = {
+    "first/library/__init__.py": "",
+    "first/library/base.py": "import torch\n",
+    "first/library/above.py": "from .base import thing\n\ndef later():\n    from . import late\n",
+    "first/library/late.py": "import json, numpy.linalg\n",
+    "first/lazy/__init__.py": (
+        'import importlib\n_HOMES = {"shown": "one", "told": "two"}\n\n\n'
+        "def __getattr__(name):\n    return importlib.import_module(f'.{_HOMES[name]}', __name__)\n"
+    ),
+    "first/lazy/one.py": "",
+    "first/lazy/two.py": "",
+    "first/lazy/three.py": "",
+    "src/library/__init__.py": "",
+    "src/library/base.py": "",
+    "commands/__init__.py": "",
+    "commands/main.py": (
+        'import importlib\nMODULES = {"grade": "grading"}\n\n\n'
+        "def run(name):\n    importlib.import_module(f'.{MODULES[name]}', __package__)\n"
+    ),
+    "commands/grading.py": "from library import base\n",
+    "commands/other.py": "",
+    "broken.py": "def f(:\n",
+}
+BASE = {"first/library/__init__.py", "first/library/base.py"}
+SHOWN = {"first/lazy/__init__.py", "first/lazy/one.py", "first/lazy/two.py"}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    for name, text in {**REPOSITORY, "tests/test_it.py": ""}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "packages"),
+    [
+        ("import os, sys", set(), set()),
+        ("import library.base", BASE, {"torch"}),
+        ("from library.base import thing", BASE, {"torch"}),
+        ("from library import base", BASE, {"torch"}),
+        ("from library.above import x", BASE | {"first/library/above.py", "first/library/late.py"}, {"torch", "numpy"}),
+        ("import importlib\nimportlib.import_module('library.base')", BASE, {"torch"}),
+        ("from lazy import shown", SHOWN, set()),
+        ("import lazy", {"first/lazy/__init__.py"}, set()),
+        ("from lazy import three", {"first/lazy/__init__.py", "first/lazy/three.py"}, set()),
+        ("import lazy\nlazy.shown()", SHOWN, set()),
+        ("import lazy as other\nother.three.f()", {"first/lazy/__init__.py", "first/lazy/three.py"}, set()),
+        ("import lazy.one\nlazy.one.f()", {"first/lazy/__init__.py", "first/lazy/one.py"}, set()),
+        ("import lazy.three\nlazy.told()", SHOWN | {"first/lazy/three.py"}, set()),
+        ("from lazy.one import x", {"first/lazy/__init__.py", "first/lazy/one.py"}, set()),
+        (
+            "from commands.main import run",
+            BASE | {"commands/__init__.py", "commands/main.py", "commands/grading.py"},
+            {"torch"},
+        ),
+        ("import broken", {"broken.py"}, set()),
+        ("if False:\n    import yaml", set(), {"yaml"}),
+    ],
+)
+def test_what_is_written_out_is_followed_alone(
+    repository: Path, text: str, files: set[str], packages: set[str]
+) -> None:
+    """That is, of modules that a computed name may mean, those that a text of the same file names; and no data."""
+    (repository / "tests" / "test_it.py").write_text(text)
+    search = [repository / "first", repository, repository / "src"]
+    closure = closure_of([repository / "tests" / "test_it.py"], search, written_out=True)
+    names = {file.relative_to(repository).as_posix() for file in closure.files}
+    assert names - {"tests/test_it.py"} == files
+    assert closure.packages - sys.stdlib_module_names == packages
+
+
+def test_a_relative_import_stays_with_its_own_copy_of_a_package(repository: Path) -> None:
+    file = repository / "src" / "library" / "base.py"
+    search = [repository / "first", repository, repository / "src"]
+    for written_out in (True, False):
+        closure = closure_of([file], search, written_out)
+        assert closure.files == {repository / "src" / "library" / name for name in ("__init__.py", "base.py")}

@@ -14,10 +14,11 @@ import json
 import platform
 import shutil
 import sys
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from .imports import Closure, Repository
+from autograder.build.import_closure import Closure, ImportGraph
 
 SKIPPED = {"__pycache__", ".ipynb_checkpoints", "_build", ".pytest_cache", ".ruff_cache", "proven"}
 MECHANISM = (Path(__file__).with_name("plugin.py"),)  # and what it imports: this package, but for its tests
@@ -38,10 +39,14 @@ class Digests:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.repository = Repository(root)
+        settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+        installed = settings.get("setuptools", {}).get("packages", {}).get("find", {}).get("where", [])
+        self._settings = settings["pytest"]["ini_options"]
+        folders = dict.fromkeys([*self._settings["pythonpath"], *installed])
+        imports = ImportGraph([(root / folder).resolve() for folder in folders], written_out=True)
         self._stamps: dict[Path, tuple[int, int]] = {}
         self._content = functools.cache(self._digest)
-        self._closure = functools.cache(self.repository.closure)
+        self._closure = functools.cache(imports.closure)
         self._key = functools.cache(self._compute)
         self._matches = functools.cache(self._find)
 
@@ -75,9 +80,8 @@ class Digests:
         for path in sorted(closure.files):
             name = path.relative_to(self.root) if path.is_relative_to(self.root) else Path("records", path.name)
             digest.update(hashlib.sha256(name.as_posix().encode()).digest() + self._content(path))
-        settings = self.repository.pytest_settings
         versions = _versions(closure.packages | {"pytest"})
-        digest.update(json.dumps([settings, versions], sort_keys=True).encode())
+        digest.update(json.dumps([self._settings, versions], sort_keys=True).encode())
         return digest.hexdigest()[:32]
 
     def _find(self, pattern: str) -> tuple[Path, ...]:

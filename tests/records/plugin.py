@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
+from autograder.build.import_closure import Closure
+
 from .digest import Digests, UnknownDependency, environment
-from .imports import Closure
 from .record import Record
 
 MODES = ("ignore", "take", "write", "check")
