@@ -13,7 +13,7 @@ from selfcheck import arrays
 from selfcheck.untouched import digest_of
 
 
-@pytest.mark.proof(depends=("solutions/attention", "src", "book", "autograder"))
+@pytest.mark.proof(depends=("solutions/attention", "solutions/benchmarks/*.py", "src", "book", "autograder"))
 def test_everything_generated_is_up_to_date():
     assert generate.stale() == []
 

@@ -30,11 +30,15 @@ def survivors_of(module: str) -> list[str]:
     return [name for name in listed if name.endswith(f"/{module}.toml")]
 
 
+#: What tells which exercises train a model; that chooses which proofs there are.
+CHECKS = ("src/selfcheck/checks/*.py", "src/selfcheck/recorded/*.json")
+
 #: Marks a test that has a parameter `exercise` as a proof of that exercise.
 proof_of_an_exercise = pytest.mark.proof(
     depends=lambda exercise: parts_of_module(exercise.module),
     area=lambda exercise: f"exercises/{exercise.module}",
     ignores=CATALOGUE,
+    collects=CHECKS,
 )
 
 #: Marks a test that has a parameter `module` as a proof about the mutants of that module of the reference.

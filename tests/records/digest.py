@@ -1,7 +1,8 @@
 """The key of a proof: a digest of everything it depends on.
 
 That is the content of what the mark declares, of the test's file and its fixtures' files, of whatever these import from
-the repository, of this package, of pytest's settings, and the version of each installed package that is imported.
+the repository (of a page, its code cells), of this package, of pytest's settings, and the version of each installed
+package that is imported.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hashlib
 import importlib.metadata
 import json
 import platform
+import re
 import shutil
 import sys
 import tomllib
@@ -21,6 +23,10 @@ from pathlib import Path
 from autograder.build.import_closure import Closure, ImportGraph
 
 SKIPPED = {"__pycache__", ".ipynb_checkpoints", "_build", ".pytest_cache", ".ruff_cache", "proven"}
+CODE_CELL = re.compile(
+    r"^```+\{code-cell\}[^\n]*\n(?:---\n.*?\n---\n|(?::[^\n]*\n)*)(.*?)^```", re.MULTILINE | re.DOTALL
+)
+MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
 MECHANISM = (Path(__file__).with_name("plugin.py"),)  # and what it imports: this package, but for its tests
 
 
@@ -43,10 +49,11 @@ class Digests:
         installed = settings.get("setuptools", {}).get("packages", {}).get("find", {}).get("where", [])
         self._settings = settings["pytest"]["ini_options"]
         folders = dict.fromkeys([*self._settings["pythonpath"], *installed])
-        imports = ImportGraph([(root / folder).resolve() for folder in folders], written_out=True)
+        search = [(root / folder).resolve() for folder in folders]
+        self._imports, self._page_imports = ImportGraph(search, written_out=True), ImportGraph(search)
         self._stamps: dict[Path, tuple[int, int]] = {}
         self._content = functools.cache(self._digest)
-        self._closure = functools.cache(imports.closure)
+        self._closure = functools.cache(self._follow)
         self._key = functools.cache(self._compute)
         self._matches = functools.cache(self._find)
 
@@ -70,6 +77,17 @@ class Digests:
     def changed(self, closure: Closure) -> list[Path]:
         """The files that are no longer as they were when the key was computed."""
         return sorted(path for path in closure.files if path in self._stamps and self._stamps[path] != _stamp(path))
+
+    def _follow(self, files: frozenset[Path]) -> Closure:
+        """The closure of files, and of the code cells of pages among them, as whoever executes these needs it."""
+        closures = [self._imports.closure(files)]
+        for path in sorted(path for path in files if path.suffix == ".md"):
+            code = "\n".join(CODE_CELL.findall(path.read_text(encoding="utf-8")))
+            closures.append(self._page_imports.closure_of_code(MAGIC.sub(r"\1pass", code), path.parent))
+        return Closure(
+            frozenset().union(*(closure.files for closure in closures)),
+            frozenset().union(*(closure.packages for closure in closures)),
+        )
 
     def _digest(self, path: Path) -> bytes:
         self._stamps[path] = _stamp(path)

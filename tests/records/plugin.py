@@ -22,6 +22,8 @@ from .record import Record
 
 MODES = ("ignore", "take", "write", "check")
 FOLDER = Path(__file__).parent / "proven"
+OPTIONS = ("depends", "ignores", "collects", "area")
+OPTIONS_TEXT = "depends=, ignores=, collects= and area="
 ON_RECORD, ANEW = "on record", "proven anew"
 
 
@@ -30,6 +32,7 @@ class Proof:
     """A test that is a proof: what it depends on, and where its record stands.
 
     declared: files, folders and globs; ignores: those that it may open though its outcome does not depend on them
+    collects: those that it may open while tests are collected, which choose its parameters alone
     files: the test's own and its fixtures'; area: the record's file, such as "exercises/masks"
     """
 
@@ -37,6 +40,7 @@ class Proof:
     area: str
     declared: tuple[str, ...]
     ignores: tuple[str, ...]
+    collects: tuple[str, ...]
     files: tuple[Path, ...]
 
 
@@ -47,9 +51,11 @@ def proof_of(item: pytest.Item) -> Proof | None:
         return None
     parameters = getattr(getattr(item, "callspec", None), "params", {})
     for mark in marks:
-        unknown = mark.kwargs.keys() - {"depends", "ignores", "area"}
+        unknown = mark.kwargs.keys() - {"depends", "ignores", "collects", "area"}
         if unknown or mark.args:
-            raise pytest.UsageError(f"{item.nodeid}: a proof is marked with depends=, ignores= and area= alone")
+            raise pytest.UsageError(
+                f"{item.nodeid}: a proof is marked with depends=, ignores=, collects= and area= alone"
+            )
 
     def named(option: str) -> tuple[str, ...]:
         values = [_applied(mark.kwargs.get(option, ()), parameters) for mark in marks]
@@ -58,9 +64,8 @@ def proof_of(item: pytest.Item) -> Proof | None:
 
     default = item.path.relative_to(item.config.rootpath / "tests").with_suffix("").as_posix()
     areas = [_applied(mark.kwargs["area"], parameters) for mark in marks if "area" in mark.kwargs]
-    return Proof(
-        item.nodeid, areas[0] if areas else default, named("depends"), named("ignores"), (item.path, *_fixtures(item))
-    )
+    area, options = areas[0] if areas else default, map(named, ("depends", "ignores", "collects"))
+    return Proof(item.nodeid, area, *options, (item.path, *_fixtures(item)))
 
 
 def _applied(value: Any, parameters: dict[str, Any]) -> Any:
@@ -93,7 +98,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "proof(depends=, ignores=, area=): deterministic; taken from the record until a dependency changes"
+        "markers",
+        "proof(depends=, ignores=, collects=, area=): deterministic; taken from the record until a dependency changes",
     )
     config.addinivalue_line("markers", "full: run by `make test-all` alone, or by name")
     config.pluginmanager.register(Keeper(config), "records")

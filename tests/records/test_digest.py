@@ -109,3 +109,16 @@ def test_a_dependency_that_is_not_there_is_an_error_that_names_it(copy):
 def test_the_record_lies_beside_what_keeps_it_and_is_no_part_of_a_key(copy):
     assert FOLDER.parent == digest.MECHANISM[0].parent
     assert not [path for path in Digests(copy).closure([], []).files if path.suffix == ".json"]
+
+
+def test_the_key_of_a_proof_about_a_page_holds_what_its_code_cells_import(copy):
+    page = copy / "book" / "page.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(
+        "Not `import attention.scores`.\n\n"
+        "```{code-cell} ipython3\n:tags: [hide-input]\n%pip x\nimport attention.masks\n```\n"
+    )
+    closure = Digests(copy).closure(["book/page.md"], [])
+    modules = {path.name for path in closure.files if path.parent.name == "attention"}
+    assert {"masks.py", "_arguments.py"} <= modules and "scores.py" not in modules
+    assert "torch" in closure.packages

@@ -198,7 +198,7 @@ def test_what_was_proven_elsewhere_stays_while_it_matches(repository):
     ("mark", "complaint"),
     [
         ('depends="gone.txt"', "depends on 'gone.txt', and no file"),
-        ('dependent="one.txt"', "marked with depends=, ignores= and area= alone"),
+        ('dependent="one.txt"', "marked with depends=, ignores=, collects= and area= alone"),
     ],
 )
 def test_a_mark_that_says_nothing_true_is_an_error(repository, mark, complaint):

@@ -68,6 +68,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
     root = session.config.rootpath
     known = digests(root)
+    opened = Path(os.environ["WATCHED_LOG"]).read_text(encoding="utf-8").splitlines()
+    so_far = {_source(line, root) for line in opened}
     covered = {root / "pyproject.toml"}
     for item in session.items:
         proof = proof_of(item)
@@ -77,5 +79,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         covered |= known.closure(proof.declared, proof.files).files
         covered |= known.closure((), [path for path in (*conftests, HERE / "watch.py") if path.exists()]).files
         covered |= {path for pattern in proof.ignores for path in known.files(pattern)}
+        collected = {path for pattern in proof.collects for path in known.files(pattern)}
+        covered |= {path for path in collected if path.relative_to(root).as_posix() in so_far}
     names = [path.relative_to(root).as_posix() for path in covered if path.is_relative_to(root)]
     Path(os.environ["COVERED"]).write_text(json.dumps(names), encoding="utf-8")
