@@ -71,7 +71,8 @@ def _is_due_to_the_call(status: int) -> bool:
 
 def _items_in(data: bytes) -> list[Any]:
     """The items among what a process has said; raises what its function raised."""
-    items, file = [], io.BytesIO(data)
+    items: list[Any] = []
+    file = io.BytesIO(data)
     while True:
         try:
             is_item, value = pickle.load(file)
