@@ -24,6 +24,7 @@ from selfcheck.catalogue import exercises
 
 from ..course.folder import Course
 from ..course.printable import printable_name
+from ..sandbox.limited import LIMITS_TEXT, items_of
 from .safe_files import NotTaken, reader, walk
 
 MOST_FILE_BYTES = 2**20
@@ -37,6 +38,7 @@ MOST_NOTEBOOK_BYTES = 20 * 2**20
 MOST_ZIP_BYTES = 64 * 2**20
 MOST_KEPT = 2000  # files of a submission that are kept as they came
 MOST_KEPT_BYTES = 64 * 2**20
+HAND_IN = "Hand in the folder, or the zip that pack() makes"
 STAMP = "timestamp.txt"
 TICKET = "submission_secret.txt"  # by it nbgrader's exchange hands the feedback back to whoever submitted
 TICKET_BYTES = 64
@@ -80,6 +82,13 @@ def read_folder(folder: Path, problem_set: str) -> Received:
 
 def read_zip(path: Path, problem_set: str) -> Received:
     """A submission in a zip, read in memory within limits and never unpacked; ValueError where it is no zip."""
+    found = items_of(_contents, path.absolute(), problem_set)
+    if not found.complete:
+        raise ValueError(f"{printable_name(path.name)} takes more than {LIMITS_TEXT} to read. {HAND_IN}")
+    return found.items[0]
+
+
+def _contents(path: Path, problem_set: str) -> Iterator[Received]:
     shown = printable_name(path.name)
     if path.stat().st_size > MOST_ZIP_BYTES:
         raise ValueError(f"{shown} has more than {MOST_ZIP_BYTES // 2**20} MiB: is it the right file?")
@@ -88,12 +97,9 @@ def read_zip(path: Path, problem_set: str) -> Received:
     try:
         with zipfile.ZipFile(path) as archive:
             found = (info for info in archive.infolist() if not _zip_name(info).endswith("/"))
-            return _take((Entry(_zip_name(info), _unpacker(archive, info)) for info in found), problem_set)
+            yield _take((Entry(_zip_name(info), _unpacker(archive, info)) for info in found), problem_set)
     except UNREADABLE as error:
-        text = printable_name(str(error))
-        raise ValueError(
-            f"{shown} is no readable zip: {text}. Hand in the folder, or the zip that pack() makes"
-        ) from None
+        raise ValueError(f"{shown} is no readable zip: {printable_name(str(error))}. {HAND_IN}") from None
 
 
 def read_package(folder: Path) -> Received:
@@ -208,6 +214,8 @@ class _Taken:
         if read is None:
             raise NotTaken("is no plain file: left out")
         if len(inside) == 2 and inside[0] == "attention" and inside[1].endswith(".py"):
+            if len(inside[1]) > 3 * MOST_NAME:  # to order its accents would take its length squared
+                raise NotTaken("has no name that can be imported: left out")
             self._take_module(unicodedata.normalize("NFC", inside[1]), read)  # macOS writes letter and accent apart
         elif inside == (f"{self.problem_set}.ipynb",):
             self._take_notebook(read)
