@@ -32,6 +32,8 @@ MOST_FILES = 50
 MOST_PACKAGE_BYTES = 2**21  # what is read of it takes the grader seconds per MiB
 MOST_ENTRIES = 100_000  # whose names are looked at
 MOST_ZIP_ENTRIES = 20_000
+MOST_EXTRA_BYTES = 4096  # of an entry's extra fields; honest ones have some dozens
+MOST_WITH_EXTRAS = 10  # entries with more, for the bytes by which entries are counted may stand elsewhere by chance
 MOST_NAME = 100  # characters of a module's file
 MOST_TOLD = 5  # things of which one reason is told, each by its name
 MOST_NOTEBOOK_BYTES = 20 * 2**20
@@ -92,8 +94,11 @@ def _contents(path: Path, problem_set: str) -> Iterator[Received]:
     shown = printable_name(path.name)
     if path.stat().st_size > MOST_ZIP_BYTES:
         raise ValueError(f"{shown} has more than {MOST_ZIP_BYTES // 2**20} MiB: is it the right file?")
-    if _most_entries(path) > MOST_ZIP_ENTRIES:
+    entries, with_extras = _most_entries(path)
+    if entries > MOST_ZIP_ENTRIES:
         raise ValueError(f"{shown} holds more than {MOST_ZIP_ENTRIES} files: is it the right one?")
+    if with_extras > MOST_WITH_EXTRAS:
+        raise ValueError(f"{shown} holds entries with more than {MOST_EXTRA_BYTES} bytes of extra fields. {HAND_IN}")
     try:
         with zipfile.ZipFile(path) as archive:
             found = (info for info in archive.infolist() if not _zip_name(info).endswith("/"))
@@ -135,16 +140,21 @@ def keep(course: Course, student: str, problem_set: str, path: Path) -> None:
                 (target / "submission" / name).write_bytes(data)
 
 
-def _most_entries(path: Path) -> int:
-    """No fewer than the files that a zip can list, known before the list is read: each begins with these bytes."""
+def _most_entries(path: Path) -> tuple[int, int]:
+    """No fewer than the files that a zip can list, and than those of them with large extra fields, known before the
+    list is read, for each begins with these bytes. To read extra fields takes the square of their length.
+    """
     with path.open("rb") as file:
         if not path.stat().st_size:
-            return 0
+            return 0, 0
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            count, place = 0, data.find(b"PK\1\2")
+            count = with_extras = 0
+            place = data.find(b"PK\1\2")
             while place >= 0 and count <= MOST_ZIP_ENTRIES:
-                count, place = count + 1, data.find(b"PK\1\2", place + 4)
-            return count
+                count += 1
+                with_extras += int.from_bytes(data[place + 30 : place + 32], "little") > MOST_EXTRA_BYTES
+                place = data.find(b"PK\1\2", place + 4)
+            return count, with_extras
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
