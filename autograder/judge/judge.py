@@ -75,8 +75,8 @@ def _judged(
 ) -> list[ExerciseResult]:
     policy = answer_key.policy
     files = stage_files(submitted, answer_key.problem_set)
-    keys = {exercise: answer_key.keys_of(exercise) for exercise in exercises}
     sources = sources or read_sources(files, submitted, exercises)
+    keys = {exercise: answer_key.keys_of(exercise) for exercise in exercises if exercise in sources.findings}
     try:
         answers = Schedule(files, keys, sandbox, tally).run()
     except GraderFault as fault:
@@ -85,7 +85,7 @@ def _judged(
     results = []
     for exercise in exercises:
         finding = sources.findings.get(exercise)
-        if finding is None:
+        if finding is None:  # nor was it asked for its answers
             message = f"{exercise.module}.py, or a module that it uses, {UNREAD}: simplify it"
             results.append(_all_checks(exercise, policy, FAILED, message, "stopped"))
         else:

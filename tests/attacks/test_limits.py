@@ -4,14 +4,22 @@ import base64
 import json
 import os
 import time
+import zipfile
 
 import pytest
 
+from autograder import pipeline
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
-from autograder.judge import answers, limits, protocol
+from autograder.intake import archive, notebook, store
+from autograder.judge import answers, limits, protocol, sources
+from autograder.sandbox import limited
 from autograder.sandbox.bubblewrap import open_sandbox
+from selfcheck.catalogue import exercises
 from selfcheck.plan import call
+
+from ..autograder.shared_courses import copy_of, released
+from .bank import full_marks, write
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
 PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
@@ -49,6 +57,7 @@ BOMBS = {
     "tuples within tuples": lambda size: as_answer(nested(min(size // 29, 300))),
     "names": lambda size: as_answer({"kind": "none"}, changed=["x" * 1000] * (size // 1004)),
 }
+QUICK = ("lists", "depth", "digits", "axes", "tuples within tuples")  # that are tried in every run
 
 
 def nested(depth):
@@ -85,7 +94,10 @@ def test_the_relay_passes_on_what_it_could_not_read(sandbox):
     assert {one["0"][0]["error"]["type"] for one in found} == {answers.STOPPED}
 
 
-@pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
+@pytest.mark.parametrize(
+    "bomb",
+    [pytest.param(bomb, id=name, marks=[] if name in QUICK else pytest.mark.full) for name, bomb in BOMBS.items()],
+)
 def test_what_a_process_says_is_read_in_time_in_proportion_to_its_length(bomb):
     small = min(read(line(bomb(MOST // 40)))[1] for _ in range(2))
     found, seconds = read(line(bomb(MOST // 4)))
@@ -138,3 +150,58 @@ def test_a_submission_that_sleeps_is_ended_by_the_clock(sandbox, monkeypatch):
     assert sum(os.times()[:2]) - used < 1
     assert "took longer than" in found[0]["0"][0]["error"]["text"]
     assert "does your code sleep" in found[-1]["0"][0]["error"]["text"]
+
+
+ACCENTS = "\na" + "\u0300\u0316" * 60_000 + " = 1\n"  # a name whose accents every parser puts in order
+RELEASED = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    monkeypatch.setattr(limited, "MEMORY_BYTES", 2**26)  # of which the process has half when it begins
+
+
+@pytest.mark.full
+def test_a_source_that_exceeds_its_limits_is_its_learners_verdict_and_nobody_elses(
+    monkeypatch, tmp_path, tmp_path_factory
+):
+    """Beside what the bank of attacks hands in: here the answers are right."""
+    monkeypatch.setattr(limited, "CPU_SECONDS", 1)
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 1.0)
+    with released(tmp_path_factory, "ps1") as bare:
+        course = copy_of(bare, tmp_path / "course")
+    right = (REFERENCE / "worked_example.py").read_bytes()
+    for student, text in (("ada", right), ("eve", right + ACCENTS.encode()), ("zoe", right + b"# mine\n")):
+        folder = write(tmp_path / student, {"attention/worked_example.py": text})
+        store.store(course, student, "ps1", archive.read_folder(folder, "ps1"))
+    lines = {line.student: line for line in pipeline.grade(course, "ps1")}
+    full = sum(full_marks("ps1").values())
+    assert {student: line.points for student, line in lines.items()} == {"ada": full, "eve": 0, "zoe": full}
+    assert any("worked_example.py, or a module that it uses, takes more" in one for one in lines["eve"].remarks)
+    assert "nothing in it was looked at" in lines["eve"].remarks[-1]
+    assert "simplify it" in course.result_file("eve", "ps1").read_text(encoding="utf-8")
+
+
+def test_of_sources_what_can_be_read_within_the_limits_is_read(monkeypatch):
+    monkeypatch.setattr(limited, "CPU_SECONDS", 1)
+    files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+    files["masks.py"] += ACCENTS.encode()
+    chosen = [one for one in exercises() if one.module == "scores" or one.id == "masks.causal_mask"]
+    found = sources.read_sources(files, files, chosen)
+    assert {one.module for one in found.findings} == {"scores"} and len(found.findings) == len(chosen) - 1
+    assert [line for line in found.remarks if "nothing in it was looked at" in line] == [
+        f"masks.py {sources.UNREAD}: nothing in it was looked at"
+    ]
+
+
+def test_a_notebook_that_exceeds_its_limits_counts_as_unanswered(little_memory):
+    data = json.dumps(RELEASED)[:-1].encode() + b', "more": [' + b"[]," * 10**6 + b"0]}"
+    rebuilt, remarks = notebook.rebuild_within_limits(RELEASED, data)
+    assert rebuilt == RELEASED and "of memory to read: the written questions count as unanswered" in remarks[0]
+
+
+def test_a_zip_that_exceeds_its_limits_is_refused(little_memory, tmp_path):
+    with zipfile.ZipFile(tmp_path / "ps1.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("ps1.ipynb", bytes(archive.MOST_NOTEBOOK_BYTES))
+    with pytest.raises(ValueError, match="ps1.zip takes more than .* of memory to read. Hand in the folder"):
+        archive.read_zip(tmp_path / "ps1.zip", "ps1")
