@@ -15,11 +15,12 @@ from ..intake import static_scan
 from ..sandbox.limited import LIMITS_TEXT, items_of
 
 MOST_KNOWN = 1000
+MOST_PROCESSES = 3  # for one submission: each but the last was ended at another module, or exercise
 UNREAD = f"takes more than {LIMITS_TEXT} to read, or is nested too deep"
 
 
 class TooDeep(Exception):
-    """A source of which Python's parser sees no end: what it calls cannot be told."""
+    """A source that cannot be read to its end: what it calls cannot be told."""
 
 
 @dataclass(frozen=True)
@@ -70,23 +71,44 @@ def _digest(name: str, data: bytes) -> bytes:
 
 
 def read_sources(files: Mapping[str, bytes], submitted: Collection[str], exercises: Sequence[Exercise]) -> Sources:
-    """What the sources say, as far as they can be read within the limits, the smallest first.
+    """What the sources say, as far as they can be read within the limits.
 
     files: those of the package as it is staged, by name; submitted: the names of those that were handed in
+    What a process was ended at is left out, and another reads the rest, a few times.
     Raises limited.LimitedFault where the grader is at fault.
     """
     scanned = {name: files.get(f"_submitted_{name}", files[name]) for name in submitted}
     lines = {name: known for name, data in scanned.items() if (known := _known.get(name, data)) is not None}
-    unknown = {name: data for name, data in scanned.items() if name not in lines}
+    modules = sorted(scanned.keys() - lines.keys(), key=lambda name: (len(scanned[name]), name))
+    places = list(range(len(exercises)))
     findings: dict[Exercise, Finding] = {}
-    for about, said in items_of(_read, dict(files), unknown, list(exercises)).items:
-        if isinstance(said, Finding):
-            findings[exercises[int(about)]] = said
+    unread: list[str] = []
+    for _ in range(MOST_PROCESSES):
+        found = items_of(
+            _read,
+            dict(files),
+            {name: scanned[name] for name in modules},
+            {place: exercises[place] for place in places},
+            unread,
+        )
+        for about, said in found.items:
+            if isinstance(said, Finding):
+                findings[exercises[int(about)]] = said
+            elif said is not None:
+                lines[str(about)] = _known.keep(str(about), scanned[str(about)], said)
+        if found.complete:
+            break
+        done = {about for about, _ in found.items}
+        modules, places = [one for one in modules if one not in done], [one for one in places if one not in done]
+        if modules:
+            unread.append(modules.pop(0))
         else:
-            lines[str(about)] = _known.keep(str(about), unknown[str(about)], said)
-    unread = (f"{printable_name(name)} {UNREAD}: nothing in it was looked at" for name in scanned if name not in lines)
-    told = (line for name in sorted(lines) for line in lines[name])
-    return Sources(findings, (*told, *sorted(unread)))
+            places = places[1:]
+    told = [line for name in sorted(lines) for line in lines[name]]
+    missing = (name for name in sorted(scanned) if name not in lines)
+    return Sources(
+        findings, (*told, *(f"{printable_name(name)} {UNREAD}: nothing in it was looked at" for name in missing))
+    )
 
 
 def prepare() -> None:
@@ -95,34 +117,50 @@ def prepare() -> None:
 
 
 def _read(
-    files: dict[str, bytes], scanned: dict[str, bytes], exercises: list[Exercise]
-) -> Iterator[tuple[int | str, Finding | tuple[str, ...]]]:
-    """A finding for each exercise, by its place, and lines for each module, by its name."""
-    texts: dict[str, str] = {}
+    files: dict[str, bytes], scanned: dict[str, bytes], exercises: dict[int, Exercise], unread: list[str]
+) -> Iterator[tuple[int | str, Finding | tuple[str, ...] | None]]:
+    """Lines for each module, by its name, and a finding for each exercise, by its place; None where it is too deep.
 
-    def source_of(module: str) -> str:
-        if module not in texts:
-            texts[module] = text_of(files.get(f"{module}.py", b""))
-        return texts[module]
+    unread: names of modules that are not to be read
+    """
+    for name, data in scanned.items():
+        yield name, static_scan.scan_file(name, data)
+    texts = _Texts(files, unread)
+    for place, exercise in exercises.items():
+        yield place, _finding(exercise, texts)
 
-    def written(module: str) -> str:
+
+def _finding(exercise: Exercise, texts: _Texts) -> Finding | None:
+    try:
+        source = texts.of(exercise.module)
+        if exercise.forbidden and too_deep(source):
+            return None
+        forbidden = forbidden_call(source, exercise.symbol, exercise.forbidden, texts.written)
+    except TooDeep:
+        return None
+    used = (name for name in exercise.depends_on if builds_on(source, exercise.symbol, name.rpartition(".")[2]))
+    return Finding(forbidden, frozenset(used))
+
+
+class _Texts:
+    """The texts of a package's modules."""
+
+    def __init__(self, files: dict[str, bytes], unread: list[str]) -> None:
+        self._files, self._unread = files, unread
+        self._texts: dict[str, str] = {}
+
+    def of(self, module: str) -> str:
+        """What a module's file holds; raises TooDeep where it is not to be read."""
+        if f"{module.removeprefix('_submitted_')}.py" in self._unread:
+            raise TooDeep
+        if module not in self._texts:
+            self._texts[module] = text_of(self._files.get(f"{module}.py", b""))
+        return self._texts[module]
+
+    def written(self, module: str) -> str:
+        """What a name of a module may come from; raises TooDeep where nobody can tell."""
         before = f"_submitted_{module}"  # what the reference that stands in for it defines comes later
-        text = f"{source_of(before)}\n{source_of(module)}" if f"{before}.py" in files else source_of(module)
+        text = f"{self.of(before)}\n{self.of(module)}" if f"{before}.py" in self._files else self.of(module)
         if too_deep(text):
             raise TooDeep
         return text
-
-    for place, exercise in sorted(
-        enumerate(exercises), key=lambda numbered: len(files.get(f"{numbered[1].module}.py", b""))
-    ):
-        source = source_of(exercise.module)
-        if exercise.forbidden and too_deep(source):
-            continue
-        try:
-            forbidden = forbidden_call(source, exercise.symbol, exercise.forbidden, written)
-        except TooDeep:
-            continue
-        used = (name for name in exercise.depends_on if builds_on(source, exercise.symbol, name.rpartition(".")[2]))
-        yield place, Finding(forbidden, frozenset(used))
-    for name, data in sorted(scanned.items(), key=lambda item: len(item[1])):
-        yield name, static_scan.scan_file(name, data)
