@@ -24,6 +24,7 @@ from selfcheck.catalogue import exercises
 
 from ..course.folder import Course
 from ..course.printable import printable_name
+from ..sandbox.limited import LIMITS_TEXT, items_of
 from .safe_files import NotTaken, reader, walk
 
 MOST_FILE_BYTES = 2**20
@@ -31,12 +32,15 @@ MOST_FILES = 50
 MOST_PACKAGE_BYTES = 2**21  # what is read of it takes the grader seconds per MiB
 MOST_ENTRIES = 100_000  # whose names are looked at
 MOST_ZIP_ENTRIES = 20_000
+MOST_EXTRA_BYTES = 4096  # of an entry's extra fields; honest ones have some dozens
+MOST_WITH_EXTRAS = 10  # entries with more, for the bytes by which entries are counted may stand elsewhere by chance
 MOST_NAME = 100  # characters of a module's file
 MOST_TOLD = 5  # things of which one reason is told, each by its name
 MOST_NOTEBOOK_BYTES = 20 * 2**20
 MOST_ZIP_BYTES = 64 * 2**20
 MOST_KEPT = 2000  # files of a submission that are kept as they came
 MOST_KEPT_BYTES = 64 * 2**20
+HAND_IN = "Hand in the folder, or the zip that pack() makes"
 STAMP = "timestamp.txt"
 TICKET = "submission_secret.txt"  # by it nbgrader's exchange hands the feedback back to whoever submitted
 TICKET_BYTES = 64
@@ -80,20 +84,27 @@ def read_folder(folder: Path, problem_set: str) -> Received:
 
 def read_zip(path: Path, problem_set: str) -> Received:
     """A submission in a zip, read in memory within limits and never unpacked; ValueError where it is no zip."""
+    found = items_of(_contents, path.absolute(), problem_set)
+    if not found.complete:
+        raise ValueError(f"{printable_name(path.name)} takes more than {LIMITS_TEXT} to read. {HAND_IN}")
+    return found.items[0]
+
+
+def _contents(path: Path, problem_set: str) -> Iterator[Received]:
     shown = printable_name(path.name)
     if path.stat().st_size > MOST_ZIP_BYTES:
         raise ValueError(f"{shown} has more than {MOST_ZIP_BYTES // 2**20} MiB: is it the right file?")
-    if _most_entries(path) > MOST_ZIP_ENTRIES:
+    entries, with_extras = _most_entries(path)
+    if entries > MOST_ZIP_ENTRIES:
         raise ValueError(f"{shown} holds more than {MOST_ZIP_ENTRIES} files: is it the right one?")
+    if with_extras > MOST_WITH_EXTRAS:
+        raise ValueError(f"{shown} holds entries with more than {MOST_EXTRA_BYTES} bytes of extra fields. {HAND_IN}")
     try:
         with zipfile.ZipFile(path) as archive:
             found = (info for info in archive.infolist() if not _zip_name(info).endswith("/"))
-            return _take((Entry(_zip_name(info), _unpacker(archive, info)) for info in found), problem_set)
+            yield _take((Entry(_zip_name(info), _unpacker(archive, info)) for info in found), problem_set)
     except UNREADABLE as error:
-        text = printable_name(str(error))
-        raise ValueError(
-            f"{shown} is no readable zip: {text}. Hand in the folder, or the zip that pack() makes"
-        ) from None
+        raise ValueError(f"{shown} is no readable zip: {printable_name(str(error))}. {HAND_IN}") from None
 
 
 def read_package(folder: Path) -> Received:
@@ -129,16 +140,21 @@ def keep(course: Course, student: str, problem_set: str, path: Path) -> None:
                 (target / "submission" / name).write_bytes(data)
 
 
-def _most_entries(path: Path) -> int:
-    """No fewer than the files that a zip can list, known before the list is read: each begins with these bytes."""
+def _most_entries(path: Path) -> tuple[int, int]:
+    """No fewer than the files that a zip can list, and than those of them with large extra fields, known before the
+    list is read, for each begins with these bytes. To read extra fields takes the square of their length.
+    """
     with path.open("rb") as file:
         if not path.stat().st_size:
-            return 0
+            return 0, 0
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            count, place = 0, data.find(b"PK\1\2")
+            count = with_extras = 0
+            place = data.find(b"PK\1\2")
             while place >= 0 and count <= MOST_ZIP_ENTRIES:
-                count, place = count + 1, data.find(b"PK\1\2", place + 4)
-            return count
+                count += 1
+                with_extras += int.from_bytes(data[place + 30 : place + 32], "little") > MOST_EXTRA_BYTES
+                place = data.find(b"PK\1\2", place + 4)
+            return count, with_extras
 
 
 def _zip_name(info: zipfile.ZipInfo) -> str:
@@ -208,6 +224,8 @@ class _Taken:
         if read is None:
             raise NotTaken("is no plain file: left out")
         if len(inside) == 2 and inside[0] == "attention" and inside[1].endswith(".py"):
+            if len(inside[1]) > 3 * MOST_NAME:  # to order its accents would take its length squared
+                raise NotTaken("has no name that can be imported: left out")
             self._take_module(unicodedata.normalize("NFC", inside[1]), read)  # macOS writes letter and accent apart
         elif inside == (f"{self.problem_set}.ipynb",):
             self._take_notebook(read)

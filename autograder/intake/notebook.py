@@ -7,16 +7,37 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..course.printable import printable
 from ..course.releases import by_grade_id
+from ..sandbox.limited import LIMITS_TEXT, items_of
 
 MOST_ANSWER_CHARACTERS = 100_000
 MOST_CELLS = 5000
+MOST_READ_HERE = 2**20  # bytes of a notebook, which take a tenth of a second at most
+UNANSWERED = "the written questions count as unanswered, the modules are graded"
 #: Signs without a picture that languages are written with: spaces of several widths, joiners of letters and of emoji.
 KEPT_SIGNS = "\n\t\u00a0\u00ad\u2009\u200c\u200d\u202f\u3000"
+
+
+def rebuild_within_limits(
+    released: dict[str, Any], submitted: bytes | None, earlier: Sequence[dict[str, Any]] = ()
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """As `rebuild`, in a process of its own where the submitted notebook is large: it could take gigabytes to parse."""
+    if submitted is None or len(submitted) <= MOST_READ_HERE:
+        return rebuild(released, submitted, earlier)
+    found = items_of(_rebuilt, released, submitted, list(earlier))
+    if found.complete:
+        return found.items[0]
+    return copy.deepcopy(released), (f"the notebook takes more than {LIMITS_TEXT} to read: {UNANSWERED}",)
+
+
+def _rebuilt(
+    released: dict[str, Any], submitted: bytes, earlier: list[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
+    yield rebuild(released, submitted, earlier)
 
 
 def rebuild(
@@ -31,7 +52,7 @@ def rebuild(
         return notebook, ("there is no notebook: the written questions count as unanswered",)
     cells, trouble = _cells(submitted)
     if trouble:
-        return notebook, (f"{trouble}: the written questions count as unanswered, the modules are graded",)
+        return notebook, (f"{trouble}: {UNANSWERED}",)
     by_id: dict[str, list[dict[str, Any]]] = {}
     for cell in cells:
         grade_id = _grade_id(cell)

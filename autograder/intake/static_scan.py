@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from selfcheck.catalogue import exercises
 from selfcheck.reach import named_by_detour
@@ -63,13 +63,14 @@ _LOOKUPS = _by_word(LOOKUPS)
 _given = functools.cache(all_stubs)
 
 
-def scan_package(files: Mapping[str, bytes]) -> list[str]:
-    """Lines for the instructor on every module of a submitted package."""
-    return [line for name, data in sorted(files.items()) for line in _of_module(name, data)]
+def prepare() -> None:
+    """Read what was handed out, before it is compared with anything."""
+    for name, given in _given().items():
+        _handed_out(given, any(_forbidden().get(name.removesuffix(".py"), {}).values()))
 
 
-@functools.lru_cache(maxsize=256)  # most of a class hand in what they handed in before, and what they were given
-def _of_module(name: str, data: bytes) -> tuple[str, ...]:
+def scan_file(name: str, data: bytes) -> tuple[str, ...]:
+    """Lines for the instructor on one module of a submitted package."""
     module, given, found = name.removesuffix(".py"), _given().get(name, ""), []
     if module in SHADOWS:
         found.append(f"{name} has the name of a package that it is not")

@@ -32,7 +32,7 @@ from .archive import (
     keep,
     read_folder,
 )
-from .notebook import rebuild
+from .notebook import rebuild_within_limits
 from .safe_files import NotTaken, reader, remove, walk
 from .submission import Submission
 from .time_stamps import MOST_STAMP_BYTES, stamp_text, stamp_time
@@ -107,7 +107,7 @@ def _cleaned(course: Course, student: str, problem_set: str) -> Submission:
 
 
 def _store(course: Course, student: str, problem_set: str, received: Received, when: datetime | None) -> Submission:
-    notebook, remarks = rebuild(
+    notebook, remarks = rebuild_within_limits(
         _released(course, problem_set), received.notebook, earlier_notebooks(course, problem_set)
     )
     folder = course.submitted(student, problem_set)
@@ -125,7 +125,7 @@ def _store(course: Course, student: str, problem_set: str, received: Received, w
 def _put_onto_new_release(course: Course, student: str, problem_set: str, remarks: tuple[str, ...]) -> Submission:
     """Write the answers of a cleaned submission into a notebook that has more or fewer cells than when it came."""
     path = course.submitted(student, problem_set) / f"{problem_set}.ipynb"
-    notebook, _ = rebuild(_released(course, problem_set), path.read_bytes())
+    notebook, _ = rebuild_within_limits(_released(course, problem_set), path.read_bytes())
     path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
     return _marked(course, student, problem_set, remarks)
 

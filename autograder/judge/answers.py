@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -13,22 +14,30 @@ from . import limits
 
 Answers = dict[str, list[Answer]]  # to one request, by the keys of its plans
 Plans = dict[str, dict[str, Any]]  # of one request: {key: {"calls": [...], "gradient": bool}}
-Line = dict[str, Any]  # that a worker says: {"place", "answers"} or {"place", "died"}
+Line = dict[str, Any]  # that a worker says: {"place", "said"} or {"place", "died"}
 
 LARGEST = 2**48  # no length or count in an answer is larger
 NAME_CHARACTERS = 100
 TEXT_CHARACTERS = 500
 STOPPED = "Stopped"  # the type of what the grader says where there is no answer
+MOST_SIGNS = 200_000  # brackets, commas and colons of one exercise's answers: honest ones have some thousands
+MOST_LINE_SIGNS = 40  # likewise of a line around them
+MOST_NESTED = 32  # containers within containers
+SIGNS = (b"[", b"{", b",", b":")  # each value that a parser makes takes one, and up to 100 bytes of memory
 MALFORMED = (KeyError, ValueError, AttributeError, TypeError, OverflowError, RecursionError)
+
+
+class TooLarge(ValueError):
+    """Answers that no honest ones are as large as: its text is the reason, see `all_failed`."""
 
 
 def lines_of(data: bytes, count: int) -> tuple[bool, list[Line]]:
     """Whether a worker began on the learner's code, and the lines that it said of places below `count`, one of each."""
     started = False
     lines: dict[int, Line] = {}
-    for raw in data.split(b"\n"):
+    for raw in data.split(b"\n", 2 * count + 2)[: 2 * count + 2]:  # no worker says as many, but what runs in it might
         try:
-            line = json.loads(raw)
+            line = _parsed(raw, MOST_LINE_SIGNS)
         except (ValueError, RecursionError):
             continue
         if not isinstance(line, dict):
@@ -42,9 +51,19 @@ def lines_of(data: bytes, count: int) -> tuple[bool, list[Line]]:
 
 def answers_in(plans: Plans, line: Line) -> Answers:
     """The answers to plans that a line holds, with everything in them of the expected form."""
-    given = line.get("answers")
-    if not isinstance(given, dict):
+    said = line.get("said")
+    if not isinstance(said, str):
         return all_failed(plans, str(line.get("died")))
+    try:
+        given = _parsed(base64.b64decode(said, validate=True), MOST_SIGNS)
+    except TooLarge as error:
+        return all_failed(plans, str(error))
+    except RecursionError:
+        return all_failed(plans, "deep")
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        return all_failed(plans, "ended")
     answers = {}
     for key, plan in plans.items():
         to_plan = given.get(key)
@@ -55,8 +74,18 @@ def answers_in(plans: Plans, line: Line) -> Answers:
     return answers
 
 
+def _parsed(data: bytes, most_signs: int) -> Any:
+    """A JSON tree of bounded size: counting is quick, and parsing takes the interpreter's lock from everybody else.
+
+    Raises ValueError where it is none, TooLarge among them, and RecursionError.
+    """
+    if sum(map(data.count, SIGNS)) > most_signs:
+        raise TooLarge("output")
+    return json.loads(data)
+
+
 def all_failed(plans: Plans, reason: str) -> Answers:
-    """Failures for every call; reason: "time", "output", "ended", "killed" or "budget"."""
+    """Failures for every call; reason: "time", "output", "deep", "ended", "killed", "budget" or "wall"."""
     return {key: [_failure(reason) for _ in plan["calls"]] for key, plan in plans.items()}
 
 
@@ -65,9 +94,14 @@ def _failure(reason: str) -> Answer:
     texts = {
         "time": f"your code took longer than {seconds:.0f} seconds: is there a loop that never ends?",
         "output": "the answer is too large",
+        "deep": f"the answer is nested more than {MOST_NESTED} levels deep",
         "ended": "your code ended the process instead of returning an answer",
         "killed": "your code was stopped: did it use too much memory, or end its own process?",
         "budget": f"not tried: the submission had used its {limits.SUBMISSION_CPU_SECONDS:.0f} seconds",
+        "wall": (
+            f"not tried: the submission had kept the grader for {limits.submission_wall_seconds():.0f} seconds "
+            "by the clock: does your code sleep, or wait for something?"
+        ),
     }
     return {"error": {"type": STOPPED, "kinds": [], "text": texts.get(reason, texts["ended"])}}
 
@@ -95,6 +129,8 @@ def _valid_answer(answer: Any) -> Answer:
             "drawn": {_name(name): bool(drawn) for name, drawn in answer.get("drawn", {}).items()},
             "largest": _count(answer.get("largest", 0)),
         }
+    except TooLarge as error:
+        return _failure(str(error))
     except MALFORMED:
         return _failure("ended")
     changed = answer.get("changed")
@@ -121,12 +157,16 @@ def _valid_trees(trees: dict[str, Any]) -> dict[str, Any]:
 
 def _valid_tree(tree: dict[str, Any]) -> dict[str, Any]:
     """A packed value with nothing in it that `pack` would not have put there; ValueError where that cannot be."""
-    unpack(tree)
-    return _rebuilt(tree)
+    rebuilt = _rebuilt(tree, MOST_NESTED)
+    unpack(rebuilt)
+    return rebuilt
 
 
-def _rebuilt(tree: dict[str, Any]) -> dict[str, Any]:
+def _rebuilt(tree: dict[str, Any], levels: int) -> dict[str, Any]:
+    """A tree with the entries alone that are read; levels: that it may have, below which everything calls itself."""
     kind = tree["kind"]
+    if levels == 0:
+        raise TooLarge("deep")
     if kind in ("tensor", "ndarray", "list"):
         return {"kind": kind, "dtype": tree["dtype"], "shape": tree["shape"], "data": tree["data"]}
     if kind == "none":
@@ -136,7 +176,7 @@ def _rebuilt(tree: dict[str, Any]) -> dict[str, Any]:
             raise ValueError("no number")
         return {"kind": kind, "type": tree["type"], "value": tree["value"]}
     if kind in ("tuple", "items"):
-        return {"kind": kind, "items": [_rebuilt(item) for item in tree["items"]]}
+        return {"kind": kind, "items": [_rebuilt(item, levels - 1) for item in tree["items"]]}
     return {"kind": _name(kind), "type": _name(tree.get("type")), "value": printable_line(tree.get("value"), 1000)}
 
 

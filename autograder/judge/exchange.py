@@ -31,13 +31,26 @@ class TwoRequests:
     second: Callable[[bytes], bytes]
 
 
-def exchange(worker: WorkerHandle, requests: TwoRequests, wall_seconds: float) -> Exchanged:
+@dataclass(frozen=True)
+class Bounds:
+    """What a worker may use before it is ended.
+
+    wall_seconds: by the clock, from its first line on; end: of the monotonic clock, the latest time in any case
+    output_bytes: that it may say
+    """
+
+    wall_seconds: float
+    end: float
+    output_bytes: int
+
+
+def exchange(worker: WorkerHandle, requests: TwoRequests, bounds: Bounds) -> Exchanged:
     """Send both requests; what the worker says until it ends, or reaches a limit."""
-    deadline = time.monotonic() + wall_seconds
+    deadline = min(time.monotonic() + limits.START_WALL_SECONDS, bounds.end)
     next_look = time.monotonic() + limits.MEMORY_LOOK_WALL_SECONDS
     data, lines, is_second_sent = bytearray(), 0, False
     with _Pipes(worker, worker.preamble + requests.first) as pipes:
-        while (left := deadline - time.monotonic()) > 0 and len(data) <= limits.OUTPUT_BYTES:
+        while (left := deadline - time.monotonic()) > 0 and len(data) <= bounds.output_bytes:
             if time.monotonic() > next_look:
                 if worker.exceeds_memory():
                     break
@@ -49,6 +62,8 @@ def exchange(worker: WorkerHandle, requests: TwoRequests, wall_seconds: float) -
             if chunk == b"":
                 return Exchanged(bytes(data), stopped=False)
             if chunk:
+                if lines == 0 and b"\n" in chunk:  # it has begun
+                    deadline = min(time.monotonic() + bounds.wall_seconds, bounds.end)
                 data += chunk
                 lines += chunk.count(b"\n")
     return Exchanged(bytes(data), stopped=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from selfcheck.catalogue import Exercise, modules_of, problem_sets
-from selfcheck.reach import forbidden_call
-from selfcheck.source import text_of
 from selfcheck.verdict import (
     FAILED,
     GRADER_ERROR,
@@ -25,6 +23,7 @@ from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from .protocol import GraderFault
 from .schedule import Schedule
+from .sources import UNREAD, Sources, read_sources
 
 #: Added to a reference module that stands in for a learner's: what it lacks is looked for in the learner's own text.
 FALLBACK = """
@@ -44,6 +43,7 @@ def judge_problem_set(
     sandbox: Sandbox,
     tally: Tally | None = None,
     only: Collection[str] = (),
+    sources: Sources | None = None,
 ) -> list[ExerciseResult]:
     """The verdicts of every exercise that an answer key has, with the points of its grading policy.
 
@@ -52,9 +52,10 @@ def judge_problem_set(
     learner wrote it, and nothing is skipped for its sake.
     files: the text of every module that was handed in, by name; tally: what the submission used is added there
     only: ids of the exercises whose verdicts are wanted; what they build on is judged too. Empty for all.
+    sources: what the sources say, where that is known
     """
     chosen = with_dependencies(answer_key.exercises, only) if only else answer_key.exercises
-    judged = _judged(files, answer_key, chosen, sandbox, tally or Tally())
+    judged = _judged(files, answer_key, chosen, sandbox, tally or Tally(), sources)
     return [answer_key.policy.weigh(result) for result in judged if not only or result.exercise.id in only]
 
 
@@ -70,30 +71,29 @@ def _judged(
     exercises: list[Exercise],
     sandbox: Sandbox,
     tally: Tally,
+    sources: Sources | None,
 ) -> list[ExerciseResult]:
     policy = answer_key.policy
     files = stage_files(submitted, answer_key.problem_set)
-    keys = {exercise: answer_key.keys_of(exercise) for exercise in exercises}
+    sources = sources or read_sources(files, submitted, exercises)
+    keys = {exercise: answer_key.keys_of(exercise) for exercise in exercises if exercise in sources.findings}
     try:
         answers = Schedule(files, keys, sandbox, tally).run()
     except GraderFault as fault:
         return [_no_grade(exercise, policy, str(fault)) for exercise in exercises]
 
-    def source_of(module: str) -> str:
-        return text_of(files.get(f"{module}.py", b""))
-
-    def written(module: str) -> str:
-        before = files.get(f"_submitted_{module}.py")  # what the reference that stands in for it defines comes later
-        return f"{text_of(before)}\n{source_of(module)}" if before else source_of(module)
-
     results = []
     for exercise in exercises:
-        forbidden = forbidden_call(source_of(exercise.module), exercise.symbol, exercise.forbidden, written)
-        given, differences = answers[exercise]
-        results.append(judge(exercise, keys[exercise], given, forbidden, differences))
+        finding = sources.findings.get(exercise)
+        if finding is None:  # nor was it asked for its answers
+            message = f"{exercise.module}.py, or a module that it uses, {UNREAD}: simplify it"
+            results.append(_all_checks(exercise, policy, FAILED, message, "stopped"))
+        else:
+            given, differences = answers[exercise]
+            results.append(judge(exercise, keys[exercise], given, finding.forbidden, differences))
     failed = {result.exercise.id for result in results if not result.passed}
     results = [_name_missing_module(result, policy, submitted) for result in results]
-    return skip_where_dependencies_fail(results, lambda name: name not in failed, source_of)
+    return skip_where_dependencies_fail(results, lambda name: name not in failed, builds=sources.builds_on)
 
 
 def stage_files(submitted: Mapping[str, bytes], problem_set: str) -> dict[str, bytes]:

@@ -9,5 +9,11 @@ ADDRESS_SPACE_BYTES = 6 * 2**30  # of one process; torch takes about 2 GiB witho
 MEMORY_BYTES = 4 * 2**30  # used at once by all of a submission's processes
 MEMORY_LOOK_WALL_SECONDS = 0.2  # between two looks at that
 PROCESSES = 64  # and threads
-OUTPUT_BYTES = 64 * 2**20  # that one worker may say
+OUTPUT_BYTES = 64 * 2**20  # that one worker may say, of all exercises, of which each may say 8 MiB
+JOINT_OUTPUT_BYTES = 8 * 2**20  # that one process for all exercises may say
 ATTEMPTS = 2  # at an exercise whose process something killed: was it the learner's code or the machine?
+
+
+def submission_wall_seconds() -> float:
+    """How long a submission may keep a worker busy, or waiting, in all."""
+    return WALL_CLOCK_FACTOR * SUBMISSION_CPU_SECONDS

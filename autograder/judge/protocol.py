@@ -25,7 +25,7 @@ from ..sandbox.usage import Tally, Used
 from ..sandbox.worker_pool import open_worker
 from . import limits
 from .answers import Answers, Line, Plans, all_failed, answers_in, lines_of
-from .exchange import TwoRequests, exchange
+from .exchange import Bounds, TwoRequests, exchange
 
 COUNTS_PER_NAMESPACE = (5, 14)  # the first Linux that counts processes per namespace, not over the machine
 
@@ -49,13 +49,14 @@ def ask_together(
     sandbox: Sandbox,
     visible_are_settled: Callable[[list[Answers]], bool],
     tally: Tally | None = None,
+    end: float | None = None,
 ) -> list[Answers]:
     """The answers to every request from one process for all, which is quick; a failure where it did not come so far.
 
     What one exercise does there can disturb another: an answer that is wrong, or missing, is to be asked for again.
     requests: the visible ones first
     visible_are_settled: whether, after these answers to the visible requests, none of them is to be asked again
-    tally: what the submission uses is counted there
+    tally: what the submission uses is counted there; end: of the monotonic clock, when its time in all is over
     """
     visible = [request for request in requests if not request.hidden]
     mode = {
@@ -65,7 +66,14 @@ def ask_together(
         "seconds": min(limits.JOINT_CPU_SECONDS, limits.EXERCISE_CPU_SECONDS),
     }
     conversation = _Package(files, sandbox).converse(
-        requests, mode, limits.JOINT_CPU_SECONDS, lambda lines: visible_are_settled(_answers_to(visible, lines))
+        requests,
+        mode,
+        Bounds(
+            limits.WALL_CLOCK_FACTOR * limits.JOINT_CPU_SECONDS,
+            _end_of_submission() if end is None else end,
+            limits.JOINT_OUTPUT_BYTES,
+        ),
+        lambda lines: visible_are_settled(_answers_to(visible, lines)),
     )
     if tally is not None:
         tally.add(conversation.used, [])  # what a learner's own process says of its time counts for nothing
@@ -73,25 +81,31 @@ def ask_together(
 
 
 def ask(
-    files: dict[str, bytes], requests: list[Request], torch: bool, sandbox: Sandbox, tally: Tally | None = None
+    files: dict[str, bytes],
+    requests: list[Request],
+    torch: bool,
+    sandbox: Sandbox,
+    tally: Tally | None = None,
+    end: float | None = None,
 ) -> list[Answers]:
     """The answers to every request, in order; whatever the learner's code does becomes an answer with an error.
 
     files: the text of every file of the package `attention`; torch: whether to import it beforehand
-    tally: what the submission uses is counted there
+    tally: what the submission uses is counted there; end: of the monotonic clock, when its time in all is over
     What was killed is tried once more: another process may have taken the machine's memory.
     Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
     mode = {"together": False, "torch": torch, "filter": "", "seconds": limits.EXERCISE_CPU_SECONDS}
     cpu_seconds = limits.SUBMISSION_CPU_SECONDS + 2 * limits.EXERCISE_CPU_SECONDS
     package, attempts = _Package(files, sandbox), _Attempts(requests)
-    end = time.monotonic() + limits.ATTEMPTS * limits.WALL_CLOCK_FACTOR * limits.SUBMISSION_CPU_SECONDS
+    end = _end_of_submission() if end is None else end
+    bounds = Bounds(limits.WALL_CLOCK_FACTOR * cpu_seconds, end, limits.OUTPUT_BYTES)
     while waiting := attempts.waiting():
-        if time.monotonic() > end:  # worker after worker is stopped at its limits
+        if time.monotonic() > end:  # worker after worker is stopped at its limits, or waits
             attempts.give_up(waiting)
             break
         asked = [requests[place] for place in waiting]
-        conversation = package.converse(asked, mode, cpu_seconds, partial(attempts.are_settled, waiting))
+        conversation = package.converse(asked, mode, bounds, partial(attempts.are_settled, waiting))
         if tally is not None:
             tally.add(
                 conversation.used, [(asked[line["place"]].id, line.get("seconds")) for line in conversation.lines]
@@ -125,7 +139,7 @@ class _Package:
         self,
         requests: list[Request],
         mode: dict[str, Any],
-        cpu_seconds: float,
+        bounds: Bounds,
         visible_are_settled: Callable[[list[Line]], bool],
     ) -> _Conversation:
         """Ask a new worker; the hidden requests are sent only if, and when, the visible ones are settled.
@@ -145,9 +159,8 @@ class _Package:
 
         # One line says that the worker has begun, and then one is said for each exercise.
         texts = TwoRequests(_as_line(self._settings() | mode | {"exercises": visible}), 1 + count, second_request)
-        wall_seconds = limits.WALL_CLOCK_FACTOR * cpu_seconds + limits.START_WALL_SECONDS
         with open_worker(self.files, self.sandbox, limits.MEMORY_BYTES) as worker:
-            exchanged = exchange(worker, texts, wall_seconds)
+            exchanged = exchange(worker, texts, bounds)
         started, lines = lines_of(exchanged.data, len(requests))
         return _Conversation(started, exchanged.stopped, lines, worker.used)
 
@@ -208,7 +221,7 @@ class _Attempts:
     def give_up(self, waiting: list[int]) -> None:
         """There is no time left for the waiting requests."""
         for place in waiting:
-            self._answers[place] = all_failed(self._requests[place].plans, "budget")
+            self._answers[place] = all_failed(self._requests[place].plans, "wall")
 
     def answers(self) -> list[Answers]:
         """Those of all requests, which all have some."""
@@ -226,6 +239,10 @@ def _is_killed(line: Line) -> bool:
 def _answers_to(requests: list[Request], lines: list[Line]) -> list[Answers]:
     by_place = {line["place"]: line for line in lines}
     return [answers_in(request.plans, by_place.get(place, {})) for place, request in enumerate(requests)]
+
+
+def _end_of_submission() -> float:
+    return time.monotonic() + limits.submission_wall_seconds()
 
 
 def _as_line(tree: Any) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from selfcheck.catalogue import Exercise
@@ -13,6 +14,7 @@ from selfcheck.verdict import Differences, differences_of
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import is_fork_server_available
+from . import limits
 from .answers import Answers
 from .protocol import Request, ask, ask_together
 
@@ -33,6 +35,7 @@ class Schedule:
     def __init__(self, files: Mapping[str, bytes], keys: Keys, sandbox: Sandbox, tally: Tally) -> None:
         self._files, self._keys, self._sandbox, self._tally = dict(files), keys, sandbox, tally
         self._requests = _requests(keys)
+        self._end = time.monotonic() + limits.submission_wall_seconds()
         self._answers: dict[Part, Answers] = {}
         self._right: set[Part] = set()
 
@@ -59,9 +62,11 @@ class Schedule:
             self._keep_right(visible, answers)
             return all(hidden for _, hidden in self._unanswered())
 
-        if parts:
+        if parts and time.monotonic() < self._end:
             requests = [self._requests[part] for part in parts]
-            answers = ask_together(self._files, requests, self._sandbox, no_visible_part_is_open, self._tally)
+            answers = ask_together(
+                self._files, requests, self._sandbox, no_visible_part_is_open, self._tally, self._end
+            )
             self._keep_right(parts[len(visible) :], answers[len(visible) :])
 
     def _keep_right(self, parts: list[Part], answers: list[Answers]) -> None:
@@ -76,7 +81,8 @@ class Schedule:
         if parts:
             requests = [self._requests[part] for part in parts]
             torch = any(exercise.library == "torch" for exercise, _ in parts)
-            self._answers |= zip(parts, ask(self._files, requests, torch, self._sandbox, self._tally), strict=True)
+            answers = ask(self._files, requests, torch, self._sandbox, self._tally, self._end)
+            self._answers |= zip(parts, answers, strict=True)
 
     def _compared(self, exercise: Exercise) -> Compared:
         keys, parts = self._keys[exercise], [(exercise, False), (exercise, True)]

@@ -13,12 +13,12 @@ from selfcheck.verdict import GRADER_ERROR, CheckResult, ExerciseResult
 
 from ..answer_key.keys import AnswerKey
 from ..course.digest import digest_of_parts
-from ..intake import static_scan
 from ..sandbox.bubblewrap import open_sandbox
 from ..sandbox.usage import Tally
 from ..version import grader_version
-from .judge import judge_problem_set
+from .judge import judge_problem_set, stage_files
 from .result import CheckOutcome, ExerciseOutcome, Result
+from .sources import read_sources
 
 TROUBLE = ("missing", "import", "stopped", "forbidden")  # kinds of failure that an instructor wants to see in a line
 
@@ -58,7 +58,8 @@ class Task:
 def judge_task(task: Task, answer_key: AnswerKey) -> Result:
     """Judge a submission here and now; the result bears nobody's name.
 
-    Raises OtherGrader where this is not the grader that asks, SandboxUnavailable where the isolation is not to be had.
+    Raises OtherGrader where this is not the grader that asks, SandboxUnavailable where the isolation is not to be had,
+    limited.LimitedFault where the sources cannot be read for no reason that lies in them.
     """
     if task.grader != grader_version():
         raise OtherGrader(
@@ -66,7 +67,8 @@ def judge_task(task: Task, answer_key: AnswerKey) -> Result:
         )
     sandbox = open_sandbox(task.isolation)
     started, tally = datetime.now(UTC), Tally()
-    judged = judge_problem_set(task.files, answer_key, sandbox, tally, task.exercises)
+    sources = read_sources(stage_files(task.files, task.problem_set), task.files, answer_key.exercises)
+    judged = judge_problem_set(task.files, answer_key, sandbox, tally, task.exercises, sources)
     return Result(
         key=task.key,
         problem_set=task.problem_set,
@@ -78,7 +80,7 @@ def judge_task(task: Task, answer_key: AnswerKey) -> Result:
         seconds=round((datetime.now(UTC) - started).total_seconds(), 2),
         used=tally.used.as_json(),
         grader_error=any(check.verdict == GRADER_ERROR for exercise in judged for check in exercise.checks),
-        troubles=(*_troubles(judged), *static_scan.scan_package(task.files)),
+        troubles=(*_troubles(judged), *sources.remarks),
         exercises=tuple(_outcome(exercise, tally) for exercise in judged),
         fresh=True,
     )

@@ -19,20 +19,24 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from types import EllipsisType
+from typing import TypeVar
 
 from selfcheck.source import imports_of, parse, text_of
 
 from ..build.stubs import stub
 from ..course.paths import REFERENCE
+from ..sandbox.limited import items_of
 
 RUN = 12  # tokens: shorter passages that agree count for nothing
 WINDOW = 4  # of so many runs one is kept: whatever agrees over RUN + WINDOW - 1 tokens is found
 LEAST = 15  # fingerprints of its own that a module must have: about 50 tokens; shorter answers are often alike
 ALIKE = 0.7  # share of the smaller module's own fingerprints
 PUBLISHED = 0.9  # share of what a module adds to the stub
+TOGETHER = 16  # learners whose modules one process reads
 MOST_READ = 60_000  # bytes of a module, five times the longest of the reference's
 MODULUS, BASE = 2**61 - 1, 1_000_003
 
+Name = TypeVar("Name")
 _SILENT = (ast.Load, ast.Store, ast.Del, ast.Import, ast.ImportFrom)
 
 
@@ -75,12 +79,17 @@ def similarities(
     common = max(4, min(40, len(students) // 10))
     classes = {module: _Class(module, common) for module in modules}
     unread = []
-    for student in students:
-        files = files_of(student)
-        for module, known in classes.items():
-            data = files.get(f"{module}.py")
-            if data is not None and not known.take(student, data):
+    for first in range(0, len(students), TOGETHER):
+        texts: dict[tuple[str, str], bytes] = {}
+        for student in students[first : first + TOGETHER]:
+            files = files_of(student)
+            texts |= {(student, module): files[f"{module}.py"] for module in classes if f"{module}.py" in files}
+        forms = _normal_forms(texts)
+        for student, module in texts:
+            if (rows := forms[student, module]) is None:
                 unread.append(student)
+            else:
+                classes[module].take(student, rows)
     groups = [group for known in classes.values() for group in known.groups()]
     groups.sort(key=lambda group: (-group.share, -len(group.students), group.module, group.students))
     published = [(module, tuple(known.published)) for module, known in classes.items() if known.published]
@@ -97,18 +106,14 @@ class _Class:
         self.published: list[str] = []
         self._is_published: dict[bytes, bool] = {}
 
-    def take(self, student: str, data: bytes) -> bool:
-        """Whether a module could be read."""
-        rows = normal_form(text_of(data)) if len(data) <= MOST_READ else None
-        if rows is None:
-            return False
+    def take(self, student: str, rows: list[list[str]]) -> None:
+        """Keep a learner's module, in its normal form."""
         form = blake2b("\0".join(sorted("\1".join(row) for row in rows)).encode(), digest_size=16).digest()
         if form not in self.same:
             self._index(form, rows)
         self.same.setdefault(form, []).append(student)
         if self._is_published[form]:
             self.published.append(student)
-        return True
 
     def _index(self, form: bytes, rows: list[list[str]]) -> None:
         given, reference = _known_runs(self.module)
@@ -181,6 +186,21 @@ def _known_runs(module: str) -> tuple[frozenset[int], frozenset[int]]:
     texts = (stub(path), path.read_text(encoding="utf-8"))
     given, reference = (frozenset(run for row in normal_form(text) or [] for run in runs(row)) for text in texts)
     return given, reference
+
+
+def _normal_forms(texts: dict[Name, bytes]) -> dict[Name, list[list[str]] | None]:
+    """The normal form of each module; None for one that is too long, or that cannot be read within the limits."""
+    forms: dict[Name, list[list[str]] | None] = dict.fromkeys(texts)
+    waiting = {name: data for name, data in texts.items() if len(data) <= MOST_READ}
+    while waiting:
+        found = items_of(_read, list(waiting.values()))
+        forms |= zip(waiting, found.items, strict=False)
+        waiting = dict(list(waiting.items())[len(found.items) + 1 :])  # without the one at which the process was ended
+    return forms
+
+
+def _read(modules: list[bytes]) -> Iterator[list[list[str]] | None]:
+    yield from (normal_form(text_of(data)) for data in modules)
 
 
 def normal_form(source: str) -> list[list[str]] | None:

@@ -35,7 +35,8 @@ def answer_all(request: dict[str, Any], answers: int, package_parent: str) -> No
     _prepare(request, package_parent)
     linux.install_filter(base64.b64decode(request["filter"]))
     for exercise in exercises_of(request, requests):
-        say(answers, {"place": exercise["place"], "answers": _answers_to(exercise)})
+        said = json.dumps(_answers_to(exercise)).encode()
+        say(answers, {"place": exercise["place"], "said": base64.b64encode(said).decode()})
 
 
 def exercises_of(request: dict[str, Any], requests: TextIO) -> Iterator[dict[str, Any]]:

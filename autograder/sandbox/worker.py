@@ -9,14 +9,16 @@ and, once all of these are answered, a second line with further exercises: until
 `wall_clock_factor` times as many. `isolated` says that all processes in sight are the submission's, so that whatever
 is left over can be ended. Each exercise runs in a process of its own, or `together` in one for all, which has `seconds`
 for all of them and a `filter` that lets it start no other process.
-Each answer leaves as one line of JSON on the descriptor for answers: {"place", "answers"} or {"place", "died"}; of an
-exercise with a process of its own also "seconds" of the processor that it and what it started have used.
+Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
+exercise with a process of its own also "seconds" of the processor that it and what it started have used. What an
+exercise has said is passed on as bytes, in base64: nothing here reads it.
 The worker ends when all is answered, or when the other side hangs up the lifeline. It exits with 0 when every process
 of the submission has ended and been waited for: then its resource usage is theirs.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -93,10 +95,10 @@ class _Worker:
         budget, end = self._request["budget"], time.monotonic() + self._in_wall_clock(self._request["budget"])
         died: dict[str, str] = {}  # an exercise that fails once is not tried again
         for exercise in runner.exercises_of(self._request, sys.stdin):
-            late = time.monotonic() > end or _seconds_of_children() > budget
+            spent = "budget" if _seconds_of_children() > budget else "wall" if time.monotonic() > end else ""
             outcome: dict[str, Any]
-            if late or exercise["id"] in died:
-                outcome = {"died": died.get(exercise["id"], "budget")}
+            if spent or exercise["id"] in died:
+                outcome = {"died": died.get(exercise["id"], spent)}
             else:
                 before = _seconds_of_children()
                 outcome = self._answer_in_child(exercise)
@@ -131,10 +133,7 @@ class _Worker:
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
             late = os.WTERMSIG(status) == signal.SIGXCPU or usage.ru_utime + usage.ru_stime > seconds
             return {"died": "time" if late else "killed"}
-        try:
-            return {"answers": json.loads(answer)}
-        except (ValueError, RecursionError):
-            return {"died": "ended"}
+        return {"said": base64.b64encode(answer).decode()} if answer else {"died": "ended"}
 
     def _fork(self, work: Callable[[int], None], keep_pipes: bool = False) -> tuple[int, int]:
         """Start a process for the learner's code: its pid, and the pipe that it writes to and closes by its end.

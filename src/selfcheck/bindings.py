@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from .source import dotted_name, imports_of
+from .source import MOST_PARTS, dotted_name, imports_of, is_long_chain
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 NAMING = (ast.Name, ast.Attribute, ast.alias, ast.MatchClass)
 Naming = ast.Name | ast.Attribute | ast.alias | ast.MatchClass
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+LONG_CHAIN = f"a chain of more than {MOST_PARTS} names"  # in the place of its name, which nobody reads
 
 
 class Module:
@@ -21,10 +24,10 @@ class Module:
         nodes = list(ast.walk(tree))
         self.aliases = imports_of(nodes)
         self.stars = [name.removesuffix("*") for name in self.aliases.values() if name.endswith(".*")]
-        self.bound: dict[str, list[tuple[int, ast.AST, bool]]] = {}
+        self.bound: dict[str, Bindings] = {}
         statements = (one for part in tree.body for one in (*_bound_within(part), *_bindings([part])))
         for place, (name, node, surely) in enumerate(statements):
-            self.bound.setdefault(name, []).append((place, node, surely))
+            self.bound.setdefault(name, Bindings()).add(place, node, surely)
         self.own = {name for node in nodes for name in _bound_by(node)}
         for node in nodes:  # F = torch.nn.functional is one more way to import
             if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Name, ast.Attribute)):
@@ -37,27 +40,17 @@ class Module:
         """The dotted names that a node may stand for: one, or one more for each `from … import *`."""
         if isinstance(node, ast.alias):  # where it is imported
             return [self.aliases.get(node.asname or node.name.partition(".")[0], "")]
+        if is_long_chain(node):
+            return [LONG_CHAIN]
         name = dotted_name(node, self.aliases)
         unknown = [] if name is None or root_of(node) in self.own else self.stars
         return [name, *(star + name for star in unknown)] if name else []
 
     def reached(self, symbol: str) -> Iterator[Naming]:
         """Every node that names something, of a top-level definition and of those in the same module that it names."""
-        waiting, seen = self._definitions(symbol) + self._definitions("__getattr__"), set()
-        if not waiting and self.stars:
-            yield ast.Name(symbol, ast.Load(), lineno=1)
-        while waiting:
-            place, node = waiting.pop()
-            if id(node) in seen:
-                continue
-            seen.add(id(node))
-            naming, taken = self._part(node)
-            yield from naming
-            for name in taken:
-                # A function looks a name up when it is called, other statements when they are run.
-                waiting += self._definitions(name) + self._definitions(name, place)
+        return Reached(self).by(symbol)
 
-    def _part(self, node: ast.AST) -> tuple[list[Naming], list[str]]:
+    def part(self, node: ast.AST) -> tuple[list[Naming], list[str]]:
         """The nodes of a definition that name something, and the names that it takes from the module."""
         if id(node) not in self._parts:
             naming = [one for one in ast.walk(node) if isinstance(one, NAMING)]
@@ -65,37 +58,115 @@ class Module:
             self._parts[id(node)] = naming, [*reversed(last)]
         return self._parts[id(node)]
 
-    def _definitions(self, name: str, before: int | None = None) -> list[tuple[int, ast.AST]]:
-        """What may have given a name its value: a later definition replaces an earlier one, unless it is a branch's."""
-        found: list[tuple[int, ast.AST]] = []
-        for place, node, surely in self.bound.get(name, []):
-            if before is None or place < before:
-                found = [(place, node)] if surely else [*found, (place, node)]
+
+class Bindings:
+    """Everything that may give one name its value, in the order of the text."""
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        self.nodes: list[ast.AST] = []
+        self._firsts: list[int] = []  # of each: the last before it, or it, that surely replaces what was before
+
+    def add(self, place: int, node: ast.AST, surely: bool) -> None:
+        """One more, which comes later than those that are there."""
+        self._firsts.append(len(self.nodes) if surely or not self.nodes else self._firsts[-1])
+        self.places.append(place)
+        self.nodes.append(node)
+
+    def range_before(self, place: int | None) -> range:
+        """Those that may have given the name the value that it has there, or at last: a later one replaces an earlier
+        one, unless it is a branch's.
+        """
+        end = len(self.nodes) if place is None else bisect_left(self.places, place)
+        return range(self._firsts[end - 1], end) if end else range(0)
+
+
+class Reached:
+    """What is reached in a module from one name after the other; what was reached before is left out.
+
+    However often a name is bound, and named, each of its bindings is followed once: the time grows with the text.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._next: dict[str, list[int]] = {}  # by name, of each of its bindings: the next that waits, as far as known
+        self._seen: set[int] = set()
+
+    def by(self, symbol: str) -> Iterator[Naming]:
+        """Every node that names something, of a top-level definition and of those in the same module that it names."""
+        module = self.module
+        waiting = self._taken(symbol, None) + self._taken("__getattr__", None)
+        if symbol not in module.bound and "__getattr__" not in module.bound and module.stars:
+            yield ast.Name(symbol, ast.Load(), lineno=1)
+        while waiting:
+            place, node = waiting.pop()
+            if id(node) in self._seen:
+                continue
+            self._seen.add(id(node))
+            naming, names = module.part(node)
+            yield from naming
+            for name in names:
+                # A function looks a name up when it is called, other statements when they are run.
+                then = self._taken(name, place)
+                waiting += self._taken(name, None) + then
+
+    def _taken(self, name: str, before: int | None) -> list[tuple[int, ast.AST]]:
+        """What may have given a name its value, as far as it was not taken before."""
+        bindings = self.module.bound.get(name)
+        if bindings is None:
+            return []
+        if name not in self._next:
+            self._next[name] = [*range(len(bindings.nodes) + 1)]
+        following = self._next[name]
+        found, wanted = [], bindings.range_before(before)
+        index = _first(following, wanted.start)
+        while index < wanted.stop:
+            found.append((bindings.places[index], bindings.nodes[index]))
+            following[index] = index + 1
+            index = _first(following, index + 1)
         return found
 
 
-def _bindings(body: Sequence[ast.stmt], surely: bool = True) -> Iterator[tuple[str, ast.AST, bool]]:
+def _first(following: list[int], index: int) -> int:
+    """The first of these indices, from one on, that leads to itself; those that lead there lead there at once then."""
+    last = index
+    while following[last] != last:
+        last = following[last]
+    while following[index] != last and index != last:
+        following[index], index = last, following[index]
+    return last
+
+
+def _bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.AST, bool]]:
     """Name, what gives it its value, and whether that surely happens; for a module's statements, in order."""
-    for node in body:
+    waiting = [(iter(body), True)]  # without calling itself: a branch may have a thousand ways
+    while waiting:
+        statements, surely = waiting[-1]
+        node = next(statements, None)
+        if node is None:
+            waiting.pop()
+            continue
+        inner: list[ast.stmt] = []
+        inner_surely = False
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name, node, surely
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             yield from ((one.asname or one.name.partition(".")[0], one, surely) for one in node.names)
         elif isinstance(node, ast.If):
-            yield from _bindings([*([] if _only_as_program(node.test) else node.body), *node.orelse], False)
+            inner = [*([] if _only_as_program(node.test) else node.body), *node.orelse]
         elif isinstance(node, (ast.For, ast.While)):
             if isinstance(node, ast.For):
                 yield from ((name, node.iter, False) for name in _stored(node.target))
-            yield from _bindings([*node.body, *node.orelse], False)
+            inner = [*node.body, *node.orelse]
         elif isinstance(node, ast.With):
             for item in node.items:
                 yield from ((name, item.context_expr, surely) for name in _stored(item.optional_vars))
-            yield from _bindings(node.body, surely)
+            inner, inner_surely = node.body, surely
         elif isinstance(node, (ast.Try, ast.TryStar)):
             handled = [one for handler in node.handlers for one in handler.body]
-            yield from _bindings([*node.body, *handled, *node.orelse, *node.finalbody], False)
+            inner = [*node.body, *handled, *node.orelse, *node.finalbody]
         elif isinstance(node, ast.Match):
-            yield from _bindings([one for case in node.cases for one in case.body], False)
+            inner = [one for case in node.cases for one in case.body]
         elif isinstance(node, ast.Expr):  # register(f) may change what f does
             yield from ((one.id, node, False) for one in ast.walk(node) if isinstance(one, ast.Name))
         else:
@@ -104,6 +175,8 @@ def _bindings(body: Sequence[ast.stmt], surely: bool = True) -> Iterator[tuple[s
             for target in getattr(node, "targets", []):
                 if isinstance(target, (ast.Attribute, ast.Subscript)) and root_of(target):
                     yield root_of(target), node, False
+        if inner:
+            waiting.append((iter(inner), inner_surely))
 
 
 def _bound_within(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, bool]]:
@@ -144,37 +217,38 @@ def _stored(node: ast.AST | None) -> list[str]:
 
 
 def root_of(node: ast.AST) -> str:
-    """The name that a chain of attributes and items begins with; "" where it begins otherwise."""
-    while isinstance(node, (ast.Attribute, ast.Subscript)):
+    """The name that a chain of attributes and items begins with; "" where it begins otherwise, or is very long."""
+    for _ in range(MOST_PARTS):
+        if not isinstance(node, (ast.Attribute, ast.Subscript)):
+            break
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def _names_taken(node: ast.AST) -> list[str]:
-    """The names that a node takes from the module; where it is too deep to be told, every name in it."""
-    try:
-        return list(_free(node))
-    except RecursionError:
-        return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
-
-
-def _free(node: ast.AST) -> Iterator[str]:
     """The names that a node takes from the module: those of a function's own are left out."""
-    if isinstance(node, ast.Name):
-        yield node.id
-    elif isinstance(node, FUNCTIONS):
-        body = [node.body] if isinstance(node, ast.Lambda) else node.body
-        for part in (node.args, *getattr(node, "decorator_list", [])):
-            yield from _free(part)
-        own = _own_names(node)
-        yield from (name for part in body for name in _free(part) if name not in own)
-    elif isinstance(node, COMPREHENSIONS):
-        own = {name for one in node.generators for name in _stored(one.target)}
-        yield from _free(node.generators[0].iter)
-        yield from (name for part in ast.iter_child_nodes(node) for name in _free(part) if name not in own)
-    else:
-        for part in ast.iter_child_nodes(node):
-            yield from _free(part)
+    found: list[str] = []
+    hidden: Counter[str] = Counter()  # how many of the functions around have a name of their own
+    waiting: list[ast.AST | tuple[set[str], int]] = [node]  # parts, and names that are hidden (1) or no more (-1)
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, tuple):
+            for name in one[0]:
+                hidden[name] += one[1]
+        elif isinstance(one, ast.Name):
+            if not hidden[one.id]:
+                found.append(one.id)
+        elif isinstance(one, FUNCTIONS):
+            body = [one.body] if isinstance(one, ast.Lambda) else one.body
+            outside = (one.args, *getattr(one, "decorator_list", []))
+            own = _own_names(one)
+            waiting += [(own, -1), *reversed(body), (own, 1), *reversed(outside)]
+        elif isinstance(one, COMPREHENSIONS):
+            own = {name for part in one.generators for name in _stored(part.target)}
+            waiting += [(own, -1), *reversed([*ast.iter_child_nodes(one)]), (own, 1), one.generators[0].iter]
+        else:
+            waiting += reversed([*ast.iter_child_nodes(one)])
+    return found
 
 
 def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:

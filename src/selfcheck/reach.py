@@ -7,8 +7,8 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from .bindings import Module, root_of
-from .source import MOST_KEPT, parse
+from .bindings import LONG_CHAIN, Module, Reached, root_of
+from .source import parse
 
 PACKAGE = "attention"
 MOST_WORDS = 2000  # attributes of a module whose exercises are followed to them; no honest one has as many
@@ -25,20 +25,25 @@ def forbidden_call(
     for any part of it ("torch.*scaled_dot_product*"); or, with a dot in front (".softmax"), as a method of whatever
     object.
     """
-    waiting, seen = [("", symbol)] if forbidden else [], set()
+    reached: dict[str, Reached | None] = {}
+    waiting = [("", symbol)] if forbidden else []
+    seen, allowed = set(waiting), set[str]()
     while waiting:
         place, wanted = waiting.pop()
-        module = _module(text_of(place) if place else source)
-        if (place, wanted) in seen or module is None:  # a module that does not parse is reported by its import
-            continue
-        seen.add((place, wanted))
-        for node in module.reached(wanted):
-            for name in module.names_of(node):
-                if any(fnmatchcase(name, one) for one in forbidden):
+        if place not in reached:
+            module = _module(text_of(place) if place else source)
+            reached[place] = Reached(module) if module else None  # what does not parse is reported by its import
+        found = reached[place]
+        for node in found.by(wanted) if found else ():
+            for name in found.module.names_of(node) if found else ():
+                if name not in allowed and (name == LONG_CHAIN or any(fnmatchcase(name, one) for one in forbidden)):
                     return f"{name} (in {place}.py)" if place else name, node.lineno
+                allowed.add(name)
                 other, _, inside = _in_package(name).partition(".")
-                if other:
-                    waiting.append((other, inside.partition(".")[0]))
+                following = other, inside.partition(".")[0]
+                if other and following not in seen:
+                    seen.add(following)
+                    waiting.append(following)
             if isinstance(node, ast.Attribute) and f".{node.attr}" in forbidden:
                 return f".{node.attr}", node.lineno
     return None
@@ -100,16 +105,8 @@ def builds_on(source: str, symbol: str, other: str) -> bool:
     return other in {name.rpartition(".")[2] for name in names}
 
 
-def _module(source: str) -> Module | None:
-    return _known(source) if len(source) <= MOST_KEPT else _read(source)
-
-
 @functools.lru_cache(maxsize=64)
-def _known(source: str) -> Module | None:
-    return _read(source)
-
-
-def _read(source: str) -> Module | None:
+def _module(source: str) -> Module | None:
     tree = parse(source)
     return None if tree is None else Module(tree)
 

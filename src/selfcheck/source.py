@@ -16,7 +16,7 @@ PLAIN_ENCODINGS = {
     *("euc_jp", "euc_kr", "cp949", *(f"iso8859-{part}" for part in (1, 2, 5, 7, 9, 15))),
     *(f"cp125{part}" for part in range(8)),
 }
-MOST_KEPT = 40_000  # characters of a text whose tree, a hundred times as large, is kept for the next question
+MOST_PARTS = 64  # of a dotted name: no honest one has a tenth of them
 _ONE_AT_A_TIME = threading.Lock()  # CPython 3.11 counts the depth of two parsing threads as one, and fails
 
 
@@ -30,12 +30,9 @@ def too_deep(source: str) -> bool:
     return _read(source)[1]
 
 
+@functools.lru_cache(maxsize=64)
 def _read(source: str) -> tuple[ast.Module | None, bool]:
     """The tree, None where there is none, and whether that is because of the depth."""
-    return _known(source) if len(source) <= MOST_KEPT else _parsed(source)
-
-
-def _parsed(source: str) -> tuple[ast.Module | None, bool]:
     try:
         with _ONE_AT_A_TIME:
             return ast.parse(source.removeprefix("\ufeff")), False  # some editors on Windows put this mark first
@@ -43,9 +40,6 @@ def _parsed(source: str) -> tuple[ast.Module | None, bool]:
         return None, True
     except (SyntaxError, ValueError):
         return None, False
-
-
-_known = functools.lru_cache(maxsize=64)(_parsed)
 
 
 def encoding_of(data: bytes) -> str:
@@ -85,11 +79,21 @@ def dotted_name(node: ast.AST, aliases: dict[str, str]) -> str | None:
     """What a name or a chain of attributes stands for, "torch.nn.functional.softmax"; None for anything else.
 
     aliases: as from imports_of
+    A chain of more than MOST_PARTS is followed to no name: to read every part of it would take its length squared.
     """
-    parts = []
-    while isinstance(node, ast.Attribute):
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < MOST_PARTS:
         parts.append(node.attr)
         node = node.value
     if not isinstance(node, ast.Name):
         return None
     return ".".join([aliases.get(node.id, node.id), *reversed(parts)])
+
+
+def is_long_chain(node: ast.AST) -> bool:
+    """Whether a node is a chain of so many attributes that `dotted_name` does not follow it."""
+    for _ in range(MOST_PARTS):
+        if not isinstance(node, ast.Attribute):
+            return False
+        node = node.value
+    return isinstance(node, ast.Attribute)

@@ -181,22 +181,27 @@ def _failed(
 
 
 def skip_where_dependencies_fail(
-    results: list[ExerciseResult], passed: Callable[[str], bool], source_of: Callable[[str], str]
+    results: list[ExerciseResult],
+    passed: Callable[[str], bool],
+    source_of: Callable[[str], str] = lambda module: "",
+    builds: Callable[[Exercise, str], bool] | None = None,
 ) -> list[ExerciseResult]:
     """Failed checks become skipped where the learner's function builds on another exercise's that fails.
 
     passed: whether the exercise of an id passes; source_of: the text of a learner's module, by its name
+    builds: whether an exercise builds on that of an id, where it is known; else it is read from the source
     What passes on its own feet keeps its points, what was not started stays so, and a function that does not use the
     other exercise's is judged for itself.
     """
-    return [_skip(result, _broken_dependencies(result.exercise, passed, source_of)) for result in results]
 
+    def reads(exercise: Exercise, other: str) -> bool:
+        return builds_on(source_of(exercise.module), exercise.symbol, other.rpartition(".")[2])
 
-def _broken_dependencies(
-    exercise: Exercise, passed: Callable[[str], bool], source_of: Callable[[str], str]
-) -> list[str]:
-    failing = [name for name in exercise.depends_on if not passed(name)]
-    return [name for name in failing if builds_on(source_of(exercise.module), exercise.symbol, name.rpartition(".")[2])]
+    def broken(exercise: Exercise) -> list[str]:
+        failing = (name for name in exercise.depends_on if not passed(name))
+        return [name for name in failing if (builds or reads)(exercise, name)]
+
+    return [_skip(result, broken(result.exercise)) for result in results]
 
 
 def _skip(result: ExerciseResult, broken: list[str]) -> ExerciseResult:

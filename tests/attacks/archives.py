@@ -89,6 +89,13 @@ def listing(count: int) -> bytes:
     return entry * count + end
 
 
+def listed(count: int, name: bytes, extra: bytes = b"") -> bytes:
+    """A zip whose list of contents has so many entries with this name and this extra field, all of nothing."""
+    head = struct.pack("<4s6H3I5H2I", b"PK\1\2", 20, 20, 0x800, 0, 0, 0, 0, 0, 0, len(name), len(extra), 0, 0, 0, 0, 0)
+    entry = head + name + extra
+    return entry * count + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, count, count, count * len(entry), 0, 0)
+
+
 def tar(mode: str) -> bytes:
     """A tar with a link that leads out of it."""
     place = io.BytesIO()
@@ -162,6 +169,18 @@ ATTACKS = [
     HandIn("empty-file", "nothing at all", as_file("ps1.zip", bytes), refused=NO_ZIP),
     HandIn(
         "entries", "seventy thousand entries", as_file("ps1.zip", lambda: listing(70_000)), refused="more than 20000"
+    ),
+    HandIn(
+        "accents",
+        "names of thousands of accents, which are to be put in order",
+        as_file("ps1.zip", lambda: listed(100, ("attention/a" + "\u0300\u0316" * 8000 + ".py").encode())),
+        log="has no name that can be imported",
+    ),
+    HandIn(
+        "extra-fields",
+        "entries with sixteen thousand extra fields each",
+        as_file("ps1.zip", lambda: listed(100, b"x", b"\xff\xfe\0\0" * 16_000)),
+        refused="more than 4096 bytes of extra fields. Hand in the folder",
     ),
     HandIn(
         "colouring-name",

@@ -27,7 +27,7 @@ from autograder.build import stubs
 from autograder.course.paths import REFERENCE
 from selfcheck.catalogue import in_problem_set, problem_sets
 
-from .texts import LONG
+from .texts import ENDLESS, LONG
 
 CODE = Path(__file__).with_name("code")
 FALLEN = """
@@ -86,7 +86,7 @@ def code_attacks() -> list[Attack]:
 
 
 def text_attacks() -> list[Attack]:
-    """Sources that are hard to read: none of their exercises was started, and none is a hard nut for the grader."""
+    """Sources that are hard to read: none of their exercises was started."""
     stubbed = {name: text.encode() for name, text in stubs.all_stubs().items()}
     return [
         Attack(
@@ -98,8 +98,10 @@ def text_attacks() -> list[Attack]:
                 for module, data in stubbed.items()
             },
             deserves=_deserved("ps1", 0),
+            log="is nested too deep: simplify it" if name in {"long_line", *ENDLESS} else "",
+            costly="seconds of the processor; long_line exceeds a limit too" if name in ENDLESS else "",
         )
-        for name, (about, make) in LONG.items()
+        for name, (about, make) in (LONG | ENDLESS).items()
     ]
 
 

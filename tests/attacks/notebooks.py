@@ -97,6 +97,16 @@ def crowd(tree: dict) -> None:
     tree["cells"] += [{"cell_type": "raw", "metadata": {}, "source": ""}] * 100_000
 
 
+def outputs(value: bytes) -> Callable[[dict], bytes]:
+    """The released notebook with five megabytes of these in an output."""
+
+    def change(tree: dict) -> bytes:
+        tree["cells"].append({"cell_type": "code", "metadata": {}, "source": "", "outputs": "HERE"})
+        return json.dumps(tree).encode().replace(b'"HERE"', b"[" + (value + b",") * (5 * 2**20 // len(value)) + b"0]")
+
+    return change
+
+
 def twice(tree: dict) -> None:
     tree["cells"] = [cell for one in tree["cells"] for cell in (one, one)]
 
@@ -141,6 +151,9 @@ ATTACKS = [
         "kernelspec", "another kernel", changed(lambda tree: set_in(tree, metadata={"kernelspec": {"name": "bash"}}))
     ),
     whole("crowd", "100,000 cells more", changed(crowd), f"or one too long: {UNANSWERED}"),
+    whole("outputs-of-lists", "millions of lists in an output", changed(outputs(b"[]"))),
+    whole("outputs-of-numbers", "thousands of long numbers in an output", changed(outputs(b"9" * 4000))),
+    whole("outputs-of-digits", "a number too long to be read", changed(outputs(b"9" * 10_000)), UNANSWERED),
     whole("twice", "every cell twice", changed(twice), "is there 2 times: the first counts"),
     whole("deleted", "no cells", changed(lambda tree: set_in(tree, cells=[])), "was deleted: put back"),
     whole("reordered", "from last to first", changed(lambda tree: tree["cells"].reverse())),

@@ -16,6 +16,7 @@ from autograder import pipeline
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.intake import archive, store
 from autograder.judge import limits
+from autograder.sandbox import limited
 from autograder.sandbox.bubblewrap import NOBODY
 from selfcheck.catalogue import problem_sets
 
@@ -28,7 +29,8 @@ QUICK = [one for one in ATTACKS if not one.costly]
 SETS = sorted({one.problem_set for one in QUICK})
 LIMIT = 1.0  # seconds of the processor for one exercise, of which an honest one here needs a hundredth
 BY_THE_CLOCK = 5.0  # seconds for each of these
-KINDS = {"forging": 20, "isolation": 12, "output": 15, "resources": 18, "texts": 5}  # the least of each in every run
+READING = 2**27  # bytes for reading a source, of which an honest one here needs half
+KINDS = {"forging": 20, "isolation": 12, "output": 15, "resources": 18, "texts": 9}  # the least of each in every run
 #: Of the kind "isolation", those that do no harm where there is no isolation.
 HARMLESS = ("environment_read", "locks", "network", "processes_of_the_grader", "watches_files")
 OUTSIDE = ["/proc/sys/kernel/shmmni", "/proc/sys/kernel/msgmax", "/proc/sys/kernel/pid_max", "/proc/sys/vm/swappiness"]
@@ -65,6 +67,8 @@ def after(attacks, factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(limits, "EXERCISE_CPU_SECONDS", LIMIT)
         patch.setattr(limits, "WALL_CLOCK_FACTOR", BY_THE_CLOCK)
+        patch.setattr(limited, "MEMORY_BYTES", READING)
+        patch.setattr(limited, "CPU_SECONDS", 2)
         for problem_set in sorted({one.problem_set for one in attacks}):
             for one in attacks:
                 if one.problem_set == problem_set:

@@ -1,5 +1,6 @@
 """What strangers hand in, and what lies damaged on the disk, in thousands of forms: nothing but the stated answers."""
 
+import base64
 import copy
 import io
 import json
@@ -321,8 +322,9 @@ def conversations(draw):
         answers[-1]["changed"] = draw(st.lists(st.sampled_from(ODD_TEXTS), max_size=2))
         if "value" in answers[0] and draw(st.booleans()):
             answers[0]["value"] = CRAFTED[draw(st.integers(0, len(CRAFTED) - 1))]
-    said = draw(mutated(st.just({"place": 0, "answers": right}), most=4))
-    return exercise, keys, draw(damaged(st.just(as_bytes(said) + b"\n"))) if draw(st.booleans()) else as_bytes(said)
+    said = draw(damaged(mutated(st.just(right), most=4).map(as_bytes)) | mutated(st.just(right), most=4).map(as_bytes))
+    line = as_bytes({"place": 0, "said": base64.b64encode(said).decode()})
+    return exercise, keys, draw(damaged(st.just(line + b"\n"))) if draw(st.integers(0, 4)) == 0 else line
 
 
 @fuzz(800, talk=conversations())

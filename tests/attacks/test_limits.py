@@ -1,0 +1,207 @@
+"""Everything that touches a learner's bytes has limits, for each class of bytes: what exceeds one costs nobody else."""
+
+import base64
+import json
+import os
+import time
+import zipfile
+
+import pytest
+
+from autograder import pipeline
+from autograder.build.stubs import given_files
+from autograder.course.paths import REFERENCE
+from autograder.intake import archive, notebook, store
+from autograder.judge import answers, limits, protocol, sources
+from autograder.sandbox import limited
+from autograder.sandbox.bubblewrap import open_sandbox
+from selfcheck.catalogue import exercises
+from selfcheck.plan import call
+
+from ..autograder.shared_courses import copy_of, released
+from .bank import full_marks, write
+
+GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
+PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
+MOST = limits.JOINT_OUTPUT_BYTES
+DEPTHS = range(982, 998)  # about where Python's parser and its writer of JSON give up, each at another
+DEEP = """
+import json
+
+
+def __getattr__(name):
+    depth = int(name.removeprefix("f"))
+    json.JSONEncoder.encode = lambda self, tree: "[" * depth + "]" * depth
+    raise AttributeError(name)
+"""
+ARRAY = {"kind": "ndarray", "dtype": "float64", "shape": [2], "data": ""}
+#: What a hostile process may say in place of an exercise's answers, in about so many bytes.
+BOMBS = {
+    "lists": lambda size: b'{"0": [' + b"[]," * (size // 3) + b"0]}",
+    "objects": lambda size: b'{"0": [' + b"{}," * (size // 3) + b"0]}",
+    "numbers": lambda size: b'{"0": [' + b"1," * (size // 2) + b"0]}",
+    "keys": lambda size: b"{" + b'"":0,' * (size // 5) + b'"0":0}',
+    "depth": lambda size: b"[" * size,
+    "objects within objects": lambda size: b'{"0":' * (size // 5),
+    "digits": lambda size: b'{"0": ' + b"9" * size + b"}",
+    "digits behind a point": lambda size: b'{"0": 1.' + b"9" * size + b"}",
+    "an exponent": lambda size: b'{"0": 1e' + b"9" * size + b"}",
+    "numbers that are none": lambda size: b'{"0": [' + b"NaN," * (size // 4) + b"0]}",
+    "escapes": lambda size: b'{"0": "' + b"\\u0041" * (size // 6) + b'"}',
+    "blanks": lambda size: b" " * size,
+    "no text": lambda size: b"\xff" * size,
+    "axes": lambda size: as_answer(ARRAY | {"shape": [2**47] * (size // 17)}),
+    "a number's digits": lambda size: as_answer({"kind": "number", "type": "int", "value": "9" * size}),
+    "entries": lambda size: as_answer(ARRAY | {"shape": [size // 11], "data": "A" * (size // 11 * 32 // 3 // 4 * 4)}),
+    "parts": lambda size: as_answer({"kind": "items", "items": [{"kind": "none"}] * (size // 17)}),
+    "tuples within tuples": lambda size: as_answer(nested(min(size // 29, 300))),
+    "names": lambda size: as_answer({"kind": "none"}, changed=["x" * 1000] * (size // 1004)),
+}
+QUICK = ("lists", "depth", "digits", "axes", "tuples within tuples")  # that are tried in every run
+
+
+def nested(depth):
+    tree = {"kind": "none"}
+    for _ in range(depth):
+        tree = {"kind": "tuple", "items": [tree]}
+    return tree
+
+
+def as_answer(value, **more):
+    return json.dumps({"0": [{"value": value, **more}]}).encode()
+
+
+def line(said):
+    return json.dumps({"place": 0, "said": base64.b64encode(said).decode()}).encode() + b"\n"
+
+
+def read(data):
+    """What is made of a worker's words, and the seconds of the processor that this takes."""
+    began = time.thread_time()
+    _, lines = answers.lines_of(data, 1)
+    found = answers.answers_in(PLANS, lines[0] if lines else {})
+    return found["0"], time.thread_time() - began
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    return open_sandbox()
+
+
+def test_the_relay_passes_on_what_it_could_not_read(sandbox):
+    requests = [protocol.Request(f"masks.f{depth}", PLANS) for depth in DEPTHS]
+    found = protocol.ask(GIVEN | {"masks.py": DEEP.encode()}, requests, False, sandbox)
+    assert {one["0"][0]["error"]["type"] for one in found} == {answers.STOPPED}
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [pytest.param(bomb, id=name, marks=[] if name in QUICK else pytest.mark.full) for name, bomb in BOMBS.items()],
+)
+def test_what_a_process_says_is_read_in_time_in_proportion_to_its_length(bomb):
+    small = min(read(line(bomb(MOST // 40)))[1] for _ in range(2))
+    found, seconds = read(line(bomb(MOST // 4)))
+    assert len(found) == 1
+    assert seconds < 30 * max(small, 0.01)
+
+
+@pytest.mark.parametrize("many", [b"\n", b"{}\n", b"[]\n", b'{"place": 0}\n', b'{"place": 9}\n'], ids=ascii)
+def test_of_many_lines_no_more_are_read_than_there_are_answers(many):
+    found, seconds = read(many * (MOST // 4 // len(many)))
+    assert found[0]["error"]["type"] == answers.STOPPED
+    assert seconds < 1
+
+
+BOMB_IN_THE_PIPE = """
+import os
+
+for descriptor in range(3, 64):
+    try:
+        os.write(descriptor, b'{"place": 0, "said": [')
+        for _ in range(2**10):
+            os.write(descriptor, b"[]," * 2**15)
+    except OSError:
+        pass
+"""
+
+
+def test_one_process_for_all_says_no_more_than_one_for_each(sandbox, monkeypatch):
+    said = []
+    monkeypatch.setattr(
+        protocol, "lines_of", lambda data, count: said.append(len(data)) or answers.lines_of(data, count)
+    )
+    files = GIVEN | {"masks.py": BOMB_IN_THE_PIPE.encode()}
+    (found,) = protocol.ask_together(files, [protocol.Request("masks.f", PLANS)], sandbox, lambda _: True)
+    assert found["0"][0]["error"]["type"] == answers.STOPPED
+    assert MOST < max(said) < MOST + 2**17
+
+
+SLEEPS = "import time\n\ndef __getattr__(name):\n    return lambda n: time.sleep(1e6)\n"
+
+
+def test_a_submission_that_sleeps_is_ended_by_the_clock(sandbox, monkeypatch):
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 0.5)
+    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 1.2)
+    monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 1.0)
+    requests = [protocol.Request(f"masks.f{number}", PLANS) for number in range(8)]
+    began, used = time.monotonic(), sum(os.times()[:2])
+    found = protocol.ask(GIVEN | {"masks.py": SLEEPS.encode()}, requests, False, sandbox)
+    assert time.monotonic() - began < 8 * 0.5, "each has its time, and all together have no more"
+    assert sum(os.times()[:2]) - used < 1
+    assert "took longer than" in found[0]["0"][0]["error"]["text"]
+    assert "does your code sleep" in found[-1]["0"][0]["error"]["text"]
+
+
+ACCENTS = "\na" + "\u0300\u0316" * 60_000 + " = 1\n"  # a name whose accents every parser puts in order
+RELEASED = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    monkeypatch.setattr(limited, "MEMORY_BYTES", 2**26)  # of which the process has half when it begins
+
+
+@pytest.mark.full
+def test_a_source_that_exceeds_its_limits_is_its_learners_verdict_and_nobody_elses(
+    monkeypatch, tmp_path, tmp_path_factory
+):
+    """Beside what the bank of attacks hands in: here the answers are right."""
+    monkeypatch.setattr(limited, "CPU_SECONDS", 1)
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 1.0)
+    with released(tmp_path_factory, "ps1") as bare:
+        course = copy_of(bare, tmp_path / "course")
+    right = (REFERENCE / "worked_example.py").read_bytes()
+    for student, text in (("ada", right), ("eve", right + ACCENTS.encode()), ("zoe", right + b"# mine\n")):
+        folder = write(tmp_path / student, {"attention/worked_example.py": text})
+        store.store(course, student, "ps1", archive.read_folder(folder, "ps1"))
+    lines = {line.student: line for line in pipeline.grade(course, "ps1")}
+    full = sum(full_marks("ps1").values())
+    assert {student: line.points for student, line in lines.items()} == {"ada": full, "eve": 0, "zoe": full}
+    assert any("worked_example.py, or a module that it uses, takes more" in one for one in lines["eve"].remarks)
+    assert "nothing in it was looked at" in lines["eve"].remarks[-1]
+    assert "simplify it" in course.result_file("eve", "ps1").read_text(encoding="utf-8")
+
+
+def test_of_sources_what_can_be_read_within_the_limits_is_read(monkeypatch):
+    monkeypatch.setattr(limited, "CPU_SECONDS", 1)
+    files = {name: (REFERENCE / name).read_bytes() for name in ("masks.py", "scores.py")}
+    files["masks.py"] += ACCENTS.encode()
+    chosen = [one for one in exercises() if one.module == "scores" or one.id == "masks.causal_mask"]
+    found = sources.read_sources(files, files, chosen)
+    assert {one.module for one in found.findings} == {"scores"} and len(found.findings) == len(chosen) - 1
+    assert [line for line in found.remarks if "nothing in it was looked at" in line] == [
+        f"masks.py {sources.UNREAD}: nothing in it was looked at"
+    ]
+
+
+def test_a_notebook_that_exceeds_its_limits_counts_as_unanswered(little_memory):
+    data = json.dumps(RELEASED)[:-1].encode() + b', "more": [' + b"[]," * 10**6 + b"0]}"
+    rebuilt, remarks = notebook.rebuild_within_limits(RELEASED, data)
+    assert rebuilt == RELEASED and "of memory to read: the written questions count as unanswered" in remarks[0]
+
+
+def test_a_zip_that_exceeds_its_limits_is_refused(little_memory, tmp_path):
+    with zipfile.ZipFile(tmp_path / "ps1.zip", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("ps1.ipynb", bytes(archive.MOST_NOTEBOOK_BYTES))
+    with pytest.raises(ValueError, match="ps1.zip takes more than .* of memory to read. Hand in the folder"):
+        archive.read_zip(tmp_path / "ps1.zip", "ps1")
