@@ -21,6 +21,7 @@ from .judge.cluster import judged
 from .judge.result import Result
 from .judge.task import Task
 from .release.staleness import check_release
+from .sandbox.sight import require_out_of_sight
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,11 @@ def grade(
     A submission that cannot be graded becomes a line that says why, and the class goes on. What has not changed since
     it was graded is left as it is, unless `regrade`. scheduler: of the Dask cluster that judges; None: the threads of
     this process. Raises ReleaseAgain where the released points are not those that the course has now, SettingsError,
-    and NoCluster.
+    NoCluster, and InSight where submissions would see what is private in the course.
     """
     check_release(course, problem_set)
+    if isolation != "none":
+        require_out_of_sight(course.private_places)
     students = course.students(problem_set)
     if regrade:
         for student in students:

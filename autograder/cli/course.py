@@ -93,7 +93,7 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
     from ..pipeline import grade
 
     gc.set_threshold(20_000, 20, 50)  # a full collection would walk through all imported modules
-    isolation = _print_isolation(isolation, scheduler)
+    isolation = _print_isolation(course, isolation, scheduler)
     lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)
     if not lines:
         raise FileNotFoundError(f"nobody has handed in {problem_set} in {course.root}: run submit {problem_set} first")
@@ -106,12 +106,12 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
         raise RuntimeError("some submissions could not be graded: see above, and run grade again")
 
 
-def _print_isolation(wanted: str, scheduler: str | None) -> str:
+def _print_isolation(course: Course, wanted: str, scheduler: str | None) -> str:
     """Print the level of isolation; returns the one to request of the workers."""
     if scheduler:
         console.print(plain(f"isolation: {wanted}, on each worker of {scheduler}; every grade records what it was"))
         return wanted
-    sandbox = open_sandbox(wanted)
+    sandbox = open_sandbox(wanted, private=course.private_places)
     if sandbox.level == "none":
         console.print("[bold red]No isolation: submitted code runs with your rights, and every grade records it.[/]")
     console.print(plain(f"isolation: {sandbox.description}"))

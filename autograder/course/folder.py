@@ -25,6 +25,11 @@ LATIN_LOOKALIKES = str.maketrans(
     "\u03b1\u03b5\u03bf\u03c1\u03c4\u03b9\u03ba\u03bd\u03c5\u03c7\u0131",
     "aeopcyxijshdqwkmthbaeoptikvuxi",
 )
+#: Files and folders of a course that no submission may see.
+PRIVATE = (
+    *("nbgrader_config.py", SETTINGS_FILE, "gradebook.db", "log.jsonl", "submitted", "received", "intake", "results"),
+    *("answers", "autograded", "feedback", "source", "reports"),
+)
 CONFIG = '''"""The course's nbgrader settings: grading goes through the course's own grader."""
 
 from pathlib import Path
@@ -94,6 +99,16 @@ class Course:
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that identify the secret without revealing it."""
         return hashlib.sha256(b"fingerprint " + self.secret).hexdigest()[:8]
+
+    @property
+    def private_places(self) -> tuple[Path, ...]:
+        """What no submission may see, by the course's own settings; SettingsError where these are invalid.
+
+        nbgrader's settings can put the gradebook elsewhere, and name an exchange: see gradebook/nbgrader.py.
+        """
+        settings = self.settings
+        checks = (settings.hidden_checks,) if settings.hidden_checks else ()
+        return (settings.secret_file, *checks, *(self.root / name for name in PRIVATE))
 
     def source(self, problem_set: str) -> Path:
         return self.root / "source" / problem_set
