@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ..console import console, plain, remarks_line, show, working
+from ..course import nbgrader_files
 from ..course.folder import Course, check_student_id, lookalike_ids
 from ..course.printable import counted, printable_line
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
@@ -31,7 +32,11 @@ def course_command(function: Callable[..., None]) -> click.Command:
                 raise FileNotFoundError(
                     f"there is no course in {folder}: release a problem set there, or give --course"
                 )
-            function(Course.open(folder), problem_set, **options)
+            course = Course.open(folder)
+            renewed = nbgrader_files.renew(course.root)
+            if renewed:
+                show(renewed)
+            function(course, problem_set, **options)
         except (KeyError, ValueError, FileNotFoundError, RuntimeError) as error:
             text = error.args[0] if isinstance(error, KeyError) and error.args else error
             show(f"{function.__name__} {problem_set}: {text}", style="red")

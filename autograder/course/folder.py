@@ -11,6 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import nbgrader_files
 from .policy import GradingPolicy
 from .settings import SETTINGS_FILE, TEMPLATE, Settings, read_checks, read_settings
 
@@ -27,18 +28,9 @@ LATIN_LOOKALIKES = str.maketrans(
 )
 #: Files and folders of a course that no submission may see.
 PRIVATE = (
-    *("nbgrader_config.py", SETTINGS_FILE, "gradebook.db", "log.jsonl", "submitted", "received", "intake", "results"),
+    *(nbgrader_files.SETTINGS, SETTINGS_FILE, "gradebook.db", "log.jsonl", "submitted", "received", "intake", "results"),
     *("answers", "autograded", "feedback", "source", "reports"),
 )
-CONFIG = '''"""The course's nbgrader settings: grading goes through the course's own grader."""
-
-from pathlib import Path
-
-from autograder.nbgrader_plugin import configure
-
-c = get_config()  # noqa: F821
-configure(c, Path(__file__).resolve().parent)
-'''
 
 
 class InvalidStudentId(ValueError):
@@ -53,7 +45,7 @@ class Course:
 
     @classmethod
     def open(cls, folder: str | Path) -> Course:
-        """The course in a folder. Where there is none, its secret, course.toml and nbgrader_config.py are written.
+        """The course in a folder. Where there is none, its secret, its settings and nbgrader's are written.
 
         Raises SettingsError for an invalid course.toml.
         """
@@ -65,9 +57,7 @@ class Course:
             descriptor = os.open(course.secret_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w") as file:
                 file.write(secrets.token_hex(32) + "\n")
-        config = course.root / "nbgrader_config.py"
-        if not config.exists():
-            config.write_text(CONFIG, encoding="utf-8")
+        nbgrader_files.write_missing(course.root)
         return course
 
     @property

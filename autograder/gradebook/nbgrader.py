@@ -67,7 +67,7 @@ def _configuration(root: Path, written: int | None, policy: str | None) -> Confi
     if written is not None:
         try:
             c.merge(PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config())
-        except Exception as error:  # it is a program
+        except (Exception, SystemExit) as error:  # it is a program
             raise RuntimeError(f"{root / 'nbgrader_config.py'} stops: {type(error).__name__}: {error}") from error
     require_out_of_sight(_places(c))
     return c
