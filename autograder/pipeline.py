@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from .answer_key import precomputed
 from .course.folder import Course, InvalidStudentId
@@ -81,12 +82,18 @@ def _taken_in(
         submission = Submission(student=student, problem_set=problem_set, files={}, notebook="")
         outcome: Task | Result | Exception
         try:
-            submission = take_in(course, student, problem_set)
+            submission = take_in(course, student, problem_set, functools.partial(_inbound, course))
             task = task_of(course, submission, isolation)
             outcome = result_on_file(course, submission, task) or task
         except Exception as error:  # one submission never stops the class
             outcome = error
         yield submission, outcome
+
+
+def _inbound(course: Course) -> Path | None:
+    from .gradebook.nbgrader import inbound_folder  # nbgrader takes a second to import, and is seldom needed here
+
+    return inbound_folder(course)
 
 
 def _entered(sync: GradebookSync, log: Log, submission: Submission, result: Result) -> Line:

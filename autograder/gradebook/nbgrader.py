@@ -22,7 +22,9 @@ from selfcheck.catalogue import modules_of, problem_sets
 
 from ..course.folder import Course
 from ..course.settings import SettingsError
-from ..sandbox.sight import require_out_of_sight
+from ..sandbox.sight import EXCHANGE, require_out_of_sight
+
+USUAL_EXCHANGE = f"{EXCHANGE}/exchange"
 
 
 def configure_storage(c: Config, root: Path) -> None:
@@ -83,6 +85,17 @@ def _places(c: Config) -> Iterator[Path]:
         address = make_url(str(c.CourseDirectory.get("db_url") or "sqlite://"))
         if address.drivername.startswith("sqlite") and address.database not in (None, "", ":memory:"):
             yield Path(str(address.database))
+
+
+def inbound_folder(course: Course) -> Path | None:
+    """Where nbgrader's exchange holds what was handed in to a course; None where its settings do not say."""
+    try:
+        config = configuration(course)
+    except (RuntimeError, ValueError):  # it is reported where results are entered
+        return None
+    roots = [config[name].get("root") for name in ("Exchange", "ExchangeFactory") if name in config]
+    root = next((root for root in roots if isinstance(root, str) and root), USUAL_EXCHANGE)
+    return Path(root).expanduser() / str(config.CourseDirectory.course_id) / "inbound"
 
 
 def gradebook(course: Course) -> Gradebook:

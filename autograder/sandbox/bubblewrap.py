@@ -25,8 +25,8 @@ TMP_BYTES = 64 * 2**20
 SELF_TEST_SECONDS = 60.0  # by the clock
 #: Memory in pieces of 2 MiB, for the fork server: forking it takes a third of the time.
 HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-#: For torch.compile: headers compiled beforehand are larger than a file may be, and code for vectors takes a submission's
-#: whole time to compile.
+#: For torch.compile: headers compiled beforehand are larger than a file may be, and code for vectors takes all the time
+#: of a submission to compile.
 COMPILER = {
     "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
     "TORCHINDUCTOR_VEC_ISA_OK": "0",
