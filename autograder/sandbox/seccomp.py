@@ -83,6 +83,7 @@ def _whole_calls(seccomp: Any) -> Iterator[Rule]:
     for action, groups in (
         (seccomp.ALLOW, system_calls.ALLOWED),
         (seccomp.ERRNO(0), system_calls.DONE),
+        (seccomp.ERRNO(errno.EOPNOTSUPP), {"attributes": system_calls.ATTRIBUTES}),
         (seccomp.ERRNO(errno.EPERM), system_calls.REFUSED),
     ):
         for name in " ".join(groups.values()).split():

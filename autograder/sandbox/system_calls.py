@@ -44,6 +44,10 @@ DONE = {
 }
 #: Refused with ENOSYS, so that C libraries fall back: the flags of clone3 lie in memory, where no filter can look.
 MISSING = "clone3"
+#: Refused with EOPNOTSUPP, as a file system without attributes does: programs that copy files then do without.
+ATTRIBUTES = (
+    "setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat getxattrat listxattrat"
+)
 #: Refused with EPERM, by what they reach or take. What stands nowhere is refused too, with ENOSYS.
 REFUSED = {
     "other processes": "ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp pidfd_open "
@@ -58,8 +62,7 @@ REFUSED = {
     "lsm_set_self_attr lsm_list_modules",
     "memory of the kernel that no process is charged for": "semget semop semtimedop semctl msgget msgsnd msgrcv msgctl "
     "mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr io_setup io_destroy io_submit io_cancel "
-    "io_getevents io_pgetevents setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr "
-    "removexattrat getxattrat listxattrat",
+    "io_getevents io_pgetevents",
     "memory that is nobody's": "memfd_create memfd_secret shmget shmat shmctl shmdt vmsplice splice tee",
     "whose turn it is": "sched_setscheduler sched_setparam sched_setattr sched_setaffinity setpriority ioprio_set",
     "memory's place": "mbind migrate_pages move_pages set_mempolicy set_mempolicy_home_node",

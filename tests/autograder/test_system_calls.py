@@ -1,24 +1,26 @@
 """Which system calls a submission may make: every one has been decided on, and what is not let pass is refused."""
 
 import platform
+import shutil
 
 import pytest
 
+from autograder.answer_key.keys import live_answer_key
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
-from autograder.judge import protocol
+from autograder.course.policy import GradingPolicy
+from autograder.judge import judge, protocol
 from autograder.sandbox import seccomp, system_calls
 from autograder.sandbox.bubblewrap import open_sandbox
+from selfcheck.catalogue import parts_of
 from selfcheck.plan import call
 
 pyseccomp = pytest.importorskip("pyseccomp")
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
 PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
 MOST = 600  # numbers of system calls: a kernel of today has fewer than 480
-UNFILTERED = {
-    335,
-    336,
-}  # uretprobe and uprobe, which the kernel shows to no filter, and ends whoever makes them by hand
+#: uretprobe and uprobe, which the kernel shows to no filter; whoever makes them by hand is ended.
+UNFILTERED = {335, 336}
 ON_X86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of x86-64")
 
 
@@ -26,7 +28,10 @@ def names(table):
     return (" ".join(table.values()) if isinstance(table, dict) else table).split()
 
 
-DECIDED = {kind: names(getattr(system_calls, kind)) for kind in ("ALLOWED", "LIMITED", "DONE", "MISSING", "REFUSED")}
+DECIDED = {
+    kind: names(getattr(system_calls, kind))
+    for kind in ("ALLOWED", "LIMITED", "DONE", "MISSING", "ATTRIBUTES", "REFUSED")
+}
 PASSING = {*DECIDED["ALLOWED"], *DECIDED["LIMITED"], *DECIDED["DONE"]}
 
 
@@ -43,11 +48,11 @@ def known():
     return {name_of(arch, number) for arch in arches for number in range(MOST)} - {""}
 
 
-def answer(*lines):
+def answer(*lines, before="", torch=False):
     """What a learner's function with these lines returns, as text."""
-    body = "import ctypes, errno, os\n\ndef causal_mask(n):\n" + "".join(f"    {line}\n" for line in lines)
+    body = f"import ctypes, errno, os\n{before}\ndef causal_mask(n):\n" + "".join(f"    {line}\n" for line in lines)
     files = GIVEN | {"masks.py": body.encode()}
-    (answers,) = protocol.ask(files, [protocol.Request("masks.causal_mask", PLANS)], False, open_sandbox())
+    (answers,) = protocol.ask(files, [protocol.Request("masks.causal_mask", PLANS)], torch, open_sandbox())
     assert "error" not in answers["0"][0], answers["0"][0]
     return answers["0"][0]["value"]["value"]
 
@@ -68,7 +73,8 @@ def test_the_kernel_refuses_every_number_that_is_not_let_pass():
         "kernel, passed = ctypes.CDLL(None, use_errno=True).syscall, []",
         f"for number in {numbers}:",
         "    ctypes.set_errno(0)",
-        "    if kernel(number, -1, -1, -1, -1, -1, -1) != -1 or ctypes.get_errno() not in (errno.EPERM, errno.ENOSYS):",
+        "    result, refusals = kernel(number, -1, -1, -1, -1, -1, -1), (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP)",
+        "    if result != -1 or ctypes.get_errno() not in refusals:",
         "        passed.append((number, errno.errorcode.get(ctypes.get_errno())))",
         "return str(passed)",
     )
@@ -135,6 +141,79 @@ def test_what_is_answered_as_done_is_not_done():
         )
         == "0"
     )
+
+
+TALKS = """
+import asyncio, concurrent.futures, logging, select, shutil, signal, subprocess, sys, tempfile, threading
+
+async def talk():
+    child = await asyncio.create_subprocess_exec(sys.executable, "-c", "print(5)", stdout=subprocess.PIPE)
+    said, _ = await child.communicate()
+    server = await asyncio.start_unix_server(lambda _, to: (to.write(b"hi"), to.close()), "/tmp/talk")
+    reads, writes = await asyncio.open_unix_connection("/tmp/talk")
+    heard = await reads.read()
+    writes.close()
+    server.close()
+    return said.strip() + heard
+"""
+
+
+def test_threads_processes_events_and_files_work():
+    said = answer(
+        "done, folder = [], tempfile.mkdtemp()",
+        "threads = [threading.Thread(target=done.append, args=(one,)) for one in range(8)]",
+        "for one in threads: one.start()",
+        "for one in threads: one.join()",
+        "with concurrent.futures.ProcessPoolExecutor(2) as pool: done += pool.map(abs, [-9, -8])",
+        "open(folder + '/one', 'w').write('text')",
+        "shutil.copytree(folder, folder + '2')",
+        "subprocess.run(['cp', '-a', folder + '/one', folder + '/two'], check=True)",
+        "os.utime(folder + '/two')",
+        "signal.signal(signal.SIGALRM, lambda *_: done.append(10))",
+        "signal.setitimer(signal.ITIMER_REAL, 0.01)",
+        "signal.pause()",
+        "select.epoll().close()",
+        "logging.basicConfig(filename=folder + '/log')",
+        "return str((sorted(done), asyncio.run(talk()), sorted(os.listdir(folder))))",
+        before=TALKS,
+    )
+    assert said == str(([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], b"5hi", ["log", "one", "two"]))
+
+
+SHARES = """
+import torch, torch.multiprocessing
+
+def doubled(queue, shared):
+    shared += 1
+    queue.put((shared * 2).tolist())
+"""
+
+
+def test_torch_shares_tensors_between_processes():
+    said = answer(
+        "start = torch.multiprocessing.get_context('fork')",
+        "queue, shared = start.Queue(), torch.zeros(2).share_memory_()",
+        "child = start.Process(target=doubled, args=(queue, shared))",
+        "child.start()",
+        "heard = queue.get()",
+        "child.join()",
+        "return str((heard, shared.tolist()))",
+        before=SHARES,
+        torch=True,
+    )
+    assert said == "([2.0, 2.0], [1.0, 1.0])"
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not shutil.which("g++"), reason="torch.compile needs a C++ compiler")
+def test_an_answer_that_torch_compiles_has_full_marks():
+    files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+    files["scores.py"] += b"\n\nbilinear_scores = torch.compile(bilinear_scores)\n"
+    (exercise,) = parts_of("scores.bilinear_scores")
+    policy = GradingPolicy(b"s" * 20)
+    key = live_answer_key(exercise.problem_set, policy, [exercise])
+    (judged,) = judge.judge_problem_set(files, key, open_sandbox(), only=(exercise.id,))
+    assert judged.points == judged.max_points > 0, judged
 
 
 def test_a_filter_that_cannot_be_had_is_none(monkeypatch):
