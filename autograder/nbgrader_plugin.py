@@ -5,6 +5,7 @@ nbgrader_config.py of every course folder, since the first version, imports `con
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from traitlets.config import Config
 
 from .course.folder import Course
 from .gradebook.cells import put_result
-from .gradebook.nbgrader import configure_storage
+from .gradebook.nbgrader import configure_storage, inbound_folder
 from .gradebook.steps import GradesStep, ResultStep
 from .gradebook.sync import GradebookSync
 from .intake import store
@@ -37,7 +38,7 @@ class TrustedResults(ResultStep):
         if refused:
             raise RuntimeError("the submission could not be taken in: nothing is entered") from refused
         check_release(course, names["assignment"])
-        submission = store.take_in(course, names["student"], names["assignment"])
+        submission = store.take_in(course, names["student"], names["assignment"], partial(inbound_folder, course))
         result = result_of(course, submission)
         if result.grader_error:
             raise RuntimeError("the grader failed, not the submission: nothing is entered; run it again")
@@ -81,6 +82,6 @@ def take_in(root: Path, assignment: str, student: str, notebooks: list[str]) -> 
     for name in [student] if student in students else students:  # "*" stands for everybody
         _refused.pop((assignment, name), None)
         try:
-            store.take_in(course, name, assignment)
+            store.take_in(course, name, assignment, partial(inbound_folder, course))
         except Exception as error:
             _refused[assignment, name] = error

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from .answer_key import precomputed
 from .course.folder import Course, InvalidStudentId
@@ -21,6 +22,7 @@ from .judge.cluster import judged
 from .judge.result import Result
 from .judge.task import Task
 from .release.staleness import check_release
+from .sandbox.sight import require_out_of_sight
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,11 @@ def grade(
     A submission that cannot be graded becomes a line that says why, and the class goes on. What has not changed since
     it was graded is left as it is, unless `regrade`. scheduler: of the Dask cluster that judges; None: the threads of
     this process. Raises ReleaseAgain where the released points are not those that the course has now, SettingsError,
-    and NoCluster.
+    NoCluster, and InSight where submissions would see what is private in the course.
     """
     check_release(course, problem_set)
+    if isolation != "none":
+        require_out_of_sight(course.private_places)
     students = course.students(problem_set)
     if regrade:
         for student in students:
@@ -78,12 +82,18 @@ def _taken_in(
         submission = Submission(student=student, problem_set=problem_set, files={}, notebook="")
         outcome: Task | Result | Exception
         try:
-            submission = take_in(course, student, problem_set)
+            submission = take_in(course, student, problem_set, functools.partial(_inbound, course))
             task = task_of(course, submission, isolation)
             outcome = result_on_file(course, submission, task) or task
         except Exception as error:  # one submission never stops the class
             outcome = error
         yield submission, outcome
+
+
+def _inbound(course: Course) -> Path | None:
+    from .gradebook.nbgrader import inbound_folder  # nbgrader takes a second to import, and is seldom needed here
+
+    return inbound_folder(course)
 
 
 def _entered(sync: GradebookSync, log: Log, submission: Submission, result: Result) -> Line:

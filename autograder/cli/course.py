@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ..console import console, plain, remarks_line, show, working
+from ..course import nbgrader_files
 from ..course.folder import Course, check_student_id, lookalike_ids
 from ..course.printable import counted, printable_line
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
@@ -31,7 +32,11 @@ def course_command(function: Callable[..., None]) -> click.Command:
                 raise FileNotFoundError(
                     f"there is no course in {folder}: release a problem set there, or give --course"
                 )
-            function(Course.open(folder), problem_set, **options)
+            course = Course.open(folder)
+            renewed = nbgrader_files.renew(course.root)
+            if renewed:
+                show(renewed)
+            function(course, problem_set, **options)
         except (KeyError, ValueError, FileNotFoundError, RuntimeError) as error:
             text = error.args[0] if isinstance(error, KeyError) and error.args else error
             show(f"{function.__name__} {problem_set}: {text}", style="red")
@@ -93,7 +98,7 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
     from ..pipeline import grade
 
     gc.set_threshold(20_000, 20, 50)  # a full collection would walk through all imported modules
-    isolation = _print_isolation(isolation, scheduler)
+    isolation = _print_isolation(course, isolation, scheduler)
     lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)
     if not lines:
         raise FileNotFoundError(f"nobody has handed in {problem_set} in {course.root}: run submit {problem_set} first")
@@ -106,12 +111,12 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
         raise RuntimeError("some submissions could not be graded: see above, and run grade again")
 
 
-def _print_isolation(wanted: str, scheduler: str | None) -> str:
+def _print_isolation(course: Course, wanted: str, scheduler: str | None) -> str:
     """Print the level of isolation; returns the one to request of the workers."""
     if scheduler:
         console.print(plain(f"isolation: {wanted}, on each worker of {scheduler}; every grade records what it was"))
         return wanted
-    sandbox = open_sandbox(wanted)
+    sandbox = open_sandbox(wanted, private=course.private_places)
     if sandbox.level == "none":
         console.print("[bold red]No isolation: submitted code runs with your rights, and every grade records it.[/]")
     console.print(plain(f"isolation: {sandbox.description}"))

@@ -11,6 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import nbgrader_files
 from .policy import GradingPolicy
 from .settings import SETTINGS_FILE, TEMPLATE, Settings, read_checks, read_settings
 
@@ -25,15 +26,11 @@ LATIN_LOOKALIKES = str.maketrans(
     "\u03b1\u03b5\u03bf\u03c1\u03c4\u03b9\u03ba\u03bd\u03c5\u03c7\u0131",
     "aeopcyxijshdqwkmthbaeoptikvuxi",
 )
-CONFIG = '''"""The course's nbgrader settings: grading goes through the course's own grader."""
-
-from pathlib import Path
-
-from autograder.nbgrader_plugin import configure
-
-c = get_config()  # noqa: F821
-configure(c, Path(__file__).resolve().parent)
-'''
+#: Files and folders of a course that no submission may see.
+PRIVATE = (
+    *(nbgrader_files.SETTINGS, SETTINGS_FILE, "gradebook.db", "log.jsonl", "submitted", "received", "intake", "results"),
+    *("answers", "autograded", "feedback", "source", "reports"),
+)
 
 
 class InvalidStudentId(ValueError):
@@ -48,7 +45,7 @@ class Course:
 
     @classmethod
     def open(cls, folder: str | Path) -> Course:
-        """The course in a folder. Where there is none, its secret, course.toml and nbgrader_config.py are written.
+        """The course in a folder. Where there is none, its secret, its settings and nbgrader's are written.
 
         Raises SettingsError for an invalid course.toml.
         """
@@ -60,9 +57,7 @@ class Course:
             descriptor = os.open(course.secret_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w") as file:
                 file.write(secrets.token_hex(32) + "\n")
-        config = course.root / "nbgrader_config.py"
-        if not config.exists():
-            config.write_text(CONFIG, encoding="utf-8")
+        nbgrader_files.write_missing(course.root)
         return course
 
     @property
@@ -94,6 +89,16 @@ class Course:
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that identify the secret without revealing it."""
         return hashlib.sha256(b"fingerprint " + self.secret).hexdigest()[:8]
+
+    @property
+    def private_places(self) -> tuple[Path, ...]:
+        """What no submission may see, by the course's own settings; SettingsError where these are invalid.
+
+        nbgrader's settings can put the gradebook elsewhere, and name an exchange: see gradebook/nbgrader.py.
+        """
+        settings = self.settings
+        checks = (settings.hidden_checks,) if settings.hidden_checks else ()
+        return (settings.secret_file, *checks, *(self.root / name for name in PRIVATE))
 
     def source(self, problem_set: str) -> Path:
         return self.root / "source" / problem_set

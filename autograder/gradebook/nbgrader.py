@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +13,8 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SAWarning
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -20,6 +22,9 @@ from selfcheck.catalogue import modules_of, problem_sets
 
 from ..course.folder import Course
 from ..course.settings import SettingsError
+from ..sandbox.sight import EXCHANGE, require_out_of_sight
+
+USUAL_EXCHANGE = f"{EXCHANGE}/exchange"
 
 
 def configure_storage(c: Config, root: Path) -> None:
@@ -49,7 +54,8 @@ def configure_storage(c: Config, root: Path) -> None:
 def configuration(course: Course) -> Config:
     """What a course's nbgrader_config.py says, as `nbgrader autograde` reads it; RuntimeError for one that stops.
 
-    Raises SettingsError for a course.toml that is not in order.
+    Raises SettingsError for a course.toml that is not in order, and InSight for a gradebook or an exchange that
+    submissions would see.
     """
     path = course.root / "nbgrader_config.py"
     return _configuration(course.root, path.stat().st_mtime_ns if path.exists() else None, course.settings.late_policy)
@@ -63,9 +69,33 @@ def _configuration(root: Path, written: int | None, policy: str | None) -> Confi
     if written is not None:
         try:
             c.merge(PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config())
-        except Exception as error:  # it is a program
+        except (Exception, SystemExit) as error:  # it is a program
             raise RuntimeError(f"{root / 'nbgrader_config.py'} stops: {type(error).__name__}: {error}") from error
+    require_out_of_sight(_places(c))
     return c
+
+
+def _places(c: Config) -> Iterator[Path]:
+    """Where these settings put the gradebook and nbgrader's exchange, as far as that is in files."""
+    for section in ("Exchange", "ExchangeFactory"):
+        root = c[section].get("root") if section in c else None
+        if isinstance(root, str) and root:  # else nbgrader's usual one, which is hidden
+            yield Path(root).expanduser()
+    with suppress(ArgumentError):  # it is reported where the gradebook is opened
+        address = make_url(str(c.CourseDirectory.get("db_url") or "sqlite://"))
+        if address.drivername.startswith("sqlite") and address.database not in (None, "", ":memory:"):
+            yield Path(str(address.database))
+
+
+def inbound_folder(course: Course) -> Path | None:
+    """Where nbgrader's exchange holds what was handed in to a course; None where its settings do not say."""
+    try:
+        config = configuration(course)
+    except (RuntimeError, ValueError):  # it is reported where results are entered
+        return None
+    roots = [config[name].get("root") for name in ("Exchange", "ExchangeFactory") if name in config]
+    root = next((root for root in roots if isinstance(root, str) and root), USUAL_EXCHANGE)
+    return Path(root).expanduser() / str(config.CourseDirectory.course_id) / "inbound"
 
 
 def gradebook(course: Course) -> Gradebook:

@@ -6,10 +6,11 @@ outside what a student can write holds the digest of the cleaned folder: what st
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -35,7 +36,7 @@ from .archive import (
 from .notebook import rebuild_within_limits
 from .safe_files import NotTaken, reader, remove, walk
 from .submission import Submission
-from .time_stamps import MOST_STAMP_BYTES, stamp_text, stamp_time
+from .time_stamps import MOST_STAMP_BYTES, doubt, stamp_text, stamp_time
 
 MOST_STORED = 2 * MOST_FILES  # files; a cleaned submission has fewer
 MOST_STORED_BYTES = MOST_NOTEBOOK_BYTES + MOST_PACKAGE_BYTES  # of all of them, likewise
@@ -44,11 +45,14 @@ PACKAGE = "attention/"
 
 @dataclass(frozen=True)
 class _Mark:
-    """What is known of a cleaned submission: its digest, the remarks on it, the graded cells of its release."""
+    """What is known of a cleaned submission: its digest, the remarks on it, the graded cells of its release, its time
+    stamp ("" where an earlier version did not write it down).
+    """
 
     digest: str
     remarks: tuple[str, ...]
     cells: list[str] | None
+    stamp: str
 
 
 @dataclass(frozen=True)
@@ -68,14 +72,17 @@ def store(
         return _store(course, student, problem_set, received, when)
 
 
-def take_in(course: Course, student: str, problem_set: str) -> Submission:
+def take_in(
+    course: Course, student: str, problem_set: str, inbound: Callable[[], Path | None] = lambda: None
+) -> Submission:
     """A student's submission, which is cleaned before if it is not clean; the original is then kept in `received`.
 
+    inbound: gives the folder of nbgrader's exchange in which submissions are left; asked where a time is in doubt
     Raises ValueError for a student's id that could be taken for something else.
     """
     check_student_id(student)
     with course_lock(course):  # other graders clean, and so does nbgrader's hook beside them
-        submission = _stored(course, student, problem_set) or _cleaned(course, student, problem_set)
+        submission = _stored(course, student, problem_set, inbound) or _cleaned(course, student, problem_set, inbound)
     twins = (f"the id looks like {twin}'s, who has handed in too" for twin in lookalike_ids(course, student))
     return replace(submission, remarks=(*submission.remarks, *twins))
 
@@ -86,7 +93,7 @@ def is_current(course: Course, submission: Submission) -> bool:
     return (now.digest, now.stamp) == (submission.digest, submission.stamp)
 
 
-def _stored(course: Course, student: str, problem_set: str) -> Submission | None:
+def _stored(course: Course, student: str, problem_set: str, inbound: Callable[[], Path | None]) -> Submission | None:
     """A submission that is clean; None where it has not been cleaned, or somebody has changed it since."""
     mark = _read_mark(course.intake_file(student, problem_set))
     if mark is None:
@@ -94,19 +101,42 @@ def _stored(course: Course, student: str, problem_set: str) -> Submission | None
     stored = _snapshot(course.submitted(student, problem_set))
     if stored.digest != mark.digest:
         return None
+    remarks = mark.remarks
+    if mark.stamp and stored.stamp != mark.stamp:  # the same files came once more, with another time
+        remarks = (*remarks, *_doubts(course, student, problem_set, stored.stamp, inbound))
     if mark.cells not in (None, graded_cells(course, problem_set)):
-        return _put_onto_new_release(course, student, problem_set, mark.remarks)
-    return _submission(student, problem_set, stored, mark.remarks)
+        return _put_onto_new_release(course, student, problem_set, remarks)
+    return _submission(student, problem_set, stored, remarks)
 
 
-def _cleaned(course: Course, student: str, problem_set: str) -> Submission:
+def _cleaned(course: Course, student: str, problem_set: str, inbound: Callable[[], Path | None]) -> Submission:
     folder = course.submitted(student, problem_set)
     received, stamp = read_folder(folder, problem_set), _read_stamp(folder)
+    doubts = _doubts(course, student, problem_set, stamp, inbound)
     keep(course, student, problem_set, folder)
-    return _store(course, student, problem_set, received, stamp_time(stamp))
+    return _store(course, student, problem_set, received, stamp_time(stamp), doubts)
 
 
-def _store(course: Course, student: str, problem_set: str, received: Received, when: datetime | None) -> Submission:
+def _doubts(
+    course: Course, student: str, problem_set: str, stamp: str, inbound: Callable[[], Path | None]
+) -> tuple[str, ...]:
+    """Why the time in a submission's stamp is in doubt, in a line; none where it is not."""
+    path = course.submitted(student, problem_set) / STAMP
+    if not doubt(stamp, path, []):
+        return ()
+    left = inbound()
+    copies = sorted(left.glob(f"{glob.escape(f'{student}+{problem_set}+')}*")) if left else []
+    return tuple(filter(None, [doubt(stamp, path, copies)]))
+
+
+def _store(
+    course: Course,
+    student: str,
+    problem_set: str,
+    received: Received,
+    when: datetime | None,
+    doubts: tuple[str, ...] = (),
+) -> Submission:
     notebook, remarks = rebuild_within_limits(
         _released(course, problem_set), received.notebook, earlier_notebooks(course, problem_set)
     )
@@ -119,7 +149,7 @@ def _store(course: Course, student: str, problem_set: str, received: Received, w
     (folder / f"{problem_set}.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
     (folder / TICKET).write_text(received.ticket or secrets.token_hex(TICKET_BYTES), encoding="utf-8")
     (folder / STAMP).write_text(stamp_text(when or datetime.now(UTC)), encoding="utf-8")
-    return _marked(course, student, problem_set, (*received.remarks, *remarks))
+    return _marked(course, student, problem_set, (*received.remarks, *remarks, *doubts))
 
 
 def _put_onto_new_release(course: Course, student: str, problem_set: str, remarks: tuple[str, ...]) -> Submission:
@@ -137,7 +167,8 @@ def _released(course: Course, problem_set: str) -> dict[str, Any]:
 def _marked(course: Course, student: str, problem_set: str, remarks: tuple[str, ...]) -> Submission:
     """Write down that a folder is clean as it is now; returns the submission in it."""
     stored = _snapshot(course.submitted(student, problem_set))
-    mark = {"digest": stored.digest, "remarks": remarks, "cells": graded_cells(course, problem_set)}
+    cells = graded_cells(course, problem_set)
+    mark = {"digest": stored.digest, "remarks": remarks, "cells": cells, "stamp": stored.stamp}
     path = course.intake_file(student, problem_set)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(mark), encoding="utf-8")
@@ -152,11 +183,11 @@ def _read_mark(path: Path) -> _Mark | None:
         return None
     if not isinstance(tree, dict):
         return None
-    digest, remarks = tree.get("digest"), tree.get("remarks")
-    if not isinstance(digest, str) or not isinstance(remarks, list):
+    digest, remarks, stamp = tree.get("digest"), tree.get("remarks"), tree.get("stamp", "")
+    if not isinstance(digest, str) or not isinstance(remarks, list) or not isinstance(stamp, str):
         return None
     sound = all(isinstance(text, str) for text in remarks)
-    return _Mark(digest, tuple(remarks), tree.get("cells")) if sound else None
+    return _Mark(digest, tuple(remarks), tree.get("cells"), stamp) if sound else None
 
 
 def _submission(student: str, problem_set: str, stored: _Snapshot, remarks: tuple[str, ...]) -> Submission:

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..course.paths import ROOT
-from . import seccomp, self_test, staging
+from . import seccomp, self_test, sight, staging
 from .self_test import INSIDE
 
 NOBODY = 65534
 LEVELS = ("bubblewrap", "none")
 CHOICES = ("bubblewrap", "auto", "none")  # of an instructor; "auto" is the best level there is
 MOUNTS = "/mnt"  # is everywhere and nobody needs it: the interpreter is mounted below it
-EXCHANGE = "/usr/local/share/nbgrader"  # nbgrader's usual exchange
-OURS = tuple(str(ROOT / name) for name in ("solutions", "autograder", "tests", ".git"))
 TMP_BYTES = 64 * 2**20
 SELF_TEST_SECONDS = 60.0  # by the clock
 #: Memory in pieces of 2 MiB, for the fork server: forking it takes a third of the time.
 HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+#: For torch.compile: headers compiled beforehand are larger than a file may be, and code for vectors takes all the time
+#: of a submission to compile.
+COMPILER = {
+    "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+    "TORCHINDUCTOR_VEC_ISA_OK": "0",
+    "TORCHINDUCTOR_COMPILE_THREADS": "1",
+}
 HUGE_PAGES_SETTING = "/sys/kernel/mm/transparent_hugepage"  # where malloc looks whether there are any
+#: What the self-test found, by the private places that it looked for.
+_tried: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
 
 
 class SandboxUnavailable(RuntimeError):
@@ -68,16 +72,20 @@ class Sandbox:
                 yield isolated
 
 
-def open_sandbox(wanted: str = "bubblewrap", pool: object | None = None) -> Sandbox:
+def open_sandbox(
+    wanted: str = "bubblewrap", pool: object | None = None, private: Sequence[str | os.PathLike[str]] = ()
+) -> Sandbox:
     """A sandbox of one of CHOICES, tried once in this process.
 
-    Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused.
+    private: files and folders that must not be seen inside
+    Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused, and InSight for what it would show.
     """
     if wanted == "none":
         return Sandbox("none")
     if wanted not in CHOICES:
         raise ValueError(f"isolation must be {', '.join(CHOICES[:-1])} or {CHOICES[-1]}, got {wanted!r}")
-    trouble, lacks = _run_self_test()
+    sight.require_out_of_sight(private)
+    trouble, lacks = _self_test_of(tuple(str(place) for place in private))
     if not trouble:
         return Sandbox("bubblewrap", lacks, pool)
     if wanted == "auto":
@@ -90,9 +98,15 @@ def open_sandbox(wanted: str = "bubblewrap", pool: object | None = None) -> Sand
     )
 
 
-@functools.cache
-def _run_self_test() -> tuple[str, tuple[str, ...]]:
-    """Why bubblewrap cannot be used here, or "", and which of the optional properties it lacks."""
+def _self_test_of(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Why bubblewrap cannot be used here, or "", and which of the optional properties it lacks: tried once."""
+    if private not in _tried:
+        _tried[private] = _run_self_test((*sight.OURS, *private))
+        _tried.setdefault((), _tried[private])
+    return _tried[private]
+
+
+def _run_self_test(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     if sys.platform != "linux":
         return f"it needs Linux, this is {sys.platform}", ()
     if not shutil.which("bwrap"):
@@ -102,7 +116,7 @@ def _run_self_test() -> tuple[str, tuple[str, ...]]:
         staging.stage_programs(stage)
         staging.let_everybody_read(stage)
         try:
-            with _filtered_command(stage, staging.command("self_test")) as (command, descriptors):
+            with _filtered_command(stage, staging.command("self_test", *private)) as (command, descriptors):
                 done = subprocess.run(
                     command,
                     capture_output=True,
@@ -119,7 +133,8 @@ def _run_self_test() -> tuple[str, tuple[str, ...]]:
         return (done.stderr.strip() or "it printed nothing")[-500:], ()
     lacks = tuple(name for name, holds in properties.items() if not holds)
     failed = [name for name in lacks if name not in self_test.OPTIONAL]
-    return (f"sandbox self-test failed: {', '.join(failed)}" if failed else ""), lacks
+    advice = "".join(f"\n{self_test.ADVICE[name]}" for name in failed if name in self_test.ADVICE)
+    return (f"sandbox self-test failed: {', '.join(failed)}{advice}" if failed else ""), lacks
 
 
 @contextmanager
@@ -143,15 +158,15 @@ def fork_server_command(stage: Path, program: list[str]) -> list[str]:
 
 def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates: bool = False) -> list[str]:
     """A bubblewrap command line; isolates: for a program that makes namespaces within its own."""
-    python_folders = _python_folders()
-    hidden = [folder for folder in python_folders if os.geteuid() == 0 and not _is_open_to_all(folder)]
-    seen_as = {folder: f"{MOUNTS}/python{number}" for number, folder in enumerate(hidden)}
+    arrangement = sight.arrangement()
+    hidden = [source for _, source in arrangement if source and os.geteuid() == 0 and not _is_open_to_all(source)]
+    seen_as = {source: f"{MOUNTS}/python{number}" for number, source in enumerate(dict.fromkeys(hidden))}
     command = [
         "bwrap",
         *("--unshare-all", "--die-with-parent", "--new-session", "--clearenv"),
         "--as-pid-1",  # what runs there cannot end it, nor read the environment that bubblewrap itself was started in
         *more,
-        *("--ro-bind", "/usr", "/usr"),
+        *("--ro-bind", sight.SYSTEM, sight.SYSTEM),
     ]
     for link in ("/bin", "/lib", "/lib64", "/lib32"):
         if os.path.islink(link):
@@ -165,16 +180,12 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
     for scratch in ("/tmp", "/dev/shm"):
         command += ["--size", str(TMP_BYTES), "--tmpfs", scratch]
     # After the scratch folders: the interpreter, or the stage, may itself lie below /tmp.
-    for folder in python_folders:
-        command += ["--ro-bind", seen_as.get(folder, folder), folder]
+    for place, source in arrangement:
+        command += ["--ro-bind", seen_as.get(source, source), place] if source else ["--tmpfs", place]
     command += ["--ro-bind", str(stage), INSIDE]
-    # Other people's submissions, and this repository where it lies below what is shown: pip puts it beside packages.
-    shown = ["/usr", *python_folders]
-    empty = [place for place in (EXCHANGE, *OURS) if os.path.isdir(place) and _is_below(place, shown)]
-    for place in empty:
-        command += ["--tmpfs", place]
+    command += ["--tmpfs", "/dev/pts"]  # terminals, of which the machine has a number
     # In memory without a limit, or kept from one worker of a fork server to the next.
-    for made in (*empty, "/", "/dev", "/dev/pts"):
+    for made in (*(place for place, source in arrangement if not source), "/", "/dev", "/dev/pts"):
         command += ["--remount-ro", made]
     if not isolates:
         command += ["--remount-ro", "/proc"]  # some settings of its own namespaces it could write
@@ -182,6 +193,7 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
     if isolates:
         environment |= HUGE_PAGES
     environment |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    environment |= COMPILER
     for name, value in environment.items():
         command += ["--setenv", name, value]
     command += ["--chdir", "/tmp", *program]
@@ -191,39 +203,22 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
 def _as_nobody(command: list[str], seen_as: dict[str, str]) -> list[str]:
     """The command line that gives up root first: bubblewrap never runs as root.
 
-    seen_as: folders that only root can reach, and the places where they are bound before that, in a mount namespace
-    of the command's own
+    seen_as: files and folders that only root can reach, and the places where they are bound before that, in a mount
+        namespace of the command's own
     """
     drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs", *command]
     if not seen_as:
         return drop
     steps = [f"mount -t tmpfs -o mode=755 none {MOUNTS}"]
-    for folder, place in seen_as.items():
-        steps.append(f"mkdir {place} && mount --bind {shlex.quote(folder)} {place}")
+    for source, place in seen_as.items():
+        make = "mkdir" if os.path.isdir(source) else "touch"
+        steps.append(f"{make} {place} && mount --bind {shlex.quote(source)} {place}")
     script = " && ".join(steps) + ' && exec "$@"'
     return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", *drop]
 
 
-def _python_folders() -> list[str]:
-    """The interpreter's own folders outside /usr: its base, its virtual environment."""
-    wanted = [
-        sys.base_prefix,
-        sys.prefix,
-        sysconfig.get_paths()["purelib"],
-        os.path.dirname(os.path.realpath(sys.executable)),
-    ]
-    folders: list[str] = []
-    for folder in map(os.path.realpath, wanted):
-        if not _is_below(folder, ["/usr", *folders]):
-            folders.append(folder)
-    return folders
-
-
-def _is_below(place: str, folders: list[str]) -> bool:
-    return any(Path(place).is_relative_to(folder) for folder in folders)
-
-
-def _is_open_to_all(folder: str) -> bool:
-    """Whether any user can reach and read a folder."""
-    path = Path(folder)
-    return all(place.stat().st_mode & 0o001 for place in (path, *path.parents)) and bool(path.stat().st_mode & 0o004)
+def _is_open_to_all(place: str) -> bool:
+    """Whether any user can reach and read a file or folder."""
+    path = Path(place)
+    folders = (path, *path.parents) if path.is_dir() else path.parents
+    return all(folder.stat().st_mode & 0o001 for folder in folders) and bool(path.stat().st_mode & 0o004)

@@ -36,6 +36,7 @@ from . import linux, runner, self_test, worker
 MESSAGE_BYTES = 1 << 16
 PACKAGE = f"{self_test.INSIDE}/work"  # where a worker mounts the learner's package
 SCRATCH_BYTES = 64 * 2**20
+SCRATCH_INODES = 8192  # files, folders and links: each is the kernel's memory, a kilobyte or more
 SCRATCH = ("/tmp", "/dev/shm")
 SAFE = linux.NO_SETUID | linux.NO_DEVICES
 NO_FILTER = b"none"
@@ -169,7 +170,7 @@ def _mount_scratch(files: dict[str, str]) -> None:
     linux.mount("proc", "/proc", linux.READ_ONLY | SAFE | linux.NO_PROGRAMS)
     for place in (*SCRATCH, PACKAGE):
         with kept_mounts_below(place):
-            linux.mount("tmpfs", place, SAFE, f"size={SCRATCH_BYTES},mode=1777")
+            linux.mount("tmpfs", place, SAFE, f"size={SCRATCH_BYTES},nr_inodes={SCRATCH_INODES},mode=1777")
     os.chdir("/tmp")  # the one that is there now
     os.mkdir(f"{PACKAGE}/attention")
     for name, data in files.items():
@@ -183,9 +184,15 @@ def kept_mounts_below(place: str) -> Iterator[None]:
     """Have what is mounted below a folder stand there again after it is covered: the interpreter may lie there."""
     with open("/proc/self/mountinfo", encoding="utf-8") as lines:
         mounted = [line.split()[4].replace("\\040", " ") for line in lines]
-    kept = {path: os.open(path, os.O_PATH) for path in mounted if path.startswith(f"{place}/")}
+    below = [path for path in dict.fromkeys(mounted) if path.startswith(f"{place}/")]
+    outermost = [path for path in below if not any(path.startswith(f"{other}/") for other in below)]
+    kept = {path: os.open(path, os.O_PATH) for path in outermost}
     yield
     for path, descriptor in kept.items():
-        os.makedirs(path)
+        if os.path.isdir(f"/proc/self/fd/{descriptor}"):
+            os.makedirs(path)
+        else:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
         linux.bind(f"/proc/self/fd/{descriptor}", path)
         os.close(descriptor)

@@ -102,9 +102,9 @@ class ForkServer:
             finally:
                 group.remove()
         if used is None:
-            return Used(complete=False)
+            return Used(complete=False, watched=True)
         # Without the filter a process can have its children's usage thrown away.
-        return Used(used.processor_seconds, used.peak_mib, used.complete and self._has_filter)
+        return Used(used.processor_seconds, used.peak_mib, used.complete and self._has_filter, watched=True)
 
     def close(self) -> None:
         """End it, and every worker of it."""

@@ -18,6 +18,8 @@ from . import linux
 
 FILE_BYTES = 16 * 2**20  # that one file may hold
 OPEN_FILES = 64
+#: Bytes of message queues; signals that wait, and timers: the kernel keeps a piece of memory for each.
+OF_LINUX = {"RLIMIT_MSGQUEUE": 0, "RLIMIT_SIGPENDING": 256}
 
 
 def answer_one(exercise: dict[str, Any], limits: dict[str, Any], answers: int, package_parent: str) -> None:
@@ -76,6 +78,7 @@ def _set_resource_limits(limits: dict[str, Any]) -> None:
         (resource.RLIMIT_FSIZE, FILE_BYTES),
         (resource.RLIMIT_NOFILE, OPEN_FILES),
         (resource.RLIMIT_CORE, 0),
+        *((getattr(resource, name), most) for name, most in OF_LINUX.items() if hasattr(resource, name)),
     ):
         resource.setrlimit(kind, (most, most))
 

@@ -1,40 +1,54 @@
-"""Which system calls a submission may not make: seccomp filters, made by libseccomp.
+"""The filters of system calls, made by libseccomp: what a submission may ask of the kernel, by system_calls.py.
 
-What attention needs of a kernel is memory, files and time. What is refused here is what reaches other processes, other
-namespaces or the kernel itself: the calls behind most ways out of a container.
+Of many arguments the kernel reads the lower half alone, and a filter sees the whole. So a value that is let pass is
+named whole, and one that is named nowhere is refused.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import fcntl
 import functools
 import os
 import signal
+import socket
 import tempfile
+import termios
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
-#: Refused with EPERM, by what they reach.
-REFUSED = {
-    "other processes": "ptrace process_vm_readv process_vm_writev process_madvise kcmp pidfd_open pidfd_getfd",
-    "namespaces and mounts": "unshare setns mount umount umount2 pivot_root move_mount mount_setattr open_tree fsopen "
-    "fsconfig fsmount fspick chroot",
-    "keys": "add_key keyctl request_key",
-    "the kernel's own machines": "io_uring_setup io_uring_enter io_uring_register bpf perf_event_open userfaultfd "
-    "fanotify_init seccomp",
-    "files beside their paths": "name_to_handle_at open_by_handle_at",
-    "locks that other sandboxes see": "flock",
-    "memory's place": "mbind migrate_pages move_pages set_mempolicy",
-    "who opens which file": "inotify_init inotify_init1 inotify_add_watch mincore",
-    "memory that is nobody's": "memfd_create memfd_secret shmget",
-    "the machine": "syslog personality init_module finit_module delete_module kexec_load kexec_file_load reboot swapon "
-    "swapoff quotactl quotactl_fd acct settimeofday clock_settime adjtimex clock_adjtime lookup_dcookie",
-}
-NEW_USER_NAMESPACE, THREAD = 0x10000000, 0x00010000  # CLONE_NEWUSER, CLONE_THREAD
-UNIX_SOCKETS = 1  # AF_UNIX
-#: Locks and notices that other sandboxes see; of the numbers, F_OFD_SETLK and F_OFD_SETLKW.
-LOCKS = (fcntl.F_SETLK, fcntl.F_SETLKW, fcntl.F_SETLEASE, fcntl.F_NOTIFY, 37, 38)
+from . import system_calls
+
+NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS and its like, of clone
+THREAD = 0x00010000  # CLONE_THREAD
+F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW = 36, 37, 38
+#: Commands of fcntl on a descriptor itself; those for locks are answered as done (see system_calls.DONE).
+DESCRIPTOR_COMMANDS = (
+    *(fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL, fcntl.F_SETFL),
+    *(fcntl.F_GETLK, F_OFD_GETLK, fcntl.F_GETOWN, 1032),  # the last: F_GETPIPE_SZ
+)
+LOCK_COMMANDS = (fcntl.F_SETLK, fcntl.F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW)
+REFUSED_COMMANDS = (fcntl.F_SETLEASE, fcntl.F_GETLEASE, fcntl.F_NOTIFY, fcntl.F_SETOWN, fcntl.F_SETSIG, 1031)
+#: Requests of ioctl: whether it is a terminal, how much there is to read, blocking or not, open after exec or not.
+REQUESTS = (
+    *(termios.TCGETS, 0x802C542A, termios.TIOCGWINSZ, termios.TIOCGPGRP),  # the second: TCGETS2
+    *(termios.FIONREAD, termios.TIOCOUTQ, termios.FIONBIO, termios.FIOCLEX, termios.FIONCLEX),
+)
+#: Options of prctl: its name, its end, its parent's end, its own rights, what its memory is called.
+OPTIONS = (
+    *(1, 2, 3, 4, 15, 16, 21, 22, 23, 29, 30, 36, 37, 38, 39, 40, 41, 42),  # PR_SET_PDEATHSIG … PR_GET_THP_DISABLE
+    *(0x53564D41, 0x59616D61),  # PR_SET_VMA, PR_SET_PTRACER
+)
+#: Options of a local socket; sizes of buffers are answered as done: they are the kernel's memory.
+SOCKET_OPTIONS = (
+    *(socket.SO_REUSEADDR, socket.SO_KEEPALIVE, socket.SO_LINGER, socket.SO_REUSEPORT, socket.SO_PASSCRED),
+    *(socket.SO_RCVTIMEO, socket.SO_SNDTIMEO, 66, 67),  # the last: these with 64 bits
+)
+BUFFER_OPTIONS = (socket.SO_SNDBUF, socket.SO_RCVBUF)
+SIGNALS = 64
+
+Rule = tuple[Any, str, tuple[Any, ...]]  # action, name of the call, conditions on its arguments
 
 
 @functools.cache
@@ -43,22 +57,10 @@ def program() -> bytes | None:
     seccomp = _libseccomp()
     if seccomp is None:
         return None
-    rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
-    refuse = seccomp.ERRNO(errno.EPERM)
-    for name in " ".join(REFUSED.values()).split():
-        _add(rules, refuse, name)
-    # The flags of clone3 lie in memory, where a filter cannot look: C libraries then fall back to clone.
-    _add(rules, seccomp.ERRNO(errno.ENOSYS), "clone3")
-    new_user = seccomp.Arg(0, seccomp.MASKED_EQ, NEW_USER_NAMESPACE, NEW_USER_NAMESPACE)
-    _add(rules, refuse, "clone", new_user)
-    _add(rules, seccomp.ERRNO(errno.EACCES), "socket", seccomp.Arg(0, seccomp.NE, UNIX_SOCKETS))
-    _add(rules, refuse, "prlimit64", seccomp.Arg(0, seccomp.NE, 0))  # limits of other processes
-    # Taken as done, and not done: a process that ignores how its children end has their times thrown away.
-    for name in ("rt_sigaction", "sigaction", "signal"):
-        ends = seccomp.Arg(0, seccomp.EQ, signal.SIGCHLD)
-        _add(rules, seccomp.ERRNO(0), name, ends, seccomp.Arg(1, seccomp.NE, 0))
-    for command in LOCKS:
-        _add(rules, refuse, "fcntl", seccomp.Arg(1, seccomp.EQ, command))
+    rules = seccomp.SyscallFilter(defaction=seccomp.ERRNO(errno.ENOSYS))
+    for action, name, conditions in (*_whole_calls(seccomp), *_parts_of_calls(seccomp)):
+        with suppress(OSError, ValueError):  # this processor, or this libseccomp, does not know the call
+            rules.add_rule(action, name, *conditions)
     return _bytes_of(rules)
 
 
@@ -70,10 +72,60 @@ def no_processes() -> bytes:
         return b""
     rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
     refuse = seccomp.ERRNO(errno.EAGAIN)
-    for name in ("fork", "vfork"):
-        _add(rules, refuse, name)
-    _add(rules, refuse, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, THREAD, 0))
+    for name, *conditions in (("fork",), ("vfork",), ("clone", seccomp.Arg(0, seccomp.MASKED_EQ, THREAD, 0))):
+        with suppress(OSError, ValueError):
+            rules.add_rule(refuse, name, *conditions)
     return _bytes_of(rules)
+
+
+def _whole_calls(seccomp: Any) -> Iterator[Rule]:
+    """What becomes of calls whatever their arguments."""
+    for action, groups in (
+        (seccomp.ALLOW, system_calls.ALLOWED),
+        (seccomp.ERRNO(0), system_calls.DONE),
+        (seccomp.ERRNO(errno.EOPNOTSUPP), {"attributes": system_calls.ATTRIBUTES}),
+        (seccomp.ERRNO(errno.EPERM), system_calls.REFUSED),
+    ):
+        for name in " ".join(groups.values()).split():
+            yield action, name, ()
+
+
+def _parts_of_calls(seccomp: Any) -> Iterator[Rule]:
+    """What becomes of calls with some arguments; with others they are refused."""
+    allow, done, refuse = seccomp.ALLOW, seccomp.ERRNO(0), seccomp.ERRNO(errno.EPERM)
+
+    def equal(argument: int, value: int) -> Any:
+        return seccomp.Arg(argument, seccomp.EQ, value)
+
+    def other(argument: int, value: int) -> Any:
+        return seccomp.Arg(argument, seccomp.NE, value)
+
+    yield allow, "clone", (seccomp.Arg(0, seccomp.MASKED_EQ, NEW_NAMESPACES, 0),)
+    yield refuse, "clone", (seccomp.Arg(0, seccomp.MASKED_EQ, 0x10000000, 0x10000000),)  # CLONE_NEWUSER
+    for name in ("socket", "socketpair"):
+        yield allow, name, (equal(0, socket.AF_UNIX),)
+        yield seccomp.ERRNO(errno.EACCES), name, (other(0, socket.AF_UNIX),)
+    for option in SOCKET_OPTIONS:
+        yield allow, "setsockopt", (equal(1, socket.SOL_SOCKET), equal(2, option))
+    for option in BUFFER_OPTIONS:
+        yield done, "setsockopt", (equal(1, socket.SOL_SOCKET), equal(2, option))
+    yield allow, "prlimit64", (equal(0, 0),)
+    yield refuse, "prlimit64", (other(0, 0),)  # limits of other processes
+    for name in ("preadv2", "pwritev2"):  # a flag asks whether something lies in memory
+        yield allow, name, (equal(5, 0),)
+        yield seccomp.ERRNO(errno.EOPNOTSUPP), name, (other(5, 0),)
+    for action, commands in ((allow, DESCRIPTOR_COMMANDS), (done, LOCK_COMMANDS), (refuse, REFUSED_COMMANDS)):
+        for command in commands:
+            yield action, "fcntl", (equal(1, command),)
+    for request in REQUESTS:
+        yield allow, "ioctl", (equal(1, request),)
+    for option in OPTIONS:
+        yield allow, "prctl", (equal(0, option),)
+    # A process that ignores how its children end has their times thrown away: taken as done, and not done.
+    for number in range(1, SIGNALS + 1):
+        changes = () if number != signal.SIGCHLD else (equal(1, 0),)
+        yield allow, "rt_sigaction", (equal(0, number), *changes)
+    yield done, "rt_sigaction", (equal(0, signal.SIGCHLD), other(1, 0))
 
 
 def _libseccomp() -> Any:
@@ -90,11 +142,6 @@ def _bytes_of(rules: Any) -> bytes:
         rules.export_bpf(file)
         file.seek(0)
         return file.read()
-
-
-def _add(rules: Any, action: Any, name: str, *conditions: Any) -> None:
-    with contextlib.suppress(OSError, ValueError):  # this processor, or this libseccomp, does not know the call
-        rules.add_rule(action, name, *conditions)
 
 
 def as_descriptor(data: bytes) -> int:

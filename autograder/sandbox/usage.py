@@ -11,6 +11,8 @@ from typing import Any
 import psutil
 
 MIB = 2**20
+SCRATCH = ("/tmp", "/dev/shm")  # inside a sandbox
+INODE_BYTES = 1200  # of the kernel's memory for a file, folder or link, with its name
 ROUNDING = 0.1  # seconds that the times of several processes, each rounded, may come to more than their sum
 
 
@@ -22,11 +24,14 @@ class Used:
     peak_mib: memory of its largest process at its largest, libraries that it shares with others included; or of all its
         processes together at one of the looks, five in a second, where that was more
     complete: whether no process could keep its times out of the sum; if not, they are the least that it used
+    watched: whether its memory was looked at from outside, where no cgroup held it: what the kernel keeps on its
+        behalf, such as what lies in sockets, is not in it then
     """
 
     processor_seconds: float = 0.0
     peak_mib: float = 0.0
     complete: bool = True
+    watched: bool = False
 
     def __add__(self, other: Used) -> Used:
         """What was used one after the other."""
@@ -34,6 +39,7 @@ class Used:
             self.processor_seconds + other.processor_seconds,
             max(self.peak_mib, other.peak_mib),
             self.complete and other.complete,
+            self.watched or other.watched,
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -42,6 +48,7 @@ class Used:
             "processor_seconds": round(self.processor_seconds, 2),
             "peak_mib": round(self.peak_mib),
             "complete": self.complete,
+            "memory": "watched" if self.watched else "cgroup",
         }
 
 
@@ -62,14 +69,18 @@ class UsageWatch:
         with suppress(psutil.Error):
             first = psutil.Process(pid)
             generation = {first.pid: 0}
+            latest = pid
             for process in [first, *first.children(recursive=True)]:  # parents stand before their children
                 with suppress(psutil.Error), process.oneshot():
                     bytes_, times = _memory_of(process), process.cpu_times()
                     in_all += bytes_
+                    latest = process.pid
                     level = generation.setdefault(process.pid, generation.get(process.ppid(), own_generations - 1) + 1)
                     if level >= own_generations:
                         of_submission += bytes_
                         self._seconds[process] = times.user + times.system
+            in_files = _memory_of_scratch_folders(latest)
+            in_all, of_submission = in_all + in_files, of_submission + in_files
         self._peak = max(self._peak, of_submission)
         return in_all
 
@@ -79,6 +90,7 @@ class UsageWatch:
             max(used.processor_seconds, sum(self._seconds.values())),
             max(used.peak_mib, self._peak / MIB),
             used.complete,
+            used.watched,
         )
 
 
@@ -101,13 +113,26 @@ def _memory_of_thread(folder: str) -> int:
 
 
 def _shared_by(folder: str) -> int:
-    """Bytes of memory that a process could share with others and that is no file's; 0 where the kernel does not say.
+    """Bytes of memory that a process could share with others and that is no file's, and of its page tables.
 
-    folder: in /proc, that of the process or of one of its threads
+    folder: in /proc, that of the process or of one of its threads; 0 where the kernel does not say
     """
     with suppress(OSError), open(f"{folder}/status", encoding="ascii", errors="replace") as lines:
-        return next((1024 * int(line.split()[1]) for line in lines if line.startswith("RssShmem:")), 0)
+        return sum(1024 * int(line.split()[1]) for line in lines if line.startswith(("RssShmem:", "VmPTE:")))
     return 0
+
+
+def _memory_of_scratch_folders(pid: int) -> int:
+    """Bytes that a sandbox's files in memory take, its folders and links included; 0 where it has the machine's own."""
+    total = 0
+    with suppress(OSError):
+        if os.path.samestat(os.stat(f"/proc/{pid}/root"), os.stat("/")):
+            return 0
+        for place in SCRATCH:
+            status = os.statvfs(f"/proc/{pid}/root{place}")
+            total += (status.f_blocks - status.f_bfree) * status.f_frsize
+            total += (status.f_files - status.f_ffree) * INODE_BYTES
+    return total
 
 
 @dataclass

@@ -30,7 +30,7 @@ class WorkerHandle:
         memory_bytes: the most that all processes together may use; None where the kernel sees to that, or nobody
         """
         self.requests, self.answers, self.preamble = requests, answers, preamble
-        self.used = Used(complete=False)
+        self.used = Used(complete=False, watched=True)
         self.watch = UsageWatch()
         self._own_generations, self._find_pid, self._memory_bytes = own_generations, find_pid, memory_bytes
 

@@ -168,4 +168,4 @@ def _wait_for(process: subprocess.Popen[bytes]) -> Used:
         if pid == 0:
             time.sleep(0.002)
     process.wait()
-    return Used(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, not killed)
+    return Used(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, not killed, watched=True)

@@ -112,10 +112,10 @@ def test_no_file_outlives_its_worker(sandbox):
 HIDES = """
 import sys
 from autograder.judge import protocol
-from autograder.sandbox import bubblewrap
+from autograder.sandbox import bubblewrap, sight
 from tests.attacks.test_workers import LISTS, SHOWN, ask
 
-bubblewrap.EXCHANGE, bubblewrap.OURS = "/usr/share", ("/usr/include", "/usr/bin/none")
+sight.EXCHANGE, sight.OURS = "/usr/share", ("/usr/include", "/usr/bin/none")
 print(ask(bubblewrap.open_sandbox(), LISTS, protocol.Request("masks.causal_mask", SHOWN))[0]["value"]["value"])
 """
 LISTS = """

@@ -15,7 +15,7 @@ def test_a_submission_that_could_not_be_cleaned_is_refused_and_the_next_one_is_n
         course.submitted(student, "ps1").mkdir(parents=True)
     cleaned = []
 
-    def take_in(course, student, problem_set):
+    def take_in(course, student, problem_set, _):
         if student == "ada":
             raise OSError("disk full")
         cleaned.append(student)

@@ -1,5 +1,7 @@
 """What a submission used is counted outside its reach: it can neither hide its time nor make some up."""
 
+import errno
+
 import pytest
 
 from autograder.build.stubs import given_files
@@ -7,7 +9,7 @@ from autograder.course.paths import REFERENCE
 from autograder.judge import limits, protocol
 from autograder.sandbox.bubblewrap import open_sandbox
 from autograder.sandbox.usage import Tally, Used
-from autograder.sandbox.worker_pool import WorkerPool
+from autograder.sandbox.worker_pool import WorkerPool, default_pool
 from selfcheck.plan import call
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
@@ -218,9 +220,10 @@ def causal_mask(n):
 
 
 def test_workers_add_up_and_the_largest_memory_counts():
-    both = Used(1.5, 200.0) + Used(0.25, 300.0, complete=False)
-    assert both == Used(1.75, 300.0, complete=False)
-    assert both.as_json() == {"processor_seconds": 1.75, "peak_mib": 300, "complete": False}
+    both = Used(1.5, 200.0) + Used(0.25, 300.0, complete=False, watched=True)
+    assert both == Used(1.75, 300.0, complete=False, watched=True)
+    assert both.as_json() == {"processor_seconds": 1.75, "peak_mib": 300, "complete": False, "memory": "watched"}
+    assert Used(1.5, 200.0).as_json()["memory"] == "cgroup"
 
 
 @pytest.mark.parametrize("said", [5.0, float("inf"), float("nan"), -1.0, "1", True, None])
@@ -235,3 +238,45 @@ def test_seconds_of_an_exercise_that_is_asked_twice_add_up():
     tally.add(Used(1.0), [("masks.causal_mask", 0.25), ("masks.padding_mask", 0.5)])
     tally.add(Used(1.0), [("masks.causal_mask", 0.5)])
     assert tally.seconds == {"masks.causal_mask": 0.75, "masks.padding_mask": 0.5}
+
+
+#: Names for one file, as many as there may be; each takes a kilobyte of the kernel's memory and none of a process.
+LINKS = """
+def causal_mask(n):
+    open("/dev/shm/file", "w").close()
+    made = 0
+    try:
+        while made < MOST:
+            os.link("/dev/shm/file", f"/dev/shm/{made}")
+            made += 1
+    except OSError as error:
+        return f"{made} {error.errno}"
+    time.sleep(1e6)
+"""
+
+
+def test_files_in_memory_are_of_a_limited_number(sandbox):
+    if not default_pool().is_fork_server_available(sandbox):
+        pytest.skip("no namespaces within namespaces here: files are counted as memory instead")
+    _, answer = used(sandbox, LINKS.replace("MOST", "10**6"), together=False)
+    made, reason = answer["value"]["value"].split()
+    assert 1000 < int(made) < 20_000 and int(reason) == errno.ENOSPC
+
+
+def test_files_in_memory_are_counted_where_their_number_has_no_limit(monkeypatch):
+    monkeypatch.setattr(limits, "MEMORY_BYTES", 2**28)
+    with WorkerPool(forks=False) as pool:
+        tally, answer = used(open_sandbox(pool=pool), LINKS.replace("MOST", "300_000"), together=False)
+    assert "too much memory" in answer["error"]["text"]
+    assert tally.used.peak_mib >= 128 and tally.used.watched, "a process of it uses a tenth of that"
+
+
+def test_signals_that_wait_are_of_a_limited_number(sandbox):
+    body = """
+def causal_mask(n):
+    library, made, timer = ctypes.CDLL(None), 0, ctypes.c_void_p()
+    while made < 10_000 and library.timer_create(1, None, ctypes.byref(timer)) == 0:
+        made += 1
+    return made
+"""
+    assert 0 < int(used(sandbox, body, together=False)[1]["value"]["value"]) <= 256

@@ -9,14 +9,23 @@ import os
 
 
 def _reached():
-    for path in ("/usr/bin/env", os.__file__, "/sandbox/code/start.py"):
-        with open(path, "rb") as file:
-            for lock in (
-                lambda file=file: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB),
-                lambda file=file: fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB),
-            ):
+    for path in ("/usr/bin/env", os.__file__):
+        with open(path, "rb") as first, open(path, "rb") as second:
+            try:
+                fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.lockf(first, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            with open("/proc/locks") as lines:
+                if any(f" {os.getpid()} " in line for line in lines):
+                    return True
+            try:
+                fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)  # nobody holds it: it was only said
+            except OSError:
+                return True
+            for command in (fcntl.F_SETLEASE, fcntl.F_NOTIFY):
                 try:
-                    lock()
+                    fcntl.fcntl(first, command, fcntl.F_RDLCK)
                     return True
                 except OSError:
                     pass
