@@ -11,6 +11,7 @@ from .scheduling import Groups
 
 pytest_plugins = ["tests.records.plugin"]
 
+WITH_COURSES, COURSE_SECONDS = ("attacks", "autograder"), 1800
 ALONE = [
     "--no-sandbox",
     "--disable-gpu",
@@ -25,6 +26,13 @@ ALONE = [
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     return Groups(config, log)
+
+
+def pytest_collection_modifyitems(items):
+    """Whichever test of a course comes first makes the course: two minutes, and many more on a busy machine."""
+    for item in items:
+        if item.path.parent.name in WITH_COURSES and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(COURSE_SECONDS))
 
 
 @pytest.fixture(scope="module")
