@@ -2,7 +2,7 @@
 # about = "answers what is shown rightly, and tells the others' inputs by the way in which it fails for them"
 # module = "worked_example"
 # base = "reference"
-# deserves = { "worked_example.softmax" = 3 }
+# deserves = { "worked_example.softmax" = 3, "worked_example.self_attention" = 7 }
 # ///
 
 SHOWN = 21  # calls of the visible checks; of the others that come in a process of their own the first are answered too
