@@ -74,9 +74,14 @@ def live_answer_key(problem_set: str, policy: GradingPolicy, exercises: Iterable
 
 
 def hidden_draws(exercise: Exercise, policy: GradingPolicy) -> list[tuple[Check, int, bool]]:
-    """The draws that only the grader makes, several of each check: check, seed, whether it may name a misconception."""
+    """The draws that only the grader makes, several of each check: check, seed, whether it may name a misconception.
+
+    The last are those of checks that are measured from outside besides.
+    """
     checks = visible_checks(exercise) + hidden_checks(exercise, policy.extra)
-    return [(check, seed_of(policy.secret, check, draw), draw == 0) for check in checks for draw in range(DRAWS)]
+    drawn = [(check, seed_of(policy.secret, check, draw), draw == 0) for check in checks for draw in range(DRAWS)]
+    measured = [one.measured for one in checks if one.measured]
+    return [*drawn, *((check, seed_of(policy.secret, check, DRAWS), False) for check in measured)]
 
 
 def _live_answers(exercise: Exercise, policy: GradingPolicy) -> list[Answered]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from typing import Any
 
 from selfcheck.arrays import unpack
@@ -49,8 +50,11 @@ def lines_of(data: bytes, count: int) -> tuple[bool, list[Line]]:
     return started, list(lines.values())
 
 
-def answers_in(plans: Plans, line: Line) -> Answers:
-    """The answers to plans that a line holds, with everything in them of the expected form."""
+def answers_in(plans: Plans, line: Line, is_measured: bool = False) -> Answers:
+    """The answers to plans that a line holds, with everything in them of the expected form.
+
+    is_measured: whether the worker says, beside the answers, by how much memory the process grew that gave them
+    """
     said = line.get("said")
     if not isinstance(said, str):
         return all_failed(plans, str(line.get("died")))
@@ -71,6 +75,10 @@ def answers_in(plans: Plans, line: Line) -> Answers:
             answers[key] = [_failure("ended") for _ in plan["calls"]]
         else:
             answers[key] = [_valid_answer(answer) for answer in to_plan]
+    if is_measured:
+        grown = line.get("peak_mib")
+        peak = float(grown) if isinstance(grown, (int, float)) else math.inf
+        answers = {key: [answer | {"peak_mib": peak} for answer in some] for key, some in answers.items()}
     return answers
 
 

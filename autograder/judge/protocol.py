@@ -36,11 +36,15 @@ class GraderFault(RuntimeError):
 
 @dataclass(frozen=True)
 class Request:
-    """One exercise's plans; hidden: whether feedback must not tell of their inputs."""
+    """One exercise's plans; hidden: whether feedback must not tell of their inputs.
+
+    is_measured: whether the worker has to say how far the process grew that answered; not to be asked together
+    """
 
     id: str
     plans: Plans
     hidden: bool = False
+    is_measured: bool = False
 
 
 def ask_together(
@@ -148,7 +152,8 @@ class _Package:
         visible_are_settled: whether, by these lines, no visible request is to be asked again
         """
         exercises = [
-            {"place": place, "id": request.id, "plans": request.plans} for place, request in enumerate(requests)
+            {"place": place, "id": request.id, "plans": request.plans, "measured": request.is_measured}
+            for place, request in enumerate(requests)
         ]
         count = sum(not request.hidden for request in requests)
         visible, hidden = exercises[:count], exercises[count:]
@@ -216,7 +221,7 @@ class _Attempts:
             if _is_killed(line) and not self._is_last(place):
                 self._killed[place] += 1
             else:
-                self._answers[place] = answers_in(self._requests[place].plans, line)
+                self._answers[place] = answers_in(self._requests[place].plans, line, self._requests[place].is_measured)
 
     def give_up(self, waiting: list[int]) -> None:
         """There is no time left for the waiting requests."""

@@ -19,6 +19,7 @@ class CheckOutcome:
     """The verdict of one check, as an instructor and the learner see it.
 
     verdict: "passed", "failed", "skipped" or "grader_error"; section: label of the book section to reread
+    untold: how it fails for inputs that are not shown, which no learner may read: the code that met them chose it
     """
 
     check: str
@@ -29,6 +30,13 @@ class CheckOutcome:
     message: str = ""
     misconception: str | None = None
     section: str = ""
+    untold: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        tree = asdict(self)
+        if not self.untold:
+            del tree["untold"]
+        return tree
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class ExerciseOutcome:
     seconds: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        tree = asdict(self) | {"checks": [asdict(check) for check in self.checks]}
+        tree = asdict(self) | {"checks": [check.as_json() for check in self.checks]}
         if self.seconds is None:
             del tree["seconds"]
         return tree

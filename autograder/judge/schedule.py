@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from selfcheck.catalogue import Exercise
 from selfcheck.compare import Answer
 from selfcheck.diagnose import Key, first_difference
+from selfcheck.plan import MEASURED as PEAK
 from selfcheck.recorded import plans_of
 from selfcheck.verdict import Differences, differences_of
 
@@ -19,7 +20,10 @@ from .answers import Answers
 from .protocol import Request, ask, ask_together
 
 Keys = dict[Exercise, list[Key]]
-Part = tuple[Exercise, bool]  # of an exercise the visible draws (False), or the hidden ones (True)
+VISIBLE, HIDDEN, MEASURED = range(3)
+Part = tuple[
+    Exercise, int
+]  # of an exercise the visible draws, the hidden ones, or those that are measured from outside
 Compared = tuple[list[list[Answer]], Differences]  # the answers to each key, in order, and what is wrong with them
 
 
@@ -44,7 +48,7 @@ class Schedule:
         one_process_is_cheap = is_fork_server_available(self._sandbox)
         if one_process_is_cheap:
             self._ask_together([part for part in self._requests if not _trains_a_model(self._keys[part[0]])])
-        wrong = {exercise for exercise, hidden in self._unanswered() if not hidden}
+        wrong = {exercise for exercise, kind in self._unanswered() if kind == VISIBLE}
         self._ask_apart([part for part in self._unanswered() if part[0] in wrong])
         if one_process_is_cheap and wrong:
             self._ask_together(self._unanswered())
@@ -55,12 +59,13 @@ class Schedule:
         return [part for part in self._requests if part not in self._answers]
 
     def _ask_together(self, parts: list[Part]) -> None:
-        """Ask for these in one process, and keep what is right."""
-        visible = [part for part in parts if not part[1]]
+        """Ask for these in one process, but for what is measured, and keep what is right."""
+        parts = [part for part in parts if part[1] != MEASURED]
+        visible = [part for part in parts if part[1] == VISIBLE]
 
         def no_visible_part_is_open(answers: list[Answers]) -> bool:
             self._keep_right(visible, answers)
-            return all(hidden for _, hidden in self._unanswered())
+            return all(kind != VISIBLE for _, kind in self._unanswered())
 
         if parts and time.monotonic() < self._end:
             requests = [self._requests[part] for part in parts]
@@ -85,21 +90,29 @@ class Schedule:
             self._answers |= zip(parts, answers, strict=True)
 
     def _compared(self, exercise: Exercise) -> Compared:
-        keys, parts = self._keys[exercise], [(exercise, False), (exercise, True)]
-        answers = self._answers[parts[0]] | self._answers[parts[1]]
+        keys, parts = self._keys[exercise], [part for part in self._requests if part[0] == exercise]
+        answers = {place: answer for part in parts for place, answer in self._answers[part].items()}
         given = [answers[str(place)] for place in range(len(keys))]
         return given, [None] * len(keys) if self._right.issuperset(parts) else differences_of(keys, given)
 
 
 def _requests(keys: Keys) -> dict[Part, Request]:
-    """What every exercise is asked: the visible draws, and later the hidden ones."""
+    """What every exercise is asked: the visible draws, later the hidden ones, and those that are measured."""
     requests = {}
-    for hidden in (False, True):
+    for kind in (VISIBLE, HIDDEN, MEASURED):
         for exercise in keys:
             plans = plans_of(keys[exercise])
-            places = [place for place, key in zip(plans, keys[exercise], strict=True) if key.reveal != hidden]
-            requests[exercise, hidden] = Request(exercise.id, {place: plans[place] for place in places}, hidden)
+            places = [place for place, key in zip(plans, keys[exercise], strict=True) if _kind_of(key) == kind]
+            if places or kind != MEASURED:
+                asked = {place: plans[place] for place in places}
+                requests[exercise, kind] = Request(exercise.id, asked, kind != VISIBLE, kind == MEASURED)
     return requests
+
+
+def _kind_of(key: Key) -> int:
+    if key.reveal:
+        return VISIBLE
+    return MEASURED if PEAK in key.check.compares else HIDDEN
 
 
 def _is_right(key: Key, answer: list[Answer]) -> bool:

@@ -108,6 +108,7 @@ def _check_outcome(judged: CheckResult) -> CheckOutcome:
         judged.message,
         judged.misconception,
         judged.section,
+        judged.untold[1] if judged.untold else "",
     )
 
 
@@ -117,7 +118,8 @@ def _troubles(judged: list[ExerciseResult]) -> list[str]:
     for exercise in judged:
         module = f"{exercise.exercise.module}.py"
         for check in exercise.checks:
-            if check.kind in TROUBLE:
-                where = module if check.kind == "import" else exercise.exercise.id
-                troubles.append(check.message if check.message.startswith(module) else f"{where}: {check.message}")
+            kind, message = check.untold if check.kind == "unseen" and check.untold else (check.kind, check.message)
+            if kind in TROUBLE:
+                where = module if kind == "import" else exercise.exercise.id
+                troubles.append(message if message.startswith(module) else f"{where}: {message}")
     return list(dict.fromkeys(troubles))

@@ -18,6 +18,7 @@ READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS, REMOUNT, BIND, RECURSIVE = 1, 2, 
 # Operations of prctl(2), and one of its arguments.
 SET_DUMPABLE, SET_SECCOMP, SET_NO_NEW_PRIVILEGES = 4, 22, 38
 FILTER = 2
+MMAP_THRESHOLD, LARGE_BYTES = -3, 1 << 20  # of mallopt(3)
 CAPABILITY_VERSION = 0x20080522  # of the structures of capset(2)
 
 
@@ -85,6 +86,15 @@ def set_dumpable(dumpable: bool) -> None:
     """Whether processes of the same user may read this one's memory and take its descriptors."""
     with contextlib.suppress(AttributeError, OSError):  # not on Linux
         _call("prctl", SET_DUMPABLE, int(dumpable), 0, 0, 0)
+
+
+def return_freed_memory() -> None:
+    """Have this process give large pieces of memory back when they are freed, so that its peak is what it held at once.
+
+    Without it the allocator keeps pieces of up to 32 MiB, between which there is no place for others.
+    """
+    with contextlib.suppress(AttributeError, OSError):  # another C library
+        ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE_BYTES)
 
 
 def is_refused(namespaces: int) -> bool:

@@ -3,14 +3,15 @@
 Where there is isolation it is the first process of its PID namespace: it inherits every orphan, no signal of the
 learner's code reaches it, and its end is the end of all. It reads the request as a line of JSON on standard input:
     {"torch": bool, "seconds": float, "budget": float, "wall_clock_factor": float, "memory": bytes, "processes": int,
-     "isolated": bool, "together": bool, "filter": base64, "exercises": [{"place", "id", "plans"}]}
+     "isolated": bool, "together": bool, "filter": base64, "exercises": [{"place", "id", "plans", "measured"}]}
 and, once all of these are answered, a second line with further exercises: until then nothing here knows their inputs.
 `seconds` (for one process) and `budget` (for all exercises) are of the processor; by the clock there are
 `wall_clock_factor` times as many. `isolated` says that all processes in sight are the submission's, so that whatever
 is left over can be ended. Each exercise runs in a process of its own, or `together` in one for all, which has `seconds`
 for all of them and a `filter` that lets it start no other process.
 Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
-exercise with a process of its own also "seconds" of the processor that it and what it started have used. What an
+exercise with a process of its own also "seconds" of the processor that it and what it started have used, and where it
+is `measured`, "peak_mib": how much more memory than at its start the largest of these processes held at once. What an
 exercise has said is passed on as bytes, in base64: nothing here reads it.
 The worker ends when all is answered, or when the other side hangs up the lifeline. It exits with 0 when every process
 of the submission has ended and been waited for: then its resource usage is theirs.
@@ -107,17 +108,23 @@ class _Worker:
                 died[exercise["id"]] = outcome["died"]
             runner.say(self._answers, {"place": exercise["place"], **outcome})
 
-    def end_processes(self) -> None:
-        """Kill what the submission has left running, where no other processes are in sight, and wait for all of it."""
+    def end_processes(self) -> int:
+        """Kill what the submission has left running, where no other processes are in sight, and wait for all of it.
+
+        Returns the peak of the largest, in KiB.
+        """
+        peak = 0
         if self._request["isolated"]:
             with contextlib.suppress(ProcessLookupError):  # there is none
                 os.kill(-1, signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
                 while True:
-                    os.waitpid(-1, 0)
+                    peak = max(peak, os.wait4(-1, 0)[2].ru_maxrss)
+        return peak
 
     def _answer_in_child(self, exercise: dict[str, Any]) -> dict[str, Any]:
         seconds = self._request["seconds"]
+        at_start = self._peak_at_start() if exercise.get("measured") else 0
         child, reading = self._fork(
             lambda writing: runner.answer_one(exercise, self._request, writing, self._package_parent)
         )
@@ -127,13 +134,22 @@ class _Worker:
             # A child that has closed the pipe has nothing more to say; what it started ends with it.
             os.kill(child, signal.SIGKILL)
             _, status, usage = os.wait4(child, 0)
-            self.end_processes()
+            peak = max(usage.ru_maxrss, self.end_processes())
         if reason:
             return {"died": reason}
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
             late = os.WTERMSIG(status) == signal.SIGXCPU or usage.ru_utime + usage.ru_stime > seconds
             return {"died": "time" if late else "killed"}
-        return {"said": base64.b64encode(answer).decode()} if answer else {"died": "ended"}
+        if not answer:
+            return {"died": "ended"}
+        outcome: dict[str, Any] = {"said": base64.b64encode(answer).decode()}
+        return outcome | ({"peak_mib": round((peak - at_start) / 1024, 1)} if exercise.get("measured") else {})
+
+    def _peak_at_start(self) -> int:
+        """The KiB that a process holds which answers an exercise, before it does so."""
+        child, reading = self._fork(lambda _: None)
+        os.close(reading)
+        return os.wait4(child, 0)[2].ru_maxrss
 
     def _fork(self, work: Callable[[int], None], keep_pipes: bool = False) -> tuple[int, int]:
         """Start a process for the learner's code: its pid, and the pipe that it writes to and closes by its end.

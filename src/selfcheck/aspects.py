@@ -7,7 +7,7 @@ from typing import Any
 
 from .arrays import Array, unpack
 from .module_state import listed, missing_parameter, wrong_shape
-from .plan import Check
+from .plan import MEASURED, Check
 from .shapes import shape_advice
 from .trees import Difference, compare_arrays, leaves
 from .words import argument_name, form_advice, name_of
@@ -135,6 +135,16 @@ def _memory(check: Check, expected: Answer, got: Answer, reveal: bool) -> Differ
     return Difference("memory", f"a tensor of {held} entries was made on the way; {allowed} are enough by far")
 
 
+PEAK_MIB = 140.0  # by which a process may grow where steps are asked of it that a check has measured from outside
+
+
+def _peak(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+    """How far a process grew, where somebody outside it has measured that: the learner's own has no word in it."""
+    if got.get("peak_mib", 0.0) <= PEAK_MIB:
+        return None
+    return Difference("memory", f"the process grew by {got['peak_mib']:.0f} MiB; {PEAK_MIB:.0f} are enough by far")
+
+
 #: What compares each aspect but the values, which may be seen through a check's view first.
 ASPECTS: dict[str, Callable[[Check, Answer, Answer, bool], Difference | None]] = {
     "dtype": _dtype,
@@ -146,4 +156,5 @@ ASPECTS: dict[str, Callable[[Check, Answer, Answer, bool], Difference | None]] =
     "kept": _kept,
     "generator": _generator,
     "memory": _memory,
+    MEASURED: _peak,
 }

@@ -65,6 +65,7 @@ __all__ = [
 
 Make = TypeVar("Make", bound=Callable[..., Any])
 ASPECTS = ("values", "dtype", "gradient", "unchanged", "error", "parameters", "state", "kept", "generator", "memory")
+MEASURED = "peak"  # what only the grader compares, since it is established outside the learner's process
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,12 @@ class Check:
     points: int = 0  # of a hidden check; a visible one's stand in the catalogue
     problem_set: str | None = None  # of a hidden check of an id that has two parts
     given: bool = False  # whether an answer that does nothing passes: then it counts beside another check alone
+    outside: Callable[[Draw], Call | Built | list[Call | Built]] | None = None
+
+    @property
+    def measured(self) -> Check | None:
+        """The same check by what is measured outside the learner's process, which that process cannot forge."""
+        return replace(self, make=self.outside, compares=("values", MEASURED), outside=None) if self.outside else None
 
     def calls(self, seed: int) -> list[dict[str, Any]]:
         """The packed steps that this check makes for a seed."""
@@ -145,6 +152,7 @@ def check(
     points: int = 0,
     problem_set: str | None = None,
     given: bool = False,
+    outside: Callable[[Draw], Call | Built | list[Call | Built]] | None = None,
 ) -> Callable[[Make], Make]:
     """Register a check of an exercise.
 
@@ -160,6 +168,8 @@ def check(
     points: of a hidden check; problem_set: of a hidden check, where the exercise's id has two parts
     given: whether an answer that does nothing passes, zeros or an argument handed back: such checks earn points only
         where another check of the exercise passes
+    outside: makes steps that the grader asks besides, in a process of their own, whose peak of memory the kernel tells
+        it: the answer has to be right in little memory
     """
     aspects = (compares,) if isinstance(compares, str) else compares
     unknown = set(aspects) - set(ASPECTS)
@@ -167,7 +177,7 @@ def check(
         raise ValueError(f"compares must be among {ASPECTS}, got {sorted(unknown)}")
 
     def register(make: Make) -> Make:
-        new = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, points, problem_set, given)
+        new = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, points, problem_set, given, outside)
         others = _registered.setdefault(make.__module__, [])
         if any(other.name == new.name for other in others):
             raise ValueError(f"two checks in {make.__module__} are named {new.name}")

@@ -9,32 +9,18 @@ from typing import Any
 from .catalogue import Exercise
 from .compare import Answer, Difference
 from .diagnose import Key, diagnose, first_difference
+from .plan import Check
 from .reach import builds_on
 
 #: What a stub, whose argument checks stand, or an answer that looks at nothing gets right.
 GIVEN = {"error", "dtype", "unchanged", "kept", "generator", "memory"}
 MOST_MESSAGE = 1500  # characters
-#: What a learner reads of a draw that is not shown, by kind of difference: the code that met its inputs has no word in
-#: it, or it would tell them.
-UNTOLD = {
-    "missing": "it is not there",
-    "not started": "not started yet",
-    "import": "the module cannot be imported",
-    "raised": "your code raised an exception for inputs that are not shown: try others than the visible ones",
-    "no error": "this call cannot be answered and should raise an exception, but an answer came back",
-    "structure": "the answer has not the expected form",
-    "shape": "the answer has not the expected shape",
-    "dtype": "the answer has not the expected dtype",
-    "nan": "there is NaN in the answer",
-    "values": "the values differ",
-    "facts": "this does not hold",
-    "gradient": "a gradient differs, or does not arrive",
-    "changed": "your code changed what it was given: work on a copy",
-    "parameters": "the parameters are not those that are asked for",
-    "state": "what became of a module that was handed over differs",
-    "kept": "a module that was handed over has not kept its own parameters",
-    "memory": "a tensor far larger than needed was made on the way",
-}
+#: All that a learner reads of a check that passes for the inputs shown and fails for others. How it fails is the choice
+#: of the code that met these inputs: every word of that, and every difference in kind, could tell of them.
+UNSEEN = (
+    "This fails for inputs that are not shown: other numbers, sizes or edge cases than those of the visible checks."
+)
+NO_ANSWER = ("not started", "missing", "import", "stopped")  # kinds of difference: why there is nothing to compare
 Differences = Sequence[tuple[int, Difference] | None]  # of each draw: the call that differs, and how
 PASSED, FAILED, SKIPPED, GRADER_ERROR = "passed", "failed", "skipped", "grader_error"
 
@@ -43,8 +29,10 @@ PASSED, FAILED, SKIPPED, GRADER_ERROR = "passed", "failed", "skipped", "grader_e
 class CheckResult:
     """The verdict of one check.
 
-    kind: the kind of difference (see compare.Difference), "" where it passed
+    kind: the kind of difference (see compare.Difference), "unseen" where only inputs fail that are not shown, "" where
+        it passed
     shown: for a visible check that failed, the call, the expected answer and the learner's, to draw beside each other
+    untold: of what fails for inputs that are not shown, kind and text, for the instructor alone
     """
 
     check: str
@@ -58,6 +46,7 @@ class CheckResult:
     hidden: bool = False
     kind: str = ""
     shown: tuple[dict[str, Any], Answer, Answer] | None = None
+    untold: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -106,29 +95,67 @@ def judge(
     keys and answers run in parallel; a check with several draws passes only if every one does.
     forbidden: a forbidden call found in the source, and its line: it costs every check.
     differences: of these keys and answers, where they are known
+    What a learner may read follows from the answers to the draws that are shown, and from one bit for each check:
+    whether it fails for a draw that is not.
     """
     differences = differences_of(keys, answers) if differences is None else differences
-    causes = diagnose(keys, answers, [one is not None for one in differences])
-    told = {one[1].text for key, one in zip(keys, differences, strict=True) if one and key.reveal}
-    places: dict[str, list[int]] = {}
-    for place, key in enumerate(keys):
-        places.setdefault(key.check.name, []).append(place)
+    every = list(zip(keys, answers, differences, strict=True))
+    untold: dict[str, tuple[str, str]] = {}
+    for key, _, difference in every:
+        if difference and not key.reveal:
+            untold.setdefault(key.check.name, (difference[1].kind, difference[1].text[:MOST_MESSAGE]))
+    results = _told(exercise, keys, [one for one in every if one[0].reveal], set(untold), forbidden)
+    return ExerciseResult(exercise, tuple(replace(one, untold=untold.get(one.check)) for one in results))
+
+
+def _told(
+    exercise: Exercise,
+    keys: Sequence[Key],
+    shown: list[tuple[Key, list[Answer], tuple[int, Difference] | None]],
+    unseen: set[str],
+    forbidden: tuple[str, int] | None,
+) -> list[CheckResult]:
+    """What a learner reads, which no answer to a draw that is not shown has a word in.
+
+    shown: of the draws that are shown, the key, the answers to it and how they differ
+    unseen: names of the checks that fail for a draw that is not
+    """
+    causes = diagnose([one[0] for one in shown], [one[1] for one in shown], [bool(one[2]) for one in shown])
+    broken: dict[str, list[CheckResult]] = {}
+    for (key, answers, difference), cause in zip(shown, causes, strict=True):
+        if difference:
+            broken.setdefault(key.check.name, []).append(_failed(exercise, key, answers, difference, cause))
+    earned = {key.check.name for key, _, _ in shown if not _is_given(key.check)}
+    alike = _alike([one for some in broken.values() for one in some]) if earned <= set(broken) else None
     results = []
-    for name, group in places.items():
-        check = keys[group[0]].check
-        most = check.points or exercise.points.get(name, 0)
-        passed = CheckResult(name, check.sees, PASSED, most, most, hidden=bool(check.points))
-        broken = {place: difference for place in group if (difference := differences[place])}
-        if not broken and forbidden is None:
-            results.append(passed)
-        elif forbidden is not None and not broken:
+    for check in {key.check.name: key.check for key in keys}.values():
+        most = check.points or exercise.points.get(check.name, 0)
+        passed = CheckResult(check.name, check.sees, PASSED, most, most, hidden=bool(check.points))
+        failed = replace(passed, verdict=FAILED, points=0, section=exercise.section)
+        if check.name in broken:
+            result = next((one for one in broken[check.name] if one.misconception), broken[check.name][0])
+        elif check.name in unseen and alike:
+            result = replace(failed, message=alike.message, kind=alike.kind)
+        elif check.name in unseen:
+            result = replace(failed, message=UNSEEN, kind="unseen")
+        elif forbidden is not None:
             call, line = forbidden
             message = f"Line {line} calls {call}: this exercise asks you to write that step yourself."
-            results.append(replace(passed, verdict=FAILED, points=0, message=message, kind="forbidden"))
+            result = replace(failed, message=message, section="", kind="forbidden")
         else:
-            place = next((place for place in broken if causes[place]), min(broken))
-            results.append(_failed(exercise, keys[place], answers[place], broken[place], causes[place], told, most))
-    return ExerciseResult(exercise, tuple(_nothing_for_given_checks(results, keys)))
+            result = passed
+        results.append(result)
+    return _nothing_for_given_checks(results, keys)
+
+
+def _is_given(check: Check) -> bool:
+    return check.given or set(check.compares) <= GIVEN
+
+
+def _alike(failed: list[CheckResult]) -> CheckResult | None:
+    """The first of these, where all say that nothing came to an answer, and of one reason."""
+    same = len({(one.kind, one.message) for one in failed}) == 1
+    return failed[0] if same and failed[0].kind in NO_ANSWER else None
 
 
 def _nothing_for_given_checks(results: list[CheckResult], keys: Sequence[Key]) -> list[CheckResult]:
@@ -136,7 +163,7 @@ def _nothing_for_given_checks(results: list[CheckResult], keys: Sequence[Key]) -
     calls: dict[str, list[list[dict[str, Any]]]] = {}
     for key in keys:
         calls.setdefault(key.check.name, []).append(key.calls)
-    given = {key.check.name for key in keys if key.check.given or set(key.check.compares) <= GIVEN}
+    given = {key.check.name for key in keys if _is_given(key.check)}
     # The same question in every draw, whose answer every learner can read: it may be known by heart.
     given |= {name for name, draws in calls.items() if len(draws) > 1 and all(one == draws[0] for one in draws)}
     if any(one.verdict == PASSED and one.check not in given for one in results):
@@ -148,35 +175,26 @@ def _nothing_for_given_checks(results: list[CheckResult], keys: Sequence[Key]) -
 
 
 def _failed(
-    exercise: Exercise,
-    key: Key,
-    answers: list[Answer],
-    broken: tuple[int, Difference],
-    cause: str | None,
-    told: set[str],
-    most: int,
+    exercise: Exercise, key: Key, answers: list[Answer], broken: tuple[int, Difference], cause: str | None
 ) -> CheckResult:
-    """The verdict of a check, out of `most` points, that an input draw fails; told: texts that shown draws gave."""
+    """The verdict of a check that an input draw fails which is shown."""
     position, difference = broken
-    # Of a draw that is not shown, nothing that was not said of a shown one: by then its inputs were in nobody's reach.
-    own_words = key.reveal or difference.text in told or difference.kind not in UNTOLD
-    message, section = (difference.text if own_words else UNTOLD[difference.kind])[:MOST_MESSAGE], exercise.section
+    message, section = difference.text[:MOST_MESSAGE], exercise.section
     if cause:
         entry = exercise.message_of(cause)
         message, section = entry.message.strip(), entry.section
-    shown = (key.calls[position], key.expected[position], answers[position]) if key.reveal else None
     return CheckResult(
         key.check.name,
         key.check.sees,
         FAILED,
         points=0,
-        max_points=most,
+        max_points=key.check.points or exercise.points.get(key.check.name, 0),
         message=message,
         misconception=cause,
         section=section,
         hidden=bool(key.check.points),
         kind=difference.kind,
-        shown=shown,
+        shown=(key.calls[position], key.expected[position], answers[position]),
     )
 
 

@@ -18,7 +18,7 @@ from selfcheck.reach import builds_on, forbidden_call, named_by_detour
 from selfcheck.show import Report, exercise_text
 from selfcheck.source import parse
 from selfcheck.trees import close
-from selfcheck.verdict import judge, skip_where_dependencies_fail
+from selfcheck.verdict import UNSEEN, judge, skip_where_dependencies_fail
 
 EXERCISE = Exercise(
     id="toy.double",
@@ -86,14 +86,15 @@ def test_a_right_answer_earns_everything():
 def test_a_wrong_answer_is_named_by_what_it_matches():
     result = verdicts(squared)
     assert result.misconceptions == ["squared"] and result.points == 0
-    assert {one.section for one in result.checks if one.verdict == "failed"} == {"sec-square"}
+    assert [(one.check, one.section) for one in result.checks if one.misconception] == [("double_values", "sec-square")]
 
 
 def test_what_matches_nothing_gets_the_general_report_and_hidden_numbers_stay_hidden():
     result = verdicts(refuse_text(lambda x: 2 * x + 1))
     visible, _, hidden = result.checks
     assert "expected" in visible.message and "expected" not in hidden.message
-    assert "differ" in hidden.message and hidden.shown is None and visible.shown
+    assert hidden.message == UNSEEN and hidden.shown is None and visible.shown
+    assert "differ" in hidden.untold[1] and visible.untold is None and hidden.untold[1] not in exercise_text(result)
     assert "secret sight" not in exercise_text(result)
 
 

@@ -104,6 +104,15 @@ def agree(one, other):
     return len(one) == len(other) and all(abs(a - b) <= SAME * (1 + abs(a)) for a, b in zip(one, other, strict=True))
 
 
+def compared(some, others):
+    """1 where all rows agree, 0 where some do not, -1 where there are no numbers to compare."""
+    return int(all_agree(some, others)) if all(map(_numbers, (*some, *others))) else -1
+
+
+def _numbers(row):
+    return all(abs(value) < 1e30 for value in row)
+
+
 def all_agree(some, others):
     return len(some) == len(others) and all(agree(a, b) for a, b in zip(some, others, strict=True))
 
@@ -129,11 +138,11 @@ def _lead(row, right):
 
 
 def logits(one, answer):
-    """0 where a row is made of probabilities that sum to 1, and 0 where no entry lies outside of 0 … 1."""
+    """0 where a row is made of probabilities that sum to 1, or of no numbers, and 0 where all lie within 0 … 1."""
     rows = rows_of(answer)
     if rows is None:
         return unlike(answer)
-    shares = [min(row) >= 0 and abs(sum(row) - 1) < 1e-3 for row in rows]
+    shares = [min(row) >= 0 and abs(sum(row) - 1) < 1e-3 or not _numbers(row) for row in rows]
     between = all(0 <= value <= 1 for row in rows for value in row)
     return array([int(not any(shares)), int(not between)])
 
@@ -172,7 +181,7 @@ def padding_effect(one, answer):
 def uses_agree(one, answer):
     """1 for each further use whose rows agree with those of the first."""
     uses = several(answer, rows_of)
-    return unlike(answer) if uses is None else array([int(all_agree(uses[0], other)) for other in uses[1:]])
+    return unlike(answer) if uses is None else array([compared(uses[0], other) for other in uses[1:]])
 
 
 def rows_apart(one, answer):
@@ -269,7 +278,7 @@ def pair_form(one, answer):
 def pair_uses_agree(one, answer):
     """1 for each further use whose logits agree with those of the first."""
     uses = several(answer, numbers_of)
-    return unlike(answer) if uses is None else array([int(agree(uses[0], other)) for other in uses[1:]])
+    return unlike(answer) if uses is None else array([compared(uses[:1], [other]) for other in uses[1:]])
 
 
 def pair_rows_apart(one, answer):

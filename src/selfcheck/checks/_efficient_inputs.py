@@ -47,6 +47,14 @@ def blocks(rng, lead, queries, keys, block_size, d_v, dtype="float64", d_k=1, **
     )
 
 
+LONG = 7168  # the matrix of scores of so many queries and keys has 196 MiB in float32
+
+
+def long_blocks(rng):
+    """A call whose matrix of scores is far larger than all that a block by block answer holds at once."""
+    return blocks(rng, (), LONG, LONG, 512, 1, "float32")
+
+
 def spread(rng, wide, *shape):
     """A mask whose rows forbid one key at least, and allow one at least in every block of `wide` keys."""
     if len(shape) > 1:

@@ -12,10 +12,10 @@ SCORES = ("q_proj", "k_proj")  # the weights depend on no other parameter
 
 
 def form(one, answer):
-    """An array of the answer's shape, all zeros; any other answer is left as it is."""
+    """An array of the answer's shape, zeros where it holds numbers; any other answer is left as it is."""
     if not isinstance(answer, Array) or 0 in answer.shape:
         return answer
-    return array(nest([0] * math.prod(answer.shape), answer.shape))
+    return array(nest([int(not math.isfinite(value)) for value in answer.values()], answer.shape))
 
 
 def parameters(rng, d_model, names=NAMES, bias=True, dtype="float64", scale=0.5):

@@ -1,5 +1,7 @@
 """What the checks of positions look at in an answer, and the inputs that several of them give."""
 
+import math
+
 from selfcheck.arrays import array, nest, unpack
 from selfcheck.plan import built, call, tensor
 
@@ -87,9 +89,9 @@ def dropped(one, answer):
 
 
 def lost_in_evaluation(one, answer):
-    """The share of numbers lost in evaluation, in quarters."""
+    """The share of numbers lost in evaluation, in quarters; what is no number is lost."""
     evaluated = answer[2].values()
-    return array([round(4 * sum(a == 0 for a in evaluated) / len(evaluated)) / 4])
+    return array([round(4 * sum(a == 0 or not math.isfinite(a) for a in evaluated) / len(evaluated)) / 4])
 
 
 def start(one, answer):
@@ -97,6 +99,8 @@ def start(one, answer):
     numbers = answer.values()
     mean = sum(numbers) / len(numbers)
     deviation = (sum((number - mean) ** 2 for number in numbers) / len(numbers)) ** 0.5
+    if not math.isfinite(deviation):
+        return answer
     power = 0
     while deviation * 2**power < 0.02 / 2**0.5 and power < 9:
         power += 1
