@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from selfcheck.catalogue import Exercise, modules_of, problem_sets
-from selfcheck.reach import forbidden_call
 from selfcheck.source import text_of
 from selfcheck.verdict import (
     FAILED,
@@ -23,6 +22,7 @@ from ..course.paths import REFERENCE
 from ..course.policy import GradingPolicy
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
+from .forbidden import forbidden_calls
 from .protocol import GraderFault
 from .schedule import Schedule
 
@@ -74,10 +74,6 @@ def _judged(
     policy = answer_key.policy
     files = stage_files(submitted, answer_key.problem_set)
     keys = {exercise: answer_key.keys_of(exercise) for exercise in exercises}
-    try:
-        answers = Schedule(files, keys, sandbox, tally).run()
-    except GraderFault as fault:
-        return [_no_grade(exercise, policy, str(fault)) for exercise in exercises]
 
     def source_of(module: str) -> str:
         return text_of(files.get(f"{module}.py", b""))
@@ -86,11 +82,15 @@ def _judged(
         before = files.get(f"_submitted_{module}.py")  # what the reference that stands in for it defines comes later
         return f"{text_of(before)}\n{source_of(module)}" if before else source_of(module)
 
+    try:
+        answers = Schedule(files, keys, sandbox, tally).run()
+        forbidden = forbidden_calls(files, keys, answers, sandbox, tally, written)
+    except GraderFault as fault:
+        return [_no_grade(exercise, policy, str(fault)) for exercise in exercises]
     results = []
     for exercise in exercises:
-        forbidden = forbidden_call(source_of(exercise.module), exercise.symbol, exercise.forbidden, written)
         given, differences = answers[exercise]
-        results.append(judge(exercise, keys[exercise], given, forbidden, differences))
+        results.append(judge(exercise, keys[exercise], given, forbidden.get(exercise), differences))
     failed = {result.exercise.id for result in results if not result.passed}
     results = [_name_missing_module(result, policy, submitted) for result in results]
     return skip_where_dependencies_fail(results, lambda name: name not in failed, source_of)

@@ -15,7 +15,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -36,11 +36,15 @@ class GraderFault(RuntimeError):
 
 @dataclass(frozen=True)
 class Request:
-    """One exercise's plans; hidden: whether feedback must not tell of their inputs."""
+    """One exercise's plans.
+
+    hidden: whether feedback must not tell of their inputs; watch: what to notice meanwhile, see selfcheck/runner.py
+    """
 
     id: str
     plans: Plans
     hidden: bool = False
+    watch: dict[str, Any] = field(default_factory=dict)
 
 
 def ask_together(
@@ -134,7 +138,8 @@ class _Package:
         visible_are_settled: whether, by these lines, no visible request is to be asked again
         """
         exercises = [
-            {"place": place, "id": request.id, "plans": request.plans} for place, request in enumerate(requests)
+            {"place": place, "id": request.id, "plans": request.plans, "watch": request.watch}
+            for place, request in enumerate(requests)
         ]
         count = sum(not request.hidden for request in requests)
         visible, hidden = exercises[:count], exercises[count:]

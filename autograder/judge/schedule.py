@@ -32,7 +32,7 @@ class Schedule:
 
     def __init__(self, files: Mapping[str, bytes], keys: Keys, sandbox: Sandbox, tally: Tally) -> None:
         self._files, self._keys, self._sandbox, self._tally = dict(files), keys, sandbox, tally
-        self._requests = _requests(keys)
+        self._requests = requests_for(keys, keys)
         self._answers: dict[Part, Answers] = {}
         self._right: set[Part] = set()
 
@@ -85,14 +85,21 @@ class Schedule:
         return given, [None] * len(keys) if self._right.issuperset(parts) else differences_of(keys, given)
 
 
-def _requests(keys: Keys) -> dict[Part, Request]:
-    """What every exercise is asked: the visible draws, and later the hidden ones."""
+def requests_for(asked: Keys, keys: Keys, bend: float | None = None) -> dict[Part, Request]:
+    """What every exercise is asked: the visible draws, and later the hidden ones.
+
+    keys: of all exercises: while the package is imported, what any of them forbids is watched
+    bend: how much the inputs of forbidden functions are moved; None for answers that count
+    """
+    everything = sorted({one for exercise in keys for one in exercise.forbidden})
     requests = {}
     for hidden in (False, True):
-        for exercise in keys:
-            plans = plans_of(keys[exercise])
-            places = [place for place, key in zip(plans, keys[exercise], strict=True) if key.reveal != hidden]
-            requests[exercise, hidden] = Request(exercise.id, {place: plans[place] for place in places}, hidden)
+        for exercise in asked:
+            plans = plans_of(asked[exercise])
+            places = [place for place, key in zip(plans, asked[exercise], strict=True) if key.reveal != hidden]
+            watch = {"forbidden": exercise.forbidden, "importing": everything, "bend": bend}
+            chosen = {place: plans[place] for place in places}
+            requests[exercise, hidden] = Request(exercise.id, chosen, hidden, watch)
     return requests
 
 

@@ -104,7 +104,7 @@ def judge(
     """The verdicts of an exercise, from the learner's answers to each draw of each of its checks.
 
     keys and answers run in parallel; a check with several draws passes only if every one does.
-    forbidden: a forbidden call found in the source, and its line: it costs every check.
+    forbidden: a forbidden function that the answers come from, and its line, or 0: it costs every check.
     differences: of these keys and answers, where they are known
     """
     differences = differences_of(keys, answers) if differences is None else differences
@@ -123,7 +123,8 @@ def judge(
             results.append(passed)
         elif forbidden is not None and not broken:
             call, line = forbidden
-            message = f"Line {line} calls {call}: this exercise asks you to write that step yourself."
+            spot = f"Line {line} calls {call}" if line else f"Your answer comes from {call}"
+            message = f"{spot}: this exercise asks you to write that step yourself."
             results.append(replace(passed, verdict=FAILED, points=0, message=message, kind="forbidden"))
         else:
             place = next((place for place in broken if causes[place]), min(broken))
