@@ -58,7 +58,9 @@ def _in_turn(
     first: Answers, ask: Callable[[Sequence[float]], Sequence[Answers]]
 ) -> Iterable[tuple[float, Answers]]:
     yield BENDS[0], first
-    yield from zip(BENDS[1:], ask(BENDS[1:]), strict=True)
+    for bend in BENDS[1:]:
+        (answers,) = ask([bend])
+        yield bend, answers
 
 
 def _moves(plain: dict[str, Any], bent: dict[str, Any], bend: float) -> bool | None:

@@ -1,7 +1,8 @@
 """The bank of answers that are written as few people write them: right ones, and ones that a forbidden function gives.
 
 Each is an entry of a TOML file here: `exercise`, an id; `style`, what is unusual; `code`, which stands at the end of the
-module of the reference, in the place of a learner's whole text. A file's `tails` are added behind the code, by exercise.
+module of the reference, as if a learner had written it. A file's `tails`, by exercise, are added behind the code, unless
+the answer is `whole`.
 `says`: a part of what the learner reads; `problem_set`, where an id has two parts; `quick`: tried in every run.
 """
 
@@ -50,7 +51,7 @@ def answers_in(name: str) -> list[Unusual]:
     table = tomllib.loads((HERE / name).read_text(encoding="utf-8"))
     found = []
     for entry in table["answer"]:
-        tail = table.get("tails", {}).get(entry["exercise"], "")
+        tail = "" if entry.pop("whole", False) else table.get("tails", {}).get(entry["exercise"], "")
         set_of = entry.get("problem_set") or parts_of(entry["exercise"])[0].problem_set
         found.append(Unusual(**{**entry, "problem_set": set_of, "code": entry["code"] + "\n\n" + tail}))
     return found
