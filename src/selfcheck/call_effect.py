@@ -4,7 +4,7 @@ A forbidden function may run without giving the answer: an `assert` compares it 
 it. So the exercise is answered again with the inputs of the function moved (see call_watch.py). Answers that stay do
 not depend on it. Where the code raises instead, it compared, and the function is moved less and less, until the
 comparison holds: a comparison has a tolerance, and below it an answer that the function gives still moves, if only in
-its last digits. Code that raises however little is moved looks at the function's last bit, and counts as using it.
+its last digits. Code that raises however little is moved counts as using the function.
 """
 
 from __future__ import annotations
@@ -54,9 +54,7 @@ def answers_depend(ask: Callable[[Sequence[float]], Sequence[Answers]]) -> bool:
     return bool(undecided)
 
 
-def _in_turn(
-    first: Answers, ask: Callable[[Sequence[float]], Sequence[Answers]]
-) -> Iterable[tuple[float, Answers]]:
+def _in_turn(first: Answers, ask: Callable[[Sequence[float]], Sequence[Answers]]) -> Iterable[tuple[float, Answers]]:
     yield BENDS[0], first
     for bend in BENDS[1:]:
         (answers,) = ask([bend])

@@ -17,7 +17,6 @@ from __future__ import annotations
 import contextlib
 import importlib.machinery
 import inspect
-import mmap
 import os
 import sys
 import threading
@@ -26,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
+from .call_bend import bent, flipped
 from .named_functions import functions_named, operators_named, roots_of
 
 #: Keys of the dispatcher that hold kernels of their own for tensors of a processor.
@@ -33,7 +33,6 @@ BACKENDS = ("CPU", "SparseCPU", "QuantizedCPU", "NestedTensorCPU")
 #: Keys at which an operator that is made of others is entered.
 ENTRIES = ("AutogradCPU", "FuncTorchBatched", "FuncTorchVmapMode")
 COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-FLIPPED_FROM = 1e-3  # a mask has no small changes: a weaker bend leaves it as it is
 ELSEWHERE = "a forbidden function in another process"
 COMPILED = "compiled code"
 
@@ -43,7 +42,7 @@ class Noticed:
 
     def __init__(self) -> None:
         self._names: dict[str, None] = {}
-        self._process, self._elsewhere = os.getpid(), mmap.mmap(-1, 1)  # a page that forked processes share
+        self._process, self._elsewhere = os.getpid(), _shared_byte()
 
     def add(self, name: str) -> None:
         self._names.setdefault(name)
@@ -53,6 +52,15 @@ class Noticed:
     def names(self) -> list[str]:
         """In the order in which they ran first."""
         return [*self._names, *([ELSEWHERE] if self._elsewhere[0] else [])]
+
+
+def _shared_byte() -> Any:
+    """A byte that forked processes share; one of this process's own in a browser, where nothing forks."""
+    try:
+        import mmap
+    except ImportError:
+        return bytearray(1)
+    return mmap.mmap(-1, 1)
 
 
 @contextlib.contextmanager
@@ -73,7 +81,7 @@ def watching(patterns: Sequence[str], bend: float | None = None) -> Iterator[Not
         watch = _Watch(patterns, bend, noticed, stack)
         watch.install()
         finder = _Finder(roots, watch.install)
-        sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, finder)
         stack.callback(finder.remove)
         if bend is not None:
             stack.enter_context(_nothing_compiled())
@@ -121,7 +129,7 @@ class _Watch:
                 made = original(*kept, *moved, **named)
             finally:
                 inside.depth -= 1
-            return _flipped(made) if outermost and bend >= FLIPPED_FROM else made
+            return flipped(made, bend) if outermost else made
 
         return call
 
@@ -184,34 +192,6 @@ def _keys_of(operator: str) -> list[str]:
     return [*found, *entries] if has("CompositeImplicitAutograd") else found
 
 
-def bent(value: Any, by: float) -> Any:
-    """What floating numbers become when each is moved a little, no two neighbours alike; the rest as it is."""
-    if type(value) in (list, tuple):
-        return type(value)(bent(one, by) for one in value)
-    if type(value) is float:
-        return value
-    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    if torch and isinstance(value, torch.Tensor):
-        if not value.is_floating_point() or value.is_quantized or value.layout != torch.strided or value.is_nested:
-            return value
-        pattern = torch.arange(value.numel(), dtype=torch.float64, device=value.device).reshape(value.shape)
-        moves = (((pattern * 7 + 3) % 11 - 5) * (by / 5)).to(value.dtype)
-        return value * (1 + moves) + moves
-    if numpy and isinstance(value, numpy.ndarray) and value.dtype.kind == "f":
-        moves = ((numpy.arange(value.size) * 7 + 3) % 11 - 5).reshape(value.shape) * (by / 5)
-        return value * (1 + moves) + moves
-    return value
-
-
-def _flipped(made: Any) -> Any:
-    """A mask with its last entry turned round; everything else as it is."""
-    torch = sys.modules.get("torch")
-    if torch and type(made) is torch.Tensor and made.dtype == torch.bool and made.numel():
-        made = made.clone()
-        made.view(-1)[-1] ^= True
-    return made
-
-
 def _template(*args: Any, **kwargs: Any) -> Any:
     what = "replaced by what is called"
     return what(*args, **kwargs)  # type: ignore[operator]
@@ -250,7 +230,7 @@ class _Finder:
 
     def remove(self) -> None:
         with contextlib.suppress(ValueError):
-            sys.meta_path.remove(self)  # type: ignore[arg-type]
+            sys.meta_path.remove(self)
 
     def _follow(self, spec: importlib.machinery.ModuleSpec) -> None:
         execute = getattr(spec.loader, "exec_module", None)
@@ -279,7 +259,7 @@ def _compiled() -> tuple[int, bool]:
 
 @contextlib.contextmanager
 def _nothing_compiled() -> Iterator[None]:
-    """Within it, torch.compile and torch.jit.script give back what they are given; torch's own modules still compile."""
+    """Within it, torch.compile and torch.jit.script give back what they are given, but to torch's own modules."""
     torch, was = sys.modules.get("torch"), os.environ.get("TORCH_COMPILE_DISABLE")
     before = getattr(sys.modules.get("torch._dynamo.config"), "disable", False)
     scripts = torch.jit._state._enabled if torch else None

@@ -1,8 +1,8 @@
-"""Finds what a library that is imported has under forbidden names: Python functions, and operators of torch's dispatcher.
+"""Finds what an imported library has under forbidden names: Python functions, and operators of torch's dispatcher.
 
-Standard library only. A name pattern is as in the catalogue: "torch.*softmax" is a match of "torch.nn.functional.softmax"
-and of the operator "aten::_softmax", which counts as "torch.ops.aten._softmax". A pattern that begins with a dot is for
-texts alone (see reach.py), and matches nothing here.
+Standard library only. A pattern is as in the catalogue: "torch.*softmax" matches "torch.nn.functional.softmax" and the
+operator "aten::_softmax", which counts as "torch.ops.aten._softmax". A pattern that begins with a dot is for texts
+alone (see reach.py), and matches nothing here.
 """
 
 from __future__ import annotations
@@ -119,9 +119,7 @@ def _functions_in(name: str, thing: Any) -> list[tuple[str, FunctionType]]:
         held = [(name, thing)]
         while hasattr(held[-1][1], "__wrapped__"):
             held.append((name, held[-1][1].__wrapped__))
-    return [
-        (full, one) for full, one in held if isinstance(one, FunctionType) and not one.__code__.co_flags & UNUSUAL
-    ]
+    return [(full, one) for full, one in held if isinstance(one, FunctionType) and not one.__code__.co_flags & UNUSUAL]
 
 
 def _plain(value: Any) -> Any:

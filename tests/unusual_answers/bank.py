@@ -1,8 +1,8 @@
-"""The bank of answers that are written as few people write them: right ones, and ones that a forbidden function gives.
+"""The bank of answers written as few people write them: right ones, and ones that a forbidden function gives.
 
-Each is an entry of a TOML file here: `exercise`, an id; `style`, what is unusual; `code`, which stands at the end of the
-module of the reference, as if a learner had written it. A file's `tails`, by exercise, are added behind the code, unless
-the answer is `whole`.
+Each is an entry of a TOML file here: `exercise`, an id; `style`, what is unusual; `code`, which stands at the end of
+the module of the reference, as if a learner had written it. A file's `tails`, by exercise, are added behind the code,
+unless the answer is `whole`.
 `says`: a part of what the learner reads; `problem_set`, where an id has two parts; `quick`: tried in every run.
 """
 
