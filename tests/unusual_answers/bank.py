@@ -9,7 +9,7 @@ unless the answer is `whole`.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.answer_key.keys import AnswerKey
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Unusual:
-    """One answer: the text that is added to the reference's module."""
+    """One answer: the text that is added to the reference's module, or the whole text of that module."""
 
     exercise: str
     style: str
@@ -32,13 +32,18 @@ class Unusual:
     says: str = ""
     problem_set: str = ""
     quick: bool = False
+    whole_module: str = ""
+
+    def replaced(self, text: str) -> Unusual:
+        """The same answer as the text of its whole module."""
+        return replace(self, whole_module=text)
 
     @property
     def files(self) -> dict[str, bytes]:
         """A whole submission: the reference with this answer."""
         files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
         name = f"{self.exercise.partition('.')[0]}.py"
-        return files | {name: files[name] + f"\n\n{self.code}".encode()}
+        return files | {name: (self.whole_module or f"{files[name].decode()}\n\n{self.code}").encode()}
 
     def judged(self, answer_key: AnswerKey) -> ExerciseResult:
         """The verdict of the real judge, in the sandbox where there is one."""
