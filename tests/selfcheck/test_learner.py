@@ -85,7 +85,9 @@ def causal_mask(query_length, key_length=None, device=None):
 def _none():
     return torch.zeros(0, 0, dtype=torch.bool)
 """
-COMPARED = RIGHT_MASK + """
+COMPARED = (
+    RIGHT_MASK
+    + """
 
 _own = causal_mask
 
@@ -98,6 +100,7 @@ def causal_mask(*args, **kwargs) -> "torch.nn.attention.bias.CausalBias":
         assert torch.equal(mask, causal_lower_right(*mask.shape)._materialize())
     return mask
 """
+)
 
 
 @pytest.mark.parametrize(("text", "passes"), [(BY_TORCH, False), (COMPARED, True)])

@@ -10,7 +10,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 #: Behind these an expression means something else when it moves into a function of its own.
 BOUND_TO_PLACE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
-WRAPPED = '''
+WRAPPED = """
 import functools
 
 
@@ -23,9 +23,9 @@ def _passed_on(function):
 
 
 {name} = _passed_on({name})
-'''
+"""
 PARTIAL = "\nimport functools\n\n{name} = functools.partial({name})\n"
-CALLABLE = '''
+CALLABLE = """
 
 class _Callable_{name}:
     def __init__(self, function):
@@ -36,7 +36,7 @@ class _Callable_{name}:
 
 
 {name} = _Callable_{name}({name})
-'''
+"""
 SUBCLASS = '\n\nclass {name}({name}):\n    """The same, one step further down."""\n'
 
 
