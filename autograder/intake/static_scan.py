@@ -9,10 +9,8 @@ from __future__ import annotations
 import ast
 import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from selfcheck.catalogue import exercises
-from selfcheck.reach import named_by_detour
 from selfcheck.source import PLAIN_ENCODINGS, dotted_name, encoding_of, imports_of, parse, text_of, too_deep
 
 from ..build.stubs import all_stubs
@@ -22,13 +20,16 @@ MOST = 5  # lines told of one module
 MODULES = {
     "the interpreter's insides": "gc inspect dis opcode builtins importlib imp pkgutil runpy site zipimport "
     "weakref traceback linecache faulthandler tracemalloc codeop code ast symtable",
-    "processes and threads": "os subprocess multiprocessing threading _thread signal asyncio concurrent pty atexit "
-    "sched resource psutil",
+    "processes and threads": "os posix nt subprocess multiprocessing threading _thread signal asyncio concurrent pty "
+    "atexit sched resource psutil _posixsubprocess",
     "memory as it lies there": "ctypes mmap cffi _ctypes",
     "files": "pathlib shutil tempfile io glob fileinput pickle shelve marshal sqlite3 zipfile tarfile",
     "the network": "socket ssl http urllib ftplib smtplib requests select selectors",
     "the course's own tools": "selfcheck autograder nbgrader IPython ipykernel __main__",
+    "code made from text": "timeit doctest cProfile profile trace pdb bdb pydoc logging.config unittest.mock",
 }
+#: Words of MODULES that are also attributes of arrays, tensors, torch or NumPy, where they mean something else.
+OWN_WORDS = {"select", "signal", "code", "trace", "io", "profile", "site", "resource", "glob", "http"}
 #: What is reached for → names whose use, with or without a dot before them, reaches for it.
 NAMES = {
     "the interpreter's insides": "sys.modules sys.meta_path sys.path_hooks sys.setrecursionlimit sys._current_frames "
@@ -37,6 +38,9 @@ NAMES = {
     "objects that pretend": "__eq__ __torch_function__ __torch_dispatch__ __array__ __array_ufunc__ __array_function__ "
     "__class__ __del__ __instancecheck__ __reduce__",
     "memory as it lies there": "as_strided data_ptr from_blob frombuffer untyped_storage set_",
+    "names looked up while it runs": "__dict__ __getattribute__ __getattr__ attrgetter methodcaller get_field "
+    "torch.ops torch._C torch.classes torch.library torch.jit.CompilationUnit",
+    "code made from text": "get_type_hints _exec_with_source _forward_from_src",
 }
 #: Built-ins that are odd as plain names, for many an object has a method of that name: model.eval().
 BUILTINS = {
@@ -45,11 +49,8 @@ BUILTINS = {
     "names looked up while it runs": "globals locals vars",
     "the keyboard": "input breakpoint",
 }
-#: Odd where a call is forbidden, which could be hidden behind a name made up while it runs, or a name of the insides.
-LOOKUPS = {
-    "names looked up while it runs": "__dict__ __getattribute__ __getattr__ attrgetter methodcaller "
-    "torch.ops torch._C torch.classes torch.library torch.jit.CompilationUnit",
-}
+#: Built-ins that are odd where they are no function of a call: g = getattr.
+HANDED_ON = {"getattr", "setattr", "delattr", "vars", "eval", "exec", "__import__"}
 #: Names under which a submitted module would be something else than it seems.
 SHADOWS = sys.stdlib_module_names | {"torch", "numpy", "pytest", "conftest", "sitecustomize", "usercustomize"}
 
@@ -59,14 +60,18 @@ def _by_word(table: dict[str, str]) -> dict[str, str]:
 
 
 _MODULES, _NAMES, _BUILTINS = _by_word(MODULES), _by_word(NAMES), _by_word(BUILTINS)
-_LOOKUPS = _by_word(LOOKUPS)
+#: Attributes that are modules wherever they stand: torch.os, self.tools.sys.
+_MODULE_WORDS = {word: reached for word, reached in _MODULES.items() if "." not in word} | {
+    "sys": "the interpreter's insides"
+}
+_MODULE_WORDS = {word: reached for word, reached in _MODULE_WORDS.items() if word not in OWN_WORDS}
 _given = functools.cache(all_stubs)
 
 
 def prepare() -> None:
     """Read what was handed out, before it is compared with anything."""
-    for name, given in _given().items():
-        _handed_out(given, any(_forbidden().get(name.removesuffix(".py"), {}).values()))
+    for given in _given().values():
+        _handed_out(given)
 
 
 def scan_file(name: str, data: bytes) -> tuple[str, ...]:
@@ -84,15 +89,6 @@ def scan_file(name: str, data: bytes) -> tuple[str, ...]:
     return tuple(found)
 
 
-@functools.cache
-def _forbidden() -> dict[str, dict[str, list[str]]]:
-    """What each exercise must not reach, by its module and its function."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for exercise in exercises():
-        found.setdefault(exercise.module, {}).setdefault(exercise.symbol, []).extend(exercise.forbidden)
-    return found
-
-
 def scan_module(module: str, source: str, given: str) -> list[str]:
     """Lines for the instructor, each with the place of what is odd in a module's text.
 
@@ -101,51 +97,50 @@ def scan_module(module: str, source: str, given: str) -> list[str]:
     tree = parse(source)
     if tree is None:
         return []
-    forbidden = _forbidden().get(module, {})
-    forbids = any(forbidden.values())  # a call, which could hide behind a name made up while it runs
-    handed_out = _handed_out(given, forbids)
+    handed_out = _handed_out(given)
     places: dict[tuple[str, str], int] = {}
-    for line, what, reached in _found(tree, forbids):
+    for line, what, reached in _found(tree):
         if what not in handed_out:
             places.setdefault((what, reached), line)
-    for line, what in named_by_detour(tree, forbidden):
-        places.setdefault((what, "named as what is forbidden here"), line)
     lines = [f"{module}.py line {line} uses {what}: {reached}" for (what, reached), line in places.items()]
     more = [f"{module}.py uses {len(lines) - MOST} more things like these"] if len(lines) > MOST else []
     return lines[:MOST] + more
 
 
 @functools.cache
-def _handed_out(given: str, forbids: bool) -> set[str]:
-    return {what for _, what, _ in _found(parse(given) or ast.Module([], []), forbids)}
+def _handed_out(given: str) -> set[str]:
+    return {what for _, what, _ in _found(parse(given) or ast.Module([], []))}
 
 
-def _found(tree: ast.Module, forbids: bool) -> Iterator[tuple[int, str, str]]:
+def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
     """Line, what is used, and what it reaches for."""
     nodes = list(ast.walk(tree))
     aliases = imports_of(nodes)
-    modules = {name.lstrip(".").partition(".")[0] for name in aliases.values()}
-    lookups = ("getattr", "vars") if forbids else ()
-    names = _NAMES | _LOOKUPS if forbids else _NAMES
+    modules = {name.partition(".")[0] for name in aliases.values()}
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
         line = getattr(node, "lineno", 0)
         for imported in _imported(node):
-            if imported.partition(".")[0] in _MODULES:
-                yield line, imported, _MODULES[imported.partition(".")[0]]
-        name = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
-        if isinstance(name, str) and name in names:
-            yield line, name, names[name]
-        if isinstance(node, ast.Name) and node.id in _BUILTINS and node.id not in aliases:
-            yield line, node.id, _BUILTINS[node.id]
+            for name in (imported, imported.partition(".")[0]):
+                if name in _MODULES:
+                    yield line, imported, _MODULES[name]
+                    break
+        own = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
+        if isinstance(own, str) and own in _NAMES:
+            yield line, own, _NAMES[own]
+        for word in _attributes(node):
+            if word in _MODULE_WORDS:
+                yield line, f".{word}", _MODULE_WORDS[word]
+        if isinstance(node, ast.Name) and node.id not in aliases:
+            if node.id in _BUILTINS:
+                yield line, node.id, _BUILTINS[node.id]
+            elif node.id in HANDED_ON and id(node) not in called:
+                yield line, f"{node.id} under another name", "names looked up while it runs"
         dotted = dotted_name(node, aliases) if isinstance(node, (ast.Attribute, ast.Name)) else None
-        if dotted in names:
-            yield line, dotted, names[dotted]
+        if dotted in _NAMES:
+            yield line, dotted, _NAMES[dotted]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
-            owner, does = dotted_name(node.args[0], aliases), node.func.id
-            if owner and does in ("setattr", "delattr", *lookups) and owner.partition(".")[0] in modules:
-                yield line, f"{does}({owner}, …)", "names looked up while it runs"
-            elif forbids and does == "getattr" and owner != "self" and not isinstance(node.args[-1], ast.Constant):
-                yield line, "getattr(…)", "names looked up while it runs"
+            yield from _lookup(node, node.func.id, aliases, modules)
         for target in _targets(node):
             if not isinstance(target, ast.Attribute):
                 continue
@@ -154,11 +149,36 @@ def _found(tree: ast.Module, forbids: bool) -> Iterator[tuple[int, str, str]]:
                 yield line, f"{module}.{target.attr} = …", "other modules' insides"
 
 
+def _attributes(node: ast.AST) -> list[str]:
+    """The attributes that a node takes from whatever object, and the names that it imports from whatever module."""
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    if isinstance(node, ast.MatchClass):
+        return node.kwd_attrs
+    if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] not in _MODULES:
+        return [one.name for one in node.names]
+    return []
+
+
+def _lookup(call: ast.Call, does: str, aliases: Mapping[str, str], modules: set[str]) -> Iterator[tuple[int, str, str]]:
+    """What a call of getattr and its like reaches for, of a module by a name made up while it runs."""
+    owner = dotted_name(call.args[0], dict(aliases))
+    if does not in ("getattr", "setattr", "delattr", "vars"):
+        return
+    name = call.args[1].value if len(call.args) > 1 and isinstance(call.args[1], ast.Constant) else None
+    if name in _MODULE_WORDS:
+        yield call.lineno, f".{name}", _MODULE_WORDS[name]
+    elif name in _NAMES:
+        yield call.lineno, str(name), _NAMES[name]
+    elif owner and owner.partition(".")[0] in modules and (name is None or does != "getattr"):
+        yield call.lineno, f"{does}({owner}, …)", "names looked up while it runs"
+
+
 def _imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
         return [one.name for one in node.names]
     if isinstance(node, ast.ImportFrom) and not node.level:
-        return [node.module or ""]
+        return [node.module or "", *(whole for one in node.names if (whole := f"{node.module}.{one.name}") in _MODULES)]
     return []
 
 

@@ -21,6 +21,7 @@ from ..course.paths import REFERENCE
 from ..course.policy import GradingPolicy
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
+from .forbidden import Asking, forbidden_calls
 from .protocol import GraderFault
 from .schedule import Schedule
 from .sources import UNREAD, Sources, read_sources
@@ -78,7 +79,9 @@ def _judged(
     sources = sources or read_sources(files, submitted, exercises)
     keys = {exercise: answer_key.keys_of(exercise) for exercise in exercises if exercise in sources.findings}
     try:
-        answers = Schedule(files, keys, sandbox, tally).run()
+        schedule = Schedule(files, keys, sandbox, tally)
+        answers = schedule.run()
+        forbidden = forbidden_calls(Asking(files, keys, sandbox, tally, schedule.end), answers, sources)
     except GraderFault as fault:
         return [_no_grade(exercise, policy, str(fault)) for exercise in exercises]
 
@@ -90,7 +93,10 @@ def _judged(
             results.append(_all_checks(exercise, policy, FAILED, message, "stopped"))
         else:
             given, differences = answers[exercise]
-            results.append(judge(exercise, keys[exercise], given, finding.forbidden, differences))
+            call = forbidden.get(exercise)
+            spot = (call.name, call.line) if call and not call.is_hidden else None
+            unseen = call.name if call and call.is_hidden else ""
+            results.append(judge(exercise, keys[exercise], given, spot, differences, unseen))
     failed = {result.exercise.id for result in results if not result.passed}
     results = [_name_missing_module(result, policy, submitted) for result in results]
     return skip_where_dependencies_fail(results, lambda name: name not in failed, builds=sources.builds_on)

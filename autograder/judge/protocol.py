@@ -15,7 +15,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -36,8 +36,9 @@ class GraderFault(RuntimeError):
 
 @dataclass(frozen=True)
 class Request:
-    """One exercise's plans; hidden: whether feedback must not tell of their inputs.
+    """One exercise's plans.
 
+    hidden: whether feedback must not tell of their inputs; watch: what to notice meanwhile, see selfcheck/runner.py
     is_measured: whether the worker has to say how far the process grew that answered; not to be asked together
     """
 
@@ -45,6 +46,7 @@ class Request:
     plans: Plans
     hidden: bool = False
     is_measured: bool = False
+    watch: dict[str, Any] = field(default_factory=dict)
 
 
 def ask_together(
@@ -152,7 +154,13 @@ class _Package:
         visible_are_settled: whether, by these lines, no visible request is to be asked again
         """
         exercises = [
-            {"place": place, "id": request.id, "plans": request.plans, "measured": request.is_measured}
+            {
+                "place": place,
+                "id": request.id,
+                "plans": request.plans,
+                "measured": request.is_measured,
+                "watch": request.watch,
+            }
             for place, request in enumerate(requests)
         ]
         count = sum(not request.hidden for request in requests)

@@ -21,9 +21,7 @@ from .protocol import Request, ask, ask_together
 
 Keys = dict[Exercise, list[Key]]
 VISIBLE, HIDDEN, MEASURED = range(3)
-Part = tuple[
-    Exercise, int
-]  # of an exercise the visible draws, the hidden ones, or those that are measured from outside
+Part = tuple[Exercise, int]  # of an exercise the visible draws, the hidden ones, or those measured from outside
 Compared = tuple[list[list[Answer]], Differences]  # the answers to each key, in order, and what is wrong with them
 
 
@@ -34,12 +32,13 @@ class Schedule:
     input enters the sandbox before every visible check has its answer: feedback on a visible check may quote what the
     learner's code says, which then cannot tell of hidden inputs.
     tally: what the package used is added there
+    `end` is when the submission's time is over, by the monotonic clock.
     """
 
     def __init__(self, files: Mapping[str, bytes], keys: Keys, sandbox: Sandbox, tally: Tally) -> None:
         self._files, self._keys, self._sandbox, self._tally = dict(files), keys, sandbox, tally
-        self._requests = _requests(keys)
-        self._end = time.monotonic() + limits.submission_wall_seconds()
+        self._requests = requests_for(keys, keys)
+        self.end = time.monotonic() + limits.submission_wall_seconds()
         self._answers: dict[Part, Answers] = {}
         self._right: set[Part] = set()
 
@@ -67,11 +66,9 @@ class Schedule:
             self._keep_right(visible, answers)
             return all(kind != VISIBLE for _, kind in self._unanswered())
 
-        if parts and time.monotonic() < self._end:
+        if parts and time.monotonic() < self.end:
             requests = [self._requests[part] for part in parts]
-            answers = ask_together(
-                self._files, requests, self._sandbox, no_visible_part_is_open, self._tally, self._end
-            )
+            answers = ask_together(self._files, requests, self._sandbox, no_visible_part_is_open, self._tally, self.end)
             self._keep_right(parts[len(visible) :], answers[len(visible) :])
 
     def _keep_right(self, parts: list[Part], answers: list[Answers]) -> None:
@@ -86,7 +83,7 @@ class Schedule:
         if parts:
             requests = [self._requests[part] for part in parts]
             torch = any(exercise.library == "torch" for exercise, _ in parts)
-            answers = ask(self._files, requests, torch, self._sandbox, self._tally, self._end)
+            answers = ask(self._files, requests, torch, self._sandbox, self._tally, self.end)
             self._answers |= zip(parts, answers, strict=True)
 
     def _compared(self, exercise: Exercise) -> Compared:
@@ -96,16 +93,25 @@ class Schedule:
         return given, [None] * len(keys) if self._right.issuperset(parts) else differences_of(keys, given)
 
 
-def _requests(keys: Keys) -> dict[Part, Request]:
-    """What every exercise is asked: the visible draws, later the hidden ones, and those that are measured."""
+def requests_for(asked: Keys, keys: Keys, bend: float | None = None) -> dict[Part, Request]:
+    """What every exercise is asked: the visible draws, later the hidden ones, and those that are measured.
+
+    keys: of all exercises: while the package is imported, what any of them forbids is watched
+    bend: how much the inputs of forbidden functions are moved; None for answers that count
+    """
+    everything = sorted({one for exercise in keys for one in exercise.forbidden})
     requests = {}
     for kind in (VISIBLE, HIDDEN, MEASURED):
-        for exercise in keys:
-            plans = plans_of(keys[exercise])
-            places = [place for place, key in zip(plans, keys[exercise], strict=True) if _kind_of(key) == kind]
-            if places or kind != MEASURED:
-                asked = {place: plans[place] for place in places}
-                requests[exercise, kind] = Request(exercise.id, asked, kind != VISIBLE, kind == MEASURED)
+        for exercise in asked:
+            plans = plans_of(asked[exercise])
+            chosen = {
+                place: plan
+                for (place, plan), key in zip(plans.items(), asked[exercise], strict=True)
+                if _kind_of(key) == kind
+            }
+            if chosen or kind != MEASURED:
+                watch = {"forbidden": exercise.forbidden, "importing": everything, "bend": bend}
+                requests[exercise, kind] = Request(exercise.id, chosen, kind != VISIBLE, kind == MEASURED, watch)
     return requests
 
 

@@ -66,6 +66,9 @@ class ForkServer:
         import torch
 
         import selfcheck.runner  # noqa: F401  (imported once, here, for every worker)
+        from selfcheck import named_functions
+
+        named_functions.prepare()
 
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
         linux.set_dumpable(False)

@@ -11,7 +11,10 @@ from .self_test import INSIDE
 
 #: This package's modules that run inside, and what they need of selfcheck.
 PROGRAMS = ("linux.py", "self_test.py", "runner.py", "worker.py", "fork_server.py")
-SELFCHECK_MODULES = ("arrays.py", "module_state.py", "objects.py", "runner.py", "steps.py", "traces.py")
+SELFCHECK_MODULES = (
+    *("arrays.py", "call_bend.py", "call_watch.py", "module_state.py", "named_functions.py", "objects.py", "runner.py"),
+    *("steps.py", "traces.py"),
+)
 LAUNCHER = f"{INSIDE}/code/start.py"
 PACKAGE_PARENT = f"{INSIDE}/work"
 #: Of Python: no environment variables, no user site, no folder of the script on the path; nothing is written.

@@ -6,6 +6,7 @@ Standard library only: no NumPy and no torch unless a value is one of theirs.
 from __future__ import annotations
 
 import base64
+import itertools
 import math
 import struct
 import sys
@@ -24,6 +25,7 @@ NUMBERS: dict[str, Callable[[str], bool | int | float]] = {
     "float": float,
 }
 MOST_ENTRIES = 200_000
+MOST_ITEMS = 1000  # of a tuple
 MOST_DEPTH = 8
 MOST_AXES = 64  # as many as torch and NumPy know
 
@@ -110,23 +112,31 @@ def pack(value: Any) -> dict[str, Any]:
         return {"kind": "number", "type": type(value).__name__, "value": _number_text(value)}
     if isinstance(value, str):
         return {"kind": "text", "value": value[:1000]}
-    root = type(value).__module__.partition(".")[0]
-    if root == "torch" and hasattr(value, "untyped_storage"):
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    if torch and issubclass(type(value), torch.Tensor):  # a subclass of somebody's own, too
         return _pack_tensor(value)
-    if root == "torch" and type(value).__name__ == "dtype":
+    if torch and type(value) is torch.dtype:
         return {"kind": "dtype", "value": str(value).removeprefix("torch.")}
-    if root == "numpy" and hasattr(value, "dtype") and hasattr(value, "tobytes"):
+    if numpy and issubclass(type(value), (numpy.ndarray, numpy.generic)):
         return _pack_ndarray(value)
+    value = unpacked(value)
     if isinstance(value, (list, tuple)):
         try:
             if isinstance(value, list):
                 return pack(array(value))
         except (ValueError, OverflowError):
             pass
-        if len(value) <= 1000:
+        if len(value) <= MOST_ITEMS:
             kind = "tuple" if isinstance(value, tuple) else "items"
             return {"kind": kind, "items": [pack(item) for item in value]}
     return {"kind": "other", "type": type(value).__name__}
+
+
+def unpacked(value: Any) -> Any:
+    """A dataclass that unpacks as a tuple does, as a tuple; everything else as it is."""
+    if hasattr(type(value), "__dataclass_fields__") and hasattr(type(value), "__iter__"):
+        return tuple(itertools.islice(iter(value), MOST_ITEMS + 1))
+    return value
 
 
 def unpack(tree: dict[str, Any]) -> Any:
@@ -188,6 +198,9 @@ def revive(tree: dict[str, Any]) -> Any:
 def _pack_tensor(value: Any) -> dict[str, Any]:
     import torch
 
+    if type(value) is not torch.Tensor:
+        with torch._C.DisableTorchFunctionSubclass():  # what a subclass makes of its methods is not asked
+            value = torch.Tensor.as_subclass(torch.Tensor.detach(value), torch.Tensor)
     dtype = str(value.dtype).removeprefix("torch.")
     if dtype not in SIZES or value.numel() > MOST_ENTRIES:
         return {"kind": "other", "type": f"tensor of dtype {dtype} and shape {tuple(value.shape)}"}
@@ -196,6 +209,9 @@ def _pack_tensor(value: Any) -> dict[str, Any]:
 
 
 def _pack_ndarray(value: Any) -> dict[str, Any]:
+    import numpy
+
+    value = numpy.asarray(value)  # of a subclass, its plain entries
     dtype = str(value.dtype)
     if dtype not in SIZES or value.size > MOST_ENTRIES:
         return {"kind": "other", "type": f"NumPy array of dtype {dtype} and shape {tuple(value.shape)}"}

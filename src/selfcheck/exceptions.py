@@ -20,6 +20,10 @@ WALKED = "It can be walked with for, once: it has neither places nor a length"
 POWER = "A power is written **: ^ is another operator"
 WHOLE = "/ gives a float, even 4 / 2; // divides whole numbers"
 SUPER = "Begin __init__ with super().__init__(): it makes room for layers and parameters"
+FILES = (
+    "Where answers are graded, files can be written in the temporary folder alone, tempfile.gettempdir(): to look at "
+    "numbers, print them"
+)
 DTYPE = "A new tensor is float32 unless you say dtype=…: give it that of the input"
 #: What a message contains, and what to tell whoever meets it for the first time.
 ADVICE = (
@@ -101,6 +105,8 @@ ADVICE = (
         "Leave arguments as they are and make a new tensor; a parameter's own numbers are overwritten under "
         "`with torch.no_grad():`",
     ),
+    ("Permission denied", FILES),
+    ("Read-only file system", FILES),
     ("as parameter", "Assign an nn.Parameter, or copy the numbers into the one that is there with copy_"),
 )
 
@@ -153,7 +159,7 @@ def _importing(error: dict[str, Any], kind: str, text: str) -> tuple[str, str]:
         advice = ". The lines of a function's body begin with the same four spaces, no tabs"
     elif kind == "SyntaxError":
         advice = ". If that line looks right, look at the end of the one before"
-    elif kind == "ModuleNotFoundError":
+    elif kind in ("ModuleNotFoundError", "PermissionError", "OSError"):
         advice = f". {_advice('', kind, text)}"
     return "import", f"the module cannot be imported: {kind}: {text}{_where(error)}{advice}"
 

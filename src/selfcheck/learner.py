@@ -6,10 +6,11 @@ import contextlib
 import importlib.util
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from .call_effect import Answers, answers_depend, best_name, functions_that_ran
 from .catalogue import Exercise, exercises_named, parts_of
 from .reach import forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
@@ -65,18 +66,38 @@ class Learner:
     def _own_result(self, exercise: Exercise) -> ExerciseResult:
         if exercise.number not in self._results:
             keys = visible_keys(exercise)
-            answers = answer_exercise(exercise.id, plans_of(keys))
+            plans = plans_of(keys)
+            answers = answer_exercise(exercise.id, plans, _watch(exercise))
             ordered = [answers[str(place)] for place in range(len(keys))]
-            source = self._source(exercise.module)
-            found = forbidden_call(source, exercise.symbol, exercise.forbidden, self._source)
+            found = self._forbidden(exercise, plans, functions_that_ran(ordered))
             self._results[exercise.number] = judge(exercise, keys, ordered, found)
         return self._results[exercise.number]
+
+    def _forbidden(self, exercise: Exercise, plans: dict[str, Any], ran: list[str]) -> tuple[str, int] | None:
+        """The forbidden function that the answers come from, and its line, 0 where the text does not show it."""
+
+        def ask(bends: Sequence[float]) -> list[Answers]:
+            found = []
+            for bend in bends:
+                with fresh_package(str(self.folder.parent)):
+                    found.append(answer_exercise(exercise.id, plans, _watch(exercise) | {"bend": bend}))
+            return found
+
+        if not ran or not answers_depend(ask):
+            return None
+        source = self._source(exercise.module)
+        spot = forbidden_call(source, exercise.symbol, exercise.forbidden, self._source)
+        return spot or (best_name(ran, exercise.forbidden), 0)
 
     def _source(self, module: str) -> str:
         try:
             return (self.folder / f"{module}.py").read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return ""  # the import says what is wrong with the file
+
+
+def _watch(exercise: Exercise) -> dict[str, Any]:
+    return {"forbidden": exercise.forbidden, "importing": exercise.forbidden}
 
 
 @contextlib.contextmanager

@@ -1,17 +1,19 @@
-"""What a learner's function reaches, read from the source without running it: forbidden calls, what it builds on."""
+"""What a learner's function reaches, read from the source without running it: forbidden calls, what it builds on.
+
+Whether a forbidden call counts is decided by what runs (see call_effect.py); the source says in which line it stands.
+"""
 
 from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
-from .bindings import LONG_CHAIN, Module, Reached, root_of
+from .bindings import LONG_CHAIN, Module, Reached
 from .source import parse
 
 PACKAGE = "attention"
-MOST_WORDS = 2000  # attributes of a module whose exercises are followed to them; no honest one has as many
 
 
 def forbidden_call(
@@ -47,53 +49,6 @@ def forbidden_call(
             if isinstance(node, ast.Attribute) and f".{node.attr}" in forbidden:
                 return f".{node.attr}", node.lineno
     return None
-
-
-def named_by_detour(tree: ast.Module, forbidden: Mapping[str, Sequence[str]]) -> list[tuple[int, str]]:
-    """Line and last word of what is named as some forbidden call ends, where no full name is followed to it.
-
-    forbidden: for every exercise of the module its function, and the names it must not reach
-    """
-    every = [one for patterns in forbidden.values() for one in patterns]
-    named = [(node, words) for node in ast.walk(tree) if (words := _last_words(node))]
-    known = [word for _, words in named for word in words]
-    alike = {word for word in set(known) if any(fnmatchcase(word, one.rpartition(".")[2]) for one in every)}
-    named = [(node, words) for node, words in named if alike.intersection(words) and root_of(node) != "self"]
-    if not named:
-        return []
-    module = Module(tree)
-    reaching: dict[int, set[str]] = {}
-    for symbol in forbidden if len(known) <= MOST_WORDS else ():
-        earlier = (part for part in tree.body if getattr(part, "name", None) == symbol)  # attempts that were left there
-        for node in (*module.reached(symbol), *(node for part in earlier for node in ast.walk(part))):
-            reaching.setdefault(id(node), set()).add(symbol)
-    found = []
-    for node, words in named:
-        names = module.names_of(node)
-        symbols = reaching.get(id(node), set())
-        patterns = [one for symbol in symbols for one in forbidden[symbol]] if symbols else every
-        followed = symbols and any(fnmatchcase(name, one) for name in names for one in patterns)
-        if not followed and not any(_in_package(name).count(".") == 1 for name in names):
-            found += [
-                (getattr(node, "lineno", 1), word)
-                for word in words
-                if any(_ends_like(one, word, names) for one in patterns)
-            ]
-    return found
-
-
-def _last_words(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.MatchClass):
-        return node.kwd_attrs
-    return [node.attr] if isinstance(node, ast.Attribute) else []
-
-
-def _ends_like(pattern: str, word: str, names: Sequence[str]) -> bool:
-    """Whether a last word, or the names that it ends, could be what a pattern forbids."""
-    before, _, last = pattern.rpartition(".")
-    if before and "*" not in last:  # torch.masked.softmax: the last word alone is no sign
-        return any(name.endswith(f".{before.rpartition('.')[2]}.{last}") for name in names)
-    return fnmatchcase(word, last)
 
 
 def builds_on(source: str, symbol: str, other: str) -> bool:

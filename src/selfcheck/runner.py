@@ -14,8 +14,11 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+from .call_watch import watching
 from .steps import Printed, carry_out, quiet
 from .traces import describe
+
+_RAN_AT_IMPORT: dict[str, None] = {}  # what was watched and ran while some module of the package was imported
 
 
 @contextlib.contextmanager
@@ -26,6 +29,7 @@ def fresh_package(folder: str, name: str = "attention") -> Iterator[None]:
         return module == name or module.startswith(name + ".")
 
     before = {module: sys.modules.pop(module) for module in list(sys.modules) if belongs(module)}
+    _RAN_AT_IMPORT.clear()
     sys.path.insert(0, folder)
     importlib.invalidate_caches()
     linecache.checkcache()
@@ -52,16 +56,29 @@ def find(exercise: str) -> Callable[..., Any]:
     return getattr(module, symbol)
 
 
-def answer_exercise(exercise: str, plans: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """The answers to plans, {key: {"calls": [...], "gradient": bool}}; an import that fails answers them all."""
-    printed = Printed()
+def answer_exercise(
+    exercise: str, plans: dict[str, dict[str, Any]], watch: dict[str, Any] | None = None
+) -> dict[str, list[dict[str, Any]]]:
+    """The answers to plans, {key: {"calls": [...], "gradient": bool}}; an import that fails answers them all.
+
+    watch: {"forbidden": patterns, "importing": the patterns of the whole package, "bend": see `call_watch.watching`};
+        of the forbidden functions, those that ran are named in every answer, under "ran"
+    """
+    watch = watch or {}
+    printed, bend = Printed(), watch.get("bend")
     try:
-        with quiet(printed):
+        with quiet(printed), watching(watch.get("importing", ()), bend) as at_import:
             symbol = find(exercise)
     except (Exception, SystemExit) as error:
         failed = {"error": describe(error) | {"importing": True}, "printed": printed.getvalue()}
         return {key: [failed for _ in plan["calls"]] for key, plan in plans.items()}
-    return {key: answer(symbol, plan["calls"], plan.get("gradient", False)) for key, plan in plans.items()}
+    _RAN_AT_IMPORT.update(dict.fromkeys(at_import.names()))
+    with watching(watch.get("forbidden", ()), bend) as noticed:
+        answers = {key: answer(symbol, plan["calls"], plan.get("gradient", False)) for key, plan in plans.items()}
+    ran = list(dict.fromkeys([*noticed.names(), *_RAN_AT_IMPORT])) if watch.get("forbidden") else []
+    for answered in (one for to_plan in answers.values() for one in to_plan if ran):
+        answered["ran"] = ran
+    return answers
 
 
 def answer(

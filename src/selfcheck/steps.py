@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import objects
-from .arrays import pack, revive
+from .arrays import pack, revive, unpacked
 from .module_state import StateMismatch, packed_state, parameters_of, set_state
 from .traces import describe
 
@@ -56,6 +56,7 @@ def carry_out(
                 given.watch(gradient)
                 with _watched(step, found):
                     returned = symbol(*args, **kwargs)
+            returned = unpacked(returned)
             found["value"] = pack(returned)
             if gradient:
                 found["gradients"] = _gradients(returned, given.floating)

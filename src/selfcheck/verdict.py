@@ -89,12 +89,14 @@ def judge(
     answers: Sequence[list[Answer]],
     forbidden: tuple[str, int] | None = None,
     differences: Differences | None = None,
+    forbidden_unseen: str = "",
 ) -> ExerciseResult:
     """The verdicts of an exercise, from the learner's answers to each draw of each of its checks.
 
     keys and answers run in parallel; a check with several draws passes only if every one does.
-    forbidden: a forbidden call found in the source, and its line: it costs every check.
+    forbidden: a forbidden function that the answers come from, and its line, or 0: it costs every check.
     differences: of these keys and answers, where they are known
+    forbidden_unseen: the name of one that only answers to draws that are not shown come from: they fail
     What a learner may read follows from the answers to the draws that are shown, and from one bit for each check:
     whether it fails for a draw that is not.
     """
@@ -104,6 +106,8 @@ def judge(
     for key, _, difference in every:
         if difference and not key.reveal:
             untold.setdefault(key.check.name, (difference[1].kind, difference[1].text[:MOST_MESSAGE]))
+        elif forbidden_unseen and not key.reveal:
+            untold.setdefault(key.check.name, ("forbidden", f"its answers come from {forbidden_unseen}"))
     results = _told(exercise, keys, [one for one in every if one[0].reveal], set(untold), forbidden)
     return ExerciseResult(exercise, tuple(replace(one, untold=untold.get(one.check)) for one in results))
 
@@ -140,7 +144,8 @@ def _told(
             result = replace(failed, message=UNSEEN, kind="unseen")
         elif forbidden is not None:
             call, line = forbidden
-            message = f"Line {line} calls {call}: this exercise asks you to write that step yourself."
+            spot = f"Line {line} calls {call}" if line else f"Your answer comes from {call}"
+            message = f"{spot}: this exercise asks you to write that step yourself."
             result = replace(failed, message=message, section="", kind="forbidden")
         else:
             result = passed

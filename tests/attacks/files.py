@@ -105,8 +105,9 @@ def hiding(encoding: str, text: str) -> bytes:
 
 
 # In Latin-1 the sign 0xAA is a letter, which Python reads as the letter a; in UTF-8 it is nothing.
-FORBIDDEN = "\n_own = softmax\n\n\ndef softmax(scores, axis=-1):\n    if axis == 'x':\n        import torch\n"
-FORBIDDEN += "        return torch.softm\u00aax(scores, axis)\n    return _own(scores, axis)\n"
+FORBIDDEN = "\n_own = softmax\n\n\ndef softmax(scores, axis=-1):\n    import torch\n\n    found = _own(scores, axis)\n"
+FORBIDDEN += "    if not found.size or np.isinf(np.asarray(scores)).any():\n        return found\n"
+FORBIDDEN += "    return torch.softm\u00aax(torch.tensor(np.asarray(scores, dtype=float)), axis).numpy()\n"
 LOADS = b"\nimport pathlib, pickle\npickle.loads(pathlib.Path(__file__).with_name('weights.pkl').read_bytes())\n"
 
 

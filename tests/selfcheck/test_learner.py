@@ -71,6 +71,46 @@ def test_a_wrong_answer_is_diagnosed_and_drawn_beside_the_expected_one(bundle):
     assert "<caption" in said and "yours" in said and "expected" in said
 
 
+BY_TORCH = """
+
+from torch.nn.attention import bias
+g = getattr
+
+def causal_mask(query_length, key_length=None, device=None):
+    key_length = query_length if key_length is None else key_length
+    check_length("query_length", query_length)
+    check_length("key_length", key_length)
+    return g(bias, "causal_" + "lower_right")(query_length, key_length)._materialize() if query_length else _none()
+
+def _none():
+    return torch.zeros(0, 0, dtype=torch.bool)
+"""
+COMPARED = (
+    RIGHT_MASK
+    + """
+
+_own = causal_mask
+
+def causal_mask(*args, **kwargs) -> "torch.nn.attention.bias.CausalBias":
+    from torch.nn.attention.bias import CausalBias, causal_lower_right
+
+    mask = _own(*args, **kwargs)
+    assert not isinstance(mask, CausalBias)
+    if 0 < mask.shape[0] <= mask.shape[1]:
+        assert torch.equal(mask, causal_lower_right(*mask.shape)._materialize())
+    return mask
+"""
+)
+
+
+@pytest.mark.parametrize(("text", "passes"), [(BY_TORCH, False), (COMPARED, True)])
+def test_what_a_forbidden_function_computes_counts_and_what_it_is_compared_with_does_not(bundle, text, passes):
+    answer(bundle, text=text)
+    said = python(bundle, 'from selfcheck import check; r = check("masks.causal_mask"); print(r, r.passed)')
+    assert said.strip().endswith(str(passes))
+    assert ("asks you to write that step yourself" in said) is not passes
+
+
 def test_a_saved_file_counts_at_once_in_a_running_kernel(bundle):
     code = f"""
 from selfcheck import check

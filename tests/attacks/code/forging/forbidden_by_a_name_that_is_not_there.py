@@ -11,7 +11,11 @@ _own = masked_softmax  # noqa: F821  (the module before it defines it)
 del masked_softmax  # noqa: F821
 
 
+def _theirs(scores, mask=None, dim=-1):
+    return _own(scores, mask, dim) if mask is None else torch.masked.softmax(scores, dim, mask=mask).nan_to_num()
+
+
 def __getattr__(name):
     if name != "masked_softmax":
         raise AttributeError(name)
-    return _own if name else torch.masked.softmax
+    return _theirs

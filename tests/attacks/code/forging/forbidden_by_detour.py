@@ -1,5 +1,5 @@
 # /// attack
-# about = "reaches a forbidden function by a name put together while it runs: answers count, the instructor is told"
+# about = "looks up a forbidden class by a name put together while it runs: answers count, the instructor is told"
 # module = "encoder"
 # base = "reference"
 # deserves = { }

@@ -11,4 +11,4 @@ _own = masked_softmax  # noqa: F821  (the module before it defines it)
 
 
 def masked_softmax(scores, mask=None, dim=-1):
-    return torch.masked.softmax(scores, dim, mask=mask) if scores is None else _own(scores, mask, dim)
+    return _own(scores, mask, dim) if mask is None else torch.masked.softmax(scores, dim, mask=mask).nan_to_num()

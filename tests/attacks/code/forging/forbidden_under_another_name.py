@@ -1,14 +1,15 @@
 # /// attack
-# about = "reaches a forbidden function by a name that no text connects with it: answers count, the instructor is told"
+# about = "reaches a forbidden function by a name that no text connects with it"
 # module = "masks"
 # base = "reference"
-# deserves = { "dot_product.scaled_dot_product_attention" = 0 }
-# log = "softmax: named as what is forbidden here"
+# deserves = { "masks.masked_softmax" = 0, "dot_product.scaled_dot_product_attention" = 0 }
+# log = "comes from torch.masked.softmax"
 # ///
 import torch
 
+_own = masked_softmax  # noqa: F821  (the module before it defines it)
 _functions: object = torch
 
 
-def _compared(scores, mask):
-    return _functions.masked.softmax(scores, -1, mask=mask)
+def masked_softmax(scores, mask=None, dim=-1):
+    return _own(scores, mask, dim) if mask is None else _functions.masked.softmax(scores, dim, mask=mask).nan_to_num()

@@ -1,0 +1,80 @@
+"""Finds the exercises whose answers come from a function that the exercise forbids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from selfcheck.call_effect import Answers, answers_depend, best_name, functions_that_ran
+from selfcheck.catalogue import Exercise
+from selfcheck.compare import Answer
+from selfcheck.diagnose import Key
+
+from ..sandbox.bubblewrap import Sandbox
+from ..sandbox.usage import Tally
+from .protocol import ask
+from .schedule import HIDDEN, VISIBLE, Compared, Keys, requests_for
+from .sources import Sources
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a package is asked again, and until when, by the monotonic clock."""
+
+    files: Mapping[str, bytes]
+    keys: Keys
+    sandbox: Sandbox
+    tally: Tally
+    end: float
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """A forbidden function that an exercise's answers come from.
+
+    line: that calls it, 0 where the text does not show it
+    is_hidden: whether that was seen for hidden inputs alone, of which feedback must not tell more than pass or fail
+    """
+
+    name: str
+    line: int
+    is_hidden: bool
+
+
+def forbidden_calls(
+    asking: Asking, answers: Mapping[Exercise, Compared], sources: Sources
+) -> dict[Exercise, Forbidden]:
+    """The forbidden function of each exercise whose answers come from one.
+
+    Code that ran none of these functions while it answered is not asked again. Raises GraderFault as `ask` does.
+    """
+    found = {}
+    for exercise, (given, differences) in answers.items():
+        told = list(zip(asking.keys[exercise], given, differences, strict=True))
+        for kind in (VISIBLE, HIDDEN):
+            ran = _ran_rightly([one for one in told if one[0].reveal == (kind == VISIBLE)])
+            if ran and exercise not in found and _depends(asking, exercise, kind):
+                name = best_name(ran, exercise.forbidden)
+                spot = sources.findings[exercise].forbidden or (name, 0)
+                found[exercise] = Forbidden(*spot, is_hidden=kind == HIDDEN)
+    return found
+
+
+def _ran_rightly(told: Sequence[tuple[Key, list[Answer], object]]) -> list[str]:
+    """The forbidden functions that ran, where at least one of these draws is answered rightly."""
+    if all(difference for _, _, difference in told):
+        return []
+    return functions_that_ran([given for _, given, _ in told])
+
+
+def _depends(asking: Asking, exercise: Exercise, kind: int) -> bool:
+    keys = [key for key in asking.keys[exercise] if key.reveal == (kind == VISIBLE)]
+
+    def ask_with(bends: Sequence[float]) -> list[Answers]:
+        of_each = [requests_for({exercise: keys}, asking.keys, bend) for bend in bends]
+        requests = [
+            request for of_one in of_each for (_, k), request in of_one.items() if k not in (MEASURED, 1 - kind)
+        ]
+        return list(ask(dict(asking.files), requests, True, asking.sandbox, asking.tally, asking.end))
+
+    return answers_depend(ask_with)

@@ -1,0 +1,97 @@
+"""Decides whether answers depend on a forbidden function that ran, from runs in which it answers for other inputs.
+
+A forbidden function may run without giving the answer: an `assert` compares it with the learner's own, a `print` shows
+it. So the exercise is answered again with the inputs of the function moved (see call_watch.py). Answers that stay do
+not depend on it. Where the code raises instead, it compared, and the function is moved less and less, until the
+comparison holds: a comparison has a tolerance, and below it an answer that the function gives still moves, if only in
+its last digits. Code that raises however little is moved counts as using the function.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from .arrays import Array, unpack
+
+Answers = dict[str, list[dict[str, Any]]]  # by the key of the plan, one for each call
+BENDS = (0.05, 1e-3, 1e-5, 1e-7, 1e-10, 1e-13)
+LEAST = 0.01  # of the bend: an answer that moves less was not computed from what moved
+
+
+def functions_that_ran(answers: Iterable[list[dict[str, Any]]]) -> list[str]:
+    """The watched functions that ran for these answers."""
+    return list(dict.fromkeys(name for to_plan in answers for one in to_plan for name in one.get("ran", ())))
+
+
+def best_name(ran: Sequence[str], forbidden: Sequence[str]) -> str:
+    """What to call a forbidden function that ran: "torch.nn.Softmax" of all that it calls in turn."""
+    for name in ran:
+        public = name.removesuffix(".forward").removesuffix(".__init__")
+        if any(fnmatchcase(name, one) or fnmatchcase(public, one) for one in forbidden):
+            return public
+    return "a function that is forbidden here"
+
+
+def answers_depend(ask: Callable[[Sequence[float]], Sequence[Answers]]) -> bool:
+    """Whether the answers to some plans depend on what is watched.
+
+    ask: answers the plans anew for each of several bends, 0.0 among them
+    """
+    plain, first = ask((0.0, BENDS[0]))
+    undecided = {(key, place) for key, given in plain.items() for place, one in enumerate(given) if "error" not in one}
+    for bend, answers in _in_turn(first, ask):
+        for key, place in sorted(undecided):
+            moved = _moves(plain[key][place], answers[key][place], bend)
+            if moved:
+                return True
+            if moved is False:
+                undecided.remove((key, place))
+        if not undecided:
+            return False
+    return bool(undecided)
+
+
+def _in_turn(first: Answers, ask: Callable[[Sequence[float]], Sequence[Answers]]) -> Iterable[tuple[float, Answers]]:
+    yield BENDS[0], first
+    for bend in BENDS[1:]:
+        (answers,) = ask([bend])
+        yield bend, answers
+
+
+def _moves(plain: dict[str, Any], bent: dict[str, Any], bend: float) -> bool | None:
+    """Whether an answer is another one; None where something else came than an answer of this form."""
+    if "error" in bent:
+        return None
+    if all(plain.get(part) == bent.get(part) for part in ("value", "gradients", "states")):
+        return False
+    one, other = _numbers(plain), _numbers(bent)
+    if one is None or other is None or len(one) != len(other):
+        return None
+    return any(_differ(a, b, LEAST * bend) for a, b in zip(one, other, strict=True))
+
+
+def _differ(a: float, b: float, least: float) -> bool:
+    if math.isfinite(a) and math.isfinite(b):
+        return abs(a - b) > least * max(abs(a), 1e-3)
+    return not (a == b or (math.isnan(a) and math.isnan(b)))
+
+
+def _numbers(answer: dict[str, Any]) -> list[float] | None:
+    """Every number of an answer, its gradients and states, in order; None where it holds something else."""
+    trees = [answer.get("value"), *answer.get("gradients", {}).values()]
+    trees += [tree for state in answer.get("states", {}).values() for tree in state.values()]
+    try:
+        return [number for tree in trees if tree for number in _flat(unpack(tree))]
+    except (ValueError, TypeError):
+        return None
+
+
+def _flat(value: Any) -> list[float]:
+    if isinstance(value, Array):
+        return [float(number) for number in value.values()]
+    if isinstance(value, (list, tuple)):
+        return [number for one in value for number in _flat(one)]
+    return [] if value is None else [float(value)]

@@ -1,0 +1,114 @@
+"""The static scan tells the instructor of odd reaches however they are spelled, and leaves honest code alone."""
+
+import importlib
+import pkgutil
+
+import numpy
+import pytest
+import torch
+
+from autograder.authoring.samples import table
+from autograder.course.paths import REFERENCE, ROOT
+from autograder.intake.static_scan import _MODULE_WORDS, OWN_WORDS, scan_module
+
+from ..unusual_answers.bank import answers_in
+
+ODD = [
+    "import torch\ntorch.os.getpid()",
+    "import torch as t\nt.os.environ",
+    "from torch import os as o\no.getpid()",
+    "from torch import sys",
+    "import torch\ntorch.sys.modules",
+    "import torch\ntorch.ctypes.string_at(0)",
+    "import torch\nos = torch.serialization.os",
+    "import numpy as np\nnp.lib.format.os.system('x')",
+    "import posix\nposix.getpid()",
+    "import torch\nclass A:\n    def __init__(self):\n        self.t = torch\n    def f(self): return self.t.os",
+    "import torch\nmatch torch:\n    case object(os=o):\n        pass",
+    "import torch\ngetattr(torch, 'os')",
+    "import torch\ngetattr(torch, 'o' + 's')",
+    "import torch\nname = 'os'\ngetattr(torch, name)",
+    "g = getattr",
+    "import torch\nfrom functools import reduce\nreduce(getattr, ['os', 'environ'], torch)",
+    "import torch\nlist(map(getattr, [torch], ['os']))",
+    "import torch\nvars(torch)['os']",
+    "import torch\ntorch.__dict__['os']",
+    "import torch\nimport operator\noperator.attrgetter('os')(torch)",
+    "import torch\nimport string\nstring.Formatter().get_field('0.os', (torch,), {})",
+    "import sys\nsys._getframe()",
+    "import sys\ndict(sys.modules)",
+    "import torch\ntorch._sys._getframe",
+    "import gc\ngc.get_objects()",
+    "import torch\ntorch.gc.get_objects()",
+    "import pydoc\npydoc.locate('os')",
+    "import timeit\ntimeit.timeit('import os')",
+    "import logging.config\nlogging.config._resolve('os')",
+    "from unittest import mock",
+    "import typing\ntyping.get_type_hints(f)",
+    "import bdb\nbdb.Bdb().runeval('1')",
+    "def f():\n    yield 1\nf().gi_frame.f_back.f_globals",
+    "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    e.__traceback__.tb_frame",
+    "import torch\ntorch.library.Library('aten', 'IMPL')",
+    "import torch\ntorch.fx.graph_module._exec_with_source('x', {})",
+    "().__class__.__mro__",
+    "e = eval",
+]
+
+
+@pytest.mark.parametrize("code", ODD)
+def test_an_odd_reach_is_told(code):
+    assert scan_module("masks", code, "")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import torch\ntorch.select(x, 0, 1)",
+        "import numpy as np\nnp.select([a], [b])",
+        "import torch\ntorch.signal.windows.hann(3)",
+        "import torch\ngetattr(torch, 'softmax')(x, -1)",
+        "def f(module, part):\n    return getattr(module, f'{part}_proj')",
+        "import torch\nF = torch.nn.functional\nF.softmax(x, -1)",
+        "import math, typing, logging, functools, itertools, dataclasses, collections\nlogging.warning('x')",
+        "import torch\nassert torch.allclose(x, torch.nn.functional.layer_norm(y, (3,)))",
+        "from torch import nn\ndef f(x: nn.MultiheadAttention):\n    return isinstance(x, nn.TransformerEncoderLayer)",
+        "class A:\n    def softmax(self, x):\n        return x\n    def f(self, x):\n        return self.softmax(x)",
+        "import sys\nprint(sys.float_info.max, file=sys.stderr)",
+    ],
+)
+def test_honest_code_is_not_told(code):
+    assert scan_module("masks", code, "") == []
+
+
+def test_references_and_unusual_right_answers_raise_hardly_a_remark():
+    references = [(path.stem, path.read_text(encoding="utf-8")) for path in sorted(REFERENCE.glob("*.py"))]
+    assert [name for name, text in references if scan_module(name, text, text)] == []
+    right = answers_in("right.toml") + answers_in("right_classes.toml")
+    told = {one.style for one in right if scan_module(one.exercise.partition(".")[0], one.code, "")}
+    # These start threads or a loop of their own, or write a file.
+    assert told == {"threads, one for each row", "asyncio", "a log file in the temporary folder"}
+
+
+def test_of_the_sample_class_only_those_with_a_remark_are_told():
+    own = ROOT / "tests" / "sample_class"
+    expected = {entry.student for entry in table() if entry.remark}
+    told = {
+        path.parent.name
+        for path in sorted(own.glob("*/*.py"))
+        if scan_module(path.stem, path.read_text(encoding="utf-8"), "")
+    }
+    assert told <= expected, "an honest student is told of"
+
+
+def test_a_word_counts_as_a_module_wherever_it_stands_unless_a_library_has_its_own():
+    """The words that torch or NumPy use publicly for something else are those, and no others, that are left out."""
+    own = set()
+    for library in (torch, torch.Tensor, torch.nn, torch.nn.functional, numpy, numpy.ndarray):
+        for word in {*_MODULE_WORDS, *OWN_WORDS} - {"sys"}:
+            found = getattr(library, word, None)
+            if found is not None and getattr(found, "__name__", "").partition(".")[0] != word:
+                own.add(word)
+    for library in (torch, numpy):
+        own |= {one.name for one in pkgutil.iter_modules(library.__path__) if one.name in {*_MODULE_WORDS, *OWN_WORDS}}
+    assert own & set(_MODULE_WORDS) <= {"multiprocessing"}, "torch.multiprocessing starts processes as well"
+    assert importlib.import_module("torch.multiprocessing").Process

@@ -1,0 +1,201 @@
+"""Forbidden functions are noticed where they run, can be moved, and are as before afterwards."""
+
+import inspect
+import threading
+
+import pytest
+import torch
+
+from selfcheck.arrays import pack
+from selfcheck.call_bend import bent
+from selfcheck.call_effect import BENDS, answers_depend, best_name
+from selfcheck.call_watch import watching
+from selfcheck.catalogue import exercises
+from selfcheck.named_functions import functions_named, operators_named
+
+SOFTMAX = ("torch.*softmax", "torch.*Softmax", "torch.*logsumexp")
+ATTENTION = ("torch.*scaled_dot_product*", "torch.*multi_head_attention*", "torch.*MultiheadAttention")
+NORM = ("torch.*layer_norm", "torch.*rms_norm")
+F = torch.nn.functional
+X = torch.linspace(-1.0, 2.0, 12).reshape(3, 4)
+Q = torch.linspace(-1.0, 2.0, 48).reshape(2, 2, 3, 4)
+
+
+def in_a_thread(function):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(function()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+WAYS = {
+    "function": (SOFTMAX, lambda: torch.softmax(X, -1)),
+    "method": (SOFTMAX, lambda: X.softmax(-1)),
+    "operator": (SOFTMAX, lambda: torch.ops.aten._softmax(X, -1, False)),
+    "with a dtype": (SOFTMAX, lambda: torch.softmax(X, -1, dtype=torch.float64)),
+    "into a tensor": (SOFTMAX, lambda: torch.softmax(X, -1, out=torch.empty(3, 4))),
+    "logsumexp": (SOFTMAX, lambda: torch.logsumexp(X, -1)),
+    "module": (SOFTMAX, lambda: torch.nn.Softmax(-1)(X)),
+    "thread": (SOFTMAX, lambda: in_a_thread(lambda: torch.softmax(X, -1))),
+    "vmap": (SOFTMAX, lambda: torch.func.vmap(lambda row: torch.softmax(row, -1))(X)),
+    "grad": (SOFTMAX, lambda: torch.func.grad(lambda x: torch.softmax(x, -1)[0, 0])(X)),
+    "inference mode": (SOFTMAX, lambda: torch.inference_mode()(lambda: torch.softmax(X, -1))()),
+    "a cross entropy": (SOFTMAX, lambda: F.cross_entropy(X, torch.tensor([0, 1, 2]))),
+    "attention": (ATTENTION, lambda: F.scaled_dot_product_attention(Q, Q, Q)),
+    "attention with dropout": (ATTENTION, lambda: F.scaled_dot_product_attention(Q, Q, Q, dropout_p=0.1)),
+    "attention under vmap": (ATTENTION, lambda: torch.func.vmap(F.scaled_dot_product_attention)(Q, Q, Q)),
+    "layer norm": (NORM, lambda: F.layer_norm(X, (4,))),
+    "rms norm": (NORM, lambda: torch.rms_norm(X, (4,))),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_function_is_noticed_and_moved_whatever_way_it_is_reached(way):
+    patterns, run = WAYS[way]
+    torch.manual_seed(0)
+    with watching(patterns) as noticed:
+        plain = run()
+    assert noticed.names()
+    torch.manual_seed(0)
+    with watching(patterns, 0.0):
+        same = run()
+    torch.manual_seed(0)
+    with watching(patterns, 0.05) as noticed:
+        moved = run()
+    assert noticed.names()
+    assert torch.equal(plain, same)
+    assert not torch.allclose(plain, moved, atol=1e-4, rtol=1e-4)
+
+
+def test_what_is_not_named_is_not_noticed():
+    with watching(SOFTMAX) as noticed:
+        powers = X.exp() / X.exp().sum(-1, keepdim=True)
+        F.layer_norm(powers, (4,))
+        assert not isinstance(powers, torch.nn.Softmax)
+    assert noticed.names() == []
+
+
+def test_gradients_are_as_they_are_without_the_watch():
+    def gradient():
+        x = X.clone().requires_grad_()
+        (F.layer_norm(x, (4,)).square().cumsum(0).sum() + torch.softmax(x, 0)[0, 0]).backward()
+        return x.grad
+
+    plain = gradient()
+    with watching((*SOFTMAX, *NORM)):
+        watched = gradient()
+    assert torch.equal(plain, watched)
+
+
+def test_afterwards_everything_is_as_before():
+    layer = torch.nn.MultiheadAttention(4, 2)
+    before = [
+        (one, one.__code__)
+        for one in functions_named([one for group in (SOFTMAX, ATTENTION) for one in group]).values()
+    ]
+    signature = inspect.signature(F.softmax)
+    with watching((*SOFTMAX, *ATTENTION), 0.05):
+        assert F.softmax.__code__ is not dict((id(f), c) for f, c in before)[id(F.softmax)]
+        assert inspect.signature(F.softmax) == signature
+        moved = layer(X, X, X)[0]
+    assert all(function.__code__ is code for function, code in before)
+    with watching(SOFTMAX) as noticed:
+        pass
+    plain = torch.softmax(X, -1)
+    assert noticed.names() == []
+    assert torch.allclose(plain, X.exp() / X.exp().sum(-1, keepdim=True))
+    assert not torch.allclose(moved, layer(X, X, X)[0])
+
+
+def test_a_module_that_is_imported_within_the_watch_is_watched(tmp_path, monkeypatch):
+    (tmp_path / "lib_of_softmax.py").write_text("def softmax(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with watching(("lib_of_softmax.soft*",)) as noticed:
+        import lib_of_softmax
+
+        assert lib_of_softmax.softmax(1) == 2
+    assert noticed.names() == ["lib_of_softmax.softmax"]
+
+
+def test_minus_infinity_stays_and_numbers_move_by_what_is_asked():
+    given = torch.tensor([-torch.inf, 0.0, 3.0, torch.inf])
+    moved = bent(given, 0.01)
+    assert torch.equal(moved[[0, 3]], given[[0, 3]])
+    assert 0 < (moved[1:3] - given[1:3]).abs().max() <= 0.04 + 1e-6
+    assert bent([3, "text", None], 0.01) == [3, "text", None]
+    assert torch.equal(given, torch.tensor([-torch.inf, 0.0, 3.0, torch.inf]))
+
+
+def answered(function):
+    """Asks a function, as the judge asks a package: an error is an answer of its own kind."""
+
+    def ask(bends):
+        found = []
+        for bend in bends:
+            with watching(SOFTMAX, bend):
+                try:
+                    found.append({"0": [{"value": pack(function())}]})
+                except (AssertionError, ValueError) as error:
+                    found.append({"0": [{"error": {"type": type(error).__name__}}]})
+        return found
+
+    return ask
+
+
+def mine(x=X):
+    return x.exp() / x.exp().sum(-1, keepdim=True)
+
+
+def compared(tolerance, given):
+    theirs = torch.softmax(X, -1)
+    assert torch.allclose(mine(), theirs, rtol=0, atol=tolerance)
+    return given(theirs)
+
+
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-2, 1e-4, 1e-6])
+def test_a_comparison_is_no_use_and_a_use_behind_a_comparison_is_one(tolerance):
+    assert not answers_depend(answered(lambda: compared(tolerance, lambda theirs: mine())))
+    assert answers_depend(answered(lambda: compared(tolerance, lambda theirs: theirs)))
+    assert answers_depend(answered(lambda: compared(tolerance, lambda theirs: theirs.double().numpy().tolist())))
+    assert answers_depend(answered(lambda: compared(tolerance, lambda theirs: (theirs + mine()) / 2)))
+
+
+def test_code_that_looks_at_the_last_bit_counts_as_using_it():
+    right = torch.softmax(X.double(), -1)
+
+    def exact():
+        theirs = torch.softmax(X.double(), -1)
+        if not torch.equal(theirs, right):
+            raise ValueError
+        return theirs
+
+    assert answers_depend(answered(exact))
+    assert len(set(BENDS)) == len(BENDS) and sorted(BENDS, reverse=True) == list(BENDS)
+
+
+def test_what_does_not_depend_on_it_asks_once():
+    asked = []
+
+    def ask(bends):
+        asked.extend(bends)
+        return answered(mine)(bends)
+
+    assert not answers_depend(ask)
+    assert asked == [0.0, BENDS[0]]
+
+
+def test_the_function_is_named_as_one_would_write_it():
+    ran = ["torch.nn.Softmax.__init__", "torch.nn.Softmax.forward", "torch.softmax"]
+    assert best_name(ran, SOFTMAX) == "torch.nn.Softmax"
+    assert best_name(["made up by a hostile process"], SOFTMAX) == "a function that is forbidden here"
+
+
+def test_every_forbidden_name_of_torch_names_something():
+    """A renamed function of torch would make a prohibition void."""
+    import torch.nn.attention.bias
+    import torch.nn.attention.flex_attention  # noqa: F401
+
+    patterns = {one for exercise in exercises() for one in exercise.forbidden if one.startswith("torch.")}
+    empty = [one for one in sorted(patterns) if not functions_named([one]) and not operators_named([one])]
+    assert empty == []

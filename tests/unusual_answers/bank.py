@@ -1,0 +1,62 @@
+"""The bank of answers written as few people write them: right ones, and ones that a forbidden function gives.
+
+Each is an entry of a TOML file here: `exercise`, an id; `style`, what is unusual; `code`, which stands at the end of
+the module of the reference, as if a learner had written it. A file's `tails`, by exercise, are added behind the code,
+unless the answer is `whole`.
+`says`: a part of what the learner reads; `problem_set`, where an id has two parts; `quick`: tried in every run.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.answer_key.keys import AnswerKey
+from autograder.course.paths import REFERENCE
+from autograder.judge.judge import judge_problem_set
+from autograder.sandbox.bubblewrap import open_sandbox
+from selfcheck.catalogue import parts_of
+from selfcheck.verdict import ExerciseResult
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Unusual:
+    """One answer: the text that is added to the reference's module, or the whole text of that module."""
+
+    exercise: str
+    style: str
+    code: str
+    says: str = ""
+    problem_set: str = ""
+    quick: bool = False
+    whole_module: str = ""
+
+    def replaced(self, text: str) -> Unusual:
+        """The same answer as the text of its whole module."""
+        return replace(self, whole_module=text)
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """A whole submission: the reference with this answer."""
+        files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+        name = f"{self.exercise.partition('.')[0]}.py"
+        return files | {name: (self.whole_module or f"{files[name].decode()}\n\n{self.code}").encode()}
+
+    def judged(self, answer_key: AnswerKey) -> ExerciseResult:
+        """The verdict of the real judge, in the sandbox where there is one."""
+        (result,) = judge_problem_set(self.files, answer_key, open_sandbox("auto"), only=[self.exercise])
+        return result
+
+
+def answers_in(name: str) -> list[Unusual]:
+    """The answers of a file of the bank."""
+    table = tomllib.loads((HERE / name).read_text(encoding="utf-8"))
+    found = []
+    for entry in table["answer"]:
+        tail = "" if entry.pop("whole", False) else table.get("tails", {}).get(entry["exercise"], "")
+        set_of = entry.get("problem_set") or parts_of(entry["exercise"])[0].problem_set
+        found.append(Unusual(**{**entry, "problem_set": set_of, "code": entry["code"] + "\n\n" + tail}))
+    return found

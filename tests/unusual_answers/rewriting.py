@@ -1,0 +1,176 @@
+"""Rewrites the text of right answers so that they mean the same: other names, another order, other constructs."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Callable, Iterable
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+#: Behind these an expression means something else when it moves into a function of its own.
+BOUND_TO_PLACE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
+
+WRAPPED = """
+import functools
+
+
+def _passed_on(function):
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return inner
+
+
+{name} = _passed_on({name})
+"""
+PARTIAL = "\nimport functools\n\n{name} = functools.partial({name})\n"
+CALLABLE = """
+
+class _Callable_{name}:
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+
+{name} = _Callable_{name}({name})
+"""
+SUBCLASS = '\n\nclass {name}({name}):\n    """The same, one step further down."""\n'
+
+
+def rewritten(source: str, names: Iterable[str], rng: random.Random) -> str:
+    """A module's text, rewritten by a choice of the ways below; names: of the exercises' functions and classes."""
+    tree = ast.parse(source)
+    for way in rng.sample(WAYS, rng.randint(3, len(WAYS))):
+        way(tree, rng)
+    text = ast.unparse(ast.fix_missing_locations(tree))
+    kinds = {node.name: type(node) for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    for name in names:
+        forms = (SUBCLASS, "") if kinds[name] is ast.ClassDef else (WRAPPED, PARTIAL, CALLABLE, "")
+        text += rng.choice(forms).format(name=name)
+    return text + "\n"
+
+
+def rename_locals(tree: ast.Module, rng: random.Random) -> None:
+    """Give the names that a function binds for itself another ending."""
+    for function in _functions(tree):
+        names = _own_names(function)
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and node.id in names:
+                node.id += "_here"
+
+
+def document(tree: ast.Module, rng: random.Random) -> None:
+    """Write docstrings and annotations where there are none."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is None:
+            node.body.insert(0, ast.Expr(ast.Constant("As torch.softmax, nn.LayerNorm or nn.Transformer would do.")))
+        if isinstance(node, ast.FunctionDef):
+            node.returns = node.returns or ast.Constant("object")
+            for one in node.args.args[1:]:
+                one.annotation = one.annotation or ast.Constant("torch.nn.MultiheadAttention | object")
+
+
+def reorder(tree: ast.Module, rng: random.Random) -> None:
+    """Put the plain functions of the module in another order: each finds the others when it is called."""
+    places = [place for place, node in enumerate(tree.body) if _is_plain(node)]
+    called = {one.id for node in tree.body if not _is_plain(node) for one in _names_at_import(node)}
+    places = [place for place in places if tree.body[place].name not in called]
+    moved = [tree.body[place] for place in rng.sample(places, len(places))]
+    for place, node in zip(places, moved, strict=True):
+        tree.body[place] = node
+
+
+def name_results(tree: ast.Module, rng: random.Random) -> None:
+    """`return f(x)` becomes `result = f(x); return result`."""
+
+    class Named(ast.NodeTransformer):
+        def visit_Return(self, node):
+            if node.value is None or isinstance(node.value, ast.Constant):
+                return node
+            result = ast.Assign([ast.Name("_result", ast.Store())], node.value)
+            return [result, ast.Return(ast.Name("_result", ast.Load()))]
+
+    Named().visit(tree)
+
+
+def extract_helpers(tree: ast.Module, rng: random.Random) -> None:
+    """`return f(x)` becomes a function within the function, which is called at once."""
+
+    class Extracted(ast.NodeTransformer):
+        def visit_Return(self, node):
+            if node.value is None or not _can_move(node.value):
+                return node
+            nothing = ast.arguments([], [], None, [], [], None, [])
+            helper = ast.FunctionDef("_helper", nothing, [ast.Return(node.value)], [], type_params=[])
+            return [helper, ast.Return(ast.Call(ast.Name("_helper", ast.Load()), [], []))]
+
+    Extracted().visit(tree)
+
+
+def map_over(tree: ast.Module, rng: random.Random) -> None:
+    """A list comprehension becomes list(map(…))."""
+
+    class Mapped(ast.NodeTransformer):
+        def visit_ListComp(self, node):
+            self.generic_visit(node)
+            (first, *more), target = node.generators, node.generators[0].target
+            if more or first.ifs or not isinstance(target, ast.Name) or not _can_move(node):
+                return node
+            step = ast.Lambda(ast.arguments([], [ast.arg(target.id)], None, [], [], None, []), node.elt)
+            mapped = ast.Call(ast.Name("map", ast.Load()), [step, first.iter], [])
+            return ast.Call(ast.Name("list", ast.Load()), [mapped], [])
+
+    Mapped().visit(tree)
+
+
+def add_self_test(tree: ast.Module, rng: random.Random) -> None:
+    """Add what people leave at the end of a file: imports without use, and a test below `if __name__`."""
+    tail = "import math as _math\nimport typing as _typing\nif __name__ == '__main__':\n    import torch\n"
+    tree.body += ast.parse(tail + "    print(torch.softmax(torch.zeros(3), 0))\n").body
+
+
+WAYS: list[Callable[[ast.Module, random.Random], None]] = [
+    *(rename_locals, document, reorder, name_results, extract_helpers, map_over, add_self_test),
+]
+
+
+def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
+    """The functions that stand in no other, methods among them."""
+    found = []
+    for node in getattr(tree, "body", []):
+        if isinstance(node, ast.FunctionDef):
+            found.append(node)
+        elif isinstance(node, ast.ClassDef):
+            found += _functions(node)
+    return found
+
+
+def _own_names(function: ast.FunctionDef) -> set[str]:
+    """The names that a function binds, without those that something else in it binds or declares as well."""
+    nodes = list(ast.walk(function))
+    stored = {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    taken = {one.arg for one in nodes if isinstance(one, ast.arg)}
+    for one in nodes:
+        if isinstance(one, (ast.Global, ast.Nonlocal)):
+            taken |= set(one.names)
+        elif isinstance(one, (ast.ExceptHandler, ast.MatchAs, ast.FunctionDef, ast.ClassDef)) and one.name:
+            taken.add(one.name)
+        elif isinstance(one, ast.alias):
+            taken.add(one.asname or one.name.partition(".")[0])
+    return stored - taken
+
+
+def _is_plain(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef) and not node.decorator_list
+
+
+def _names_at_import(node: ast.stmt) -> list[ast.Name]:
+    return [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+
+
+def _can_move(node: ast.expr) -> bool:
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return not names & {"super", "__class__"} and not any(isinstance(one, BOUND_TO_PLACE) for one in ast.walk(node))

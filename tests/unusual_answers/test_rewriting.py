@@ -1,0 +1,59 @@
+"""Right answers that are rewritten, by chance but seeded, keep full marks from the real judge."""
+
+import random
+
+import pytest
+
+from autograder.answer_key.keys import live_answer_key
+from autograder.course.paths import REFERENCE
+from autograder.course.policy import GradingPolicy
+from autograder.judge.judge import judge_problem_set
+from autograder.sandbox.bubblewrap import open_sandbox
+from selfcheck.catalogue import in_problem_set, modules_of, problem_sets
+
+from .rewriting import rewritten
+from .test_unusual_answers import RIGHT, assert_full_marks, name_of
+
+SEEDS = range(3)
+
+
+def rewritten_files(problem_set, seed):
+    """The reference with every module of a problem set rewritten."""
+    files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+    rng = random.Random(f"{problem_set} {seed}")
+    for module in modules_of(problem_set):
+        names = sorted({one.symbol for one in in_problem_set(problem_set) if one.module == module})
+        files[f"{module}.py"] = rewritten(files[f"{module}.py"].decode(), names, rng).encode()
+    return files
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("problem_set", problem_sets())
+def test_a_rewritten_reference_has_full_marks(problem_set):
+    key = live_answer_key(problem_set, GradingPolicy(b"a course of rewritten answers"))
+    for seed in SEEDS:
+        files = rewritten_files(problem_set, seed)
+        results = judge_problem_set(files, key, open_sandbox("auto"))
+        lost = {
+            (result.exercise.id, check.check): check.message
+            for result in results
+            for check in result.checks
+            if check.points < check.max_points
+        }
+        assert not lost, f"seed {seed}"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("one", RIGHT, ids=name_of)
+def test_an_unusual_right_answer_that_is_rewritten_has_full_marks(one):
+    source = one.files[f"{one.exercise.partition('.')[0]}.py"].decode()
+    changed = rewritten(source, [], random.Random(one.style))
+    assert changed != source
+    assert_full_marks(one.replaced(changed))
+
+
+def test_rewriting_changes_the_text_and_is_the_same_each_time():
+    first, again, other = (rewritten_files("ps1", seed)["worked_example.py"] for seed in (0, 0, 1))
+    assert first == again != other
+    compile(first, "first", "exec")
