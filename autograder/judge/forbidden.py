@@ -72,9 +72,7 @@ def _depends(asking: Asking, exercise: Exercise, kind: int) -> bool:
 
     def ask_with(bends: Sequence[float]) -> list[Answers]:
         of_each = [requests_for({exercise: keys}, asking.keys, bend) for bend in bends]
-        requests = [
-            request for of_one in of_each for (_, k), request in of_one.items() if k not in (MEASURED, 1 - kind)
-        ]
+        requests = [requests[exercise, kind] for requests in of_each]
         return list(ask(dict(asking.files), requests, True, asking.sandbox, asking.tally, asking.end))
 
     return answers_depend(ask_with)
