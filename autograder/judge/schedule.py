@@ -15,7 +15,7 @@ from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import is_fork_server_available
 from . import limits
-from .answers import Answers
+from .answers import Answers, of_comparable_size
 from .protocol import Request, ask, ask_together
 
 Keys = dict[Exercise, list[Key]]
@@ -72,6 +72,7 @@ class Schedule:
     def _keep_right(self, parts: list[Part], answers: list[Answers]) -> None:
         for part, given in zip(parts, answers, strict=True):
             keys = self._keys[part[0]]
+            given = _of_comparable_size(keys, given)
             if all(_is_right(keys[int(place)], answer) for place, answer in given.items()):
                 self._answers[part] = given
                 self._right.add(part)
@@ -82,7 +83,8 @@ class Schedule:
             requests = [self._requests[part] for part in parts]
             torch = any(exercise.library == "torch" for exercise, _ in parts)
             answers = ask(self._files, requests, torch, self._sandbox, self._tally, self._end)
-            self._answers |= zip(parts, answers, strict=True)
+            sized = (_of_comparable_size(self._keys[part[0]], one) for part, one in zip(parts, answers, strict=True))
+            self._answers |= zip(parts, sized, strict=True)
 
     def _compared(self, exercise: Exercise) -> Compared:
         keys, parts = self._keys[exercise], [(exercise, False), (exercise, True)]
@@ -100,6 +102,10 @@ def _requests(keys: Keys) -> dict[Part, Request]:
             places = [place for place, key in zip(plans, keys[exercise], strict=True) if key.reveal != hidden]
             requests[exercise, hidden] = Request(exercise.id, {place: plans[place] for place in places}, hidden)
     return requests
+
+
+def _of_comparable_size(keys: list[Key], answers: Answers) -> Answers:
+    return {place: of_comparable_size(keys[int(place)].expected, given) for place, given in answers.items()}
 
 
 def _is_right(key: Key, answer: list[Answer]) -> bool:
