@@ -23,6 +23,7 @@ TEXT_CHARACTERS = 500
 STOPPED = "Stopped"  # the type of what the grader says where there is no answer
 MOST_SIGNS = 200_000  # brackets, commas and colons of one exercise's answers: honest ones have some thousands
 MOST_LINE_SIGNS = 40  # likewise of a line around them
+LARGER, LARGER_CHARACTERS = 16, 2**16  # times the expected answer, and characters more, that a wrong one may have
 MOST_NESTED = 32  # containers within containers
 SIGNS = (b"[", b"{", b",", b":")  # each value that a parser makes takes one, and up to 100 bytes of memory
 MALFORMED = (KeyError, ValueError, AttributeError, TypeError, OverflowError, RecursionError)
@@ -90,6 +91,20 @@ def _parsed(data: bytes, most_signs: int) -> Any:
     if sum(map(data.count, SIGNS)) > most_signs:
         raise TooLarge("output")
     return json.loads(data)
+
+
+def of_comparable_size(expected: list[Answer], given: list[Answer]) -> list[Answer]:
+    """Answers to one draw, without those that are far larger than the expected ones: to compare them takes too long."""
+    most = LARGER * max(map(_data_characters, expected), default=0) + LARGER_CHARACTERS
+    return [answer if _data_characters(answer) <= most else _failure("output") for answer in given]
+
+
+def _data_characters(tree: Any) -> int:
+    """The characters of all arrays in an answer."""
+    if isinstance(tree, dict):
+        own = len(tree["data"]) if isinstance(tree.get("data"), str) else 0
+        return own + sum(_data_characters(value) for value in tree.values() if isinstance(value, (dict, list)))
+    return sum(map(_data_characters, tree)) if isinstance(tree, list) else 0
 
 
 def all_failed(plans: Plans, reason: str) -> Answers:

@@ -16,7 +16,7 @@ from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import is_fork_server_available
 from . import limits
-from .answers import Answers
+from .answers import Answers, of_comparable_size
 from .protocol import Request, ask, ask_together
 
 Keys = dict[Exercise, list[Key]]
@@ -74,6 +74,7 @@ class Schedule:
     def _keep_right(self, parts: list[Part], answers: list[Answers]) -> None:
         for part, given in zip(parts, answers, strict=True):
             keys = self._keys[part[0]]
+            given = _of_comparable_size(keys, given)
             if all(_is_right(keys[int(place)], answer) for place, answer in given.items()):
                 self._answers[part] = given
                 self._right.add(part)
@@ -84,7 +85,8 @@ class Schedule:
             requests = [self._requests[part] for part in parts]
             torch = any(exercise.library == "torch" for exercise, _ in parts)
             answers = ask(self._files, requests, torch, self._sandbox, self._tally, self.end)
-            self._answers |= zip(parts, answers, strict=True)
+            sized = (_of_comparable_size(self._keys[part[0]], one) for part, one in zip(parts, answers, strict=True))
+            self._answers |= zip(parts, sized, strict=True)
 
     def _compared(self, exercise: Exercise) -> Compared:
         keys, parts = self._keys[exercise], [part for part in self._requests if part[0] == exercise]
@@ -119,6 +121,10 @@ def _kind_of(key: Key) -> int:
     if key.reveal:
         return VISIBLE
     return MEASURED if PEAK in key.check.compares else HIDDEN
+
+
+def _of_comparable_size(keys: list[Key], answers: Answers) -> Answers:
+    return {place: of_comparable_size(keys[int(place)].expected, given) for place, given in answers.items()}
 
 
 def _is_right(key: Key, answer: list[Answer]) -> bool:

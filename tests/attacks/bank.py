@@ -98,8 +98,8 @@ def text_attacks() -> list[Attack]:
                 for module, data in stubbed.items()
             },
             deserves=_deserved("ps1", 0),
-            log="is nested too deep: simplify it" if name in {"long_line", *ENDLESS} else "",
-            costly="seconds of the processor; long_line exceeds a limit too" if name in ENDLESS else "",
+            log="is nested too deep: simplify it" if name in {"attributes", *ENDLESS} else "",
+            costly="seconds of the processor; attributes exceeds a limit too" if name in ENDLESS else "",
         )
         for name, (about, make) in (LONG | ENDLESS).items()
     ]

@@ -112,6 +112,16 @@ def test_of_many_lines_no_more_are_read_than_there_are_answers(many):
     assert seconds < 1
 
 
+def test_an_answer_that_is_far_larger_than_the_expected_one_is_not_compared():
+    expected = [{"value": ARRAY | {"data": "A" * 24}}]
+    larger, largest = ([{"value": ARRAY | {"data": "A" * count}}] for count in (2**16, 2**17))
+    assert answers.of_comparable_size(expected, larger) == larger
+    assert "too large" in answers.of_comparable_size(expected, largest)[0]["error"]["text"]
+    several = [{"value": {"kind": "items", "items": [larger[0]["value"]] * 3}}]
+    assert "too large" in answers.of_comparable_size(expected, several)[0]["error"]["text"]
+    assert answers.of_comparable_size(largest, several) == several
+
+
 BOMB_IN_THE_PIPE = """
 import os
 

@@ -11,7 +11,7 @@ LONG = {
         lambda: "if 0:\n" + " a = a\n" * 10_000 + " softmax = project = self_attention = a",
     ),
     "attributes": (
-        "ten thousand chains of a hundred attributes",
+        "two thousand chains of a hundred attributes, which take hundreds of megabytes to read",
         lambda: "if 0:\n" + (" a" + ".a" * 100 + "\n") * 2_000,
     ),
     "names": (
