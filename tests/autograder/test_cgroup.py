@@ -90,7 +90,7 @@ def test_a_worker_is_held_and_counted_by_its_cgroup(pretended, tmp_path):
     (group,) = pretended
     assert int(group["memory.max"]) == limits.MEMORY_BYTES and group["memory.swap.max"] == "0"
     assert int(group["cgroup.procs"]) > 1
-    assert tally.used == Used(1.25, 70.0, complete=True)
+    assert tally.used == Used(1.25, 70.0, complete=True) and tally.used.as_json()["memory"] == "cgroup"
     assert not list(tmp_path.iterdir())
 
 
