@@ -8,7 +8,7 @@ from autograder.judge import limits
 from selfcheck.catalogue import exercises
 
 PAGE = (BOOK / "guides" / "security.md").read_text(encoding="utf-8")
-FACTS = {"unchanged", "kept", "generator", "memory"}  # what only the process itself can tell
+FACTS = {"unchanged", "kept", "generator", "memory"}  # what only the process itself can tell, unless it is measured
 
 
 def test_every_promise_names_tests_that_exist():
@@ -25,7 +25,7 @@ def test_the_points_that_rest_on_facts_about_a_process_are_counted():
         graded = [(check, exercise.points[check.name]) for check in visible_checks(exercise)]
         graded += [(check, check.points) for check in hidden_checks(exercise)]
         every += sum(points for _, points in graded)
-        rests += sum(points for check, points in graded if FACTS & set(check.compares))
+        rests += sum(points for check, points in graded if FACTS & set(check.compares) and not check.measured)
     assert f"{rests} of the course's {every} points" in " ".join(PAGE.split())
 
 

@@ -1,18 +1,15 @@
 """Hidden checks of the classifier."""
 
+from selfcheck.checks._classifier_lessons import TRIES, learnt, presence, taught
 from selfcheck.checks._classifier_pairs import PAIR
 from selfcheck.checks._classifier_texts import (
-    TRIES,
     VOCAB,
     form,
-    learnt,
     padded,
     pair_form,
     pair_uses_agree,
     pair_warm_up,
-    presence,
     some_texts,
-    taught,
     uses_agree,
     warm_up,
 )
@@ -54,7 +51,6 @@ def text_learns_with_empty(rng):
         steps=80,
         rate=0.01,
         tries=TRIES,
-        backwards=False,
     )
 
 

@@ -2,11 +2,10 @@
 
 from selfcheck.plan import built, call, check
 
+from ._classifier_lessons import TRIES, left_word, pairs_learnt, shared_word, taught_pairs
 from ._classifier_texts import (
-    TRIES,
     VOCAB,
     below_zero,
-    left_word,
     matcher,
     padded,
     pair_finite,
@@ -14,10 +13,7 @@ from ._classifier_texts import (
     pair_rows_apart,
     pair_uses_agree,
     pair_warm_up,
-    pairs_learnt,
-    shared_word,
     some_texts,
-    taught_pairs,
 )
 
 PAIR = "classifier.PairMatcher"

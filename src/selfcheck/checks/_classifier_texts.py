@@ -5,12 +5,10 @@ is compared are facts that hold for every right model: which logits agree, which
 """
 
 from selfcheck.arrays import Array, array, unpack
-from selfcheck.plan import built, call, lessons, tensor
+from selfcheck.plan import call, lessons, tensor
 
 VOCAB = 12  # ids; 0 is padding unless a check says otherwise
 SAME = 1e-5  # two logits agree to SAME · (1 + |logit|): float32 sums in another order, never a word more or less
-TRIES = 3  # models that a check on learning trains at most, each drawn anew
-SURE = 0.5  # by how much the right class must lead, at 0 without knowledge and above 3 for a model that has learnt
 
 
 def padded(texts, length, padding=0):
@@ -43,38 +41,6 @@ def some_texts(rng, lengths, padding=0):
     """Random texts of these lengths, without 0 and the padding id."""
     allowed = [one for one in range(VOCAB) if one not in (0, padding)]
     return [[rng.choice(allowed) for _ in range(length)] for length in lengths]
-
-
-def presence(rng, empty=False, padding=0):
-    """A task in which one word decides: texts of one to five words, with a key word of class 0, 1 or 2 in each."""
-    allowed = [one for one in range(VOCAB) if one != padding]
-    keys = rng.sample(allowed, 3)
-    fillers = [one for one in allowed if one not in keys]
-    texts, target = [], []
-    for place, length in enumerate((1, 3, 5, 2, 4, 2, 5, 3, 4)):
-        text = [rng.choice(fillers) for _ in range(length)]
-        text[rng.integer(0, length)] = keys[place % 3]
-        texts.append(text)
-        target.append(place % 3)
-    if empty:
-        texts.append([])
-        target.append(0)
-    return padded(texts, 5, padding), target
-
-
-def order(rng):
-    """A task in which order alone decides: the first two words come in both orders, whatever the third is."""
-    first, second, *others = words(rng, 5)
-    texts = [[*pair, third] for third in others for pair in ((first, second), (second, first))]
-    return padded(texts, 3), [0, 1] * 3
-
-
-def taught(task, construct, steps, backwards=True, rate=0.03, tries=1):
-    """A model that learns a task and is then asked for the same texts, in the opposite order of rows."""
-    texts, target = task
-    asked = tensor(texts.nested()[::-1], "int64") if backwards else texts
-    teach = lessons(texts, target=tensor(target, "int64"), loss="cross_entropy", steps=steps, rate=rate, tries=tries)
-    return built(construct, call(asked), lessons=teach)
 
 
 def rows_of(answer):
@@ -115,26 +81,6 @@ def _numbers(row):
 
 def all_agree(some, others):
     return len(some) == len(others) and all(agree(a, b) for a, b in zip(some, others, strict=True))
-
-
-def learnt(one, answer):
-    """1 for each text whose right class leads by SURE."""
-    rows = rows_of(answer)
-    if rows is None:
-        return unlike(answer)
-    wanted = _wanted(one)
-    asked = unpack(one["uses"][0]["args"][0]).nested()
-    return array([int(_lead(row, wanted[tuple(text)]) > SURE) for text, row in zip(asked, rows, strict=True)])
-
-
-def _wanted(one):
-    """The target of each text of the lessons."""
-    texts, target = unpack(one["lessons"]["inputs"][0]), unpack(one["lessons"]["target"])
-    return dict(zip(map(tuple, texts.nested()), target.values(), strict=True))
-
-
-def _lead(row, right):
-    return row[right] - max(value for place, value in enumerate(row) if place != right)
 
 
 def logits(one, answer):
@@ -213,60 +159,9 @@ def pair_warm_up(rng, padding=0, steps=8):
     return lessons(*sides, target=target, loss="binary_cross_entropy_with_logits", steps=steps, rate=0.01)
 
 
-def shared_word(rng, padding=0):
-    """Pairs that belong together where both have the same rare word.
-
-    Two left texts and two right texts, differing in the rare word alone, in all four pairs; and another such four. So
-    no sum of a number for the left and a number for the right is above 0 for the right pairs alone.
-    """
-    allowed = [one for one in range(VOCAB) if one != padding]
-    rare = rng.sample(allowed, 2)
-    fillers = [one for one in allowed if one not in rare]
-    left, right, target = [], [], []
-    for lengths in ((1, 3), (3, 2)):
-        sides = []
-        for length in lengths:
-            text, place = [rng.choice(fillers) for _ in range(length)], rng.integer(0, length)
-            sides.append([[*text[:place], word, *text[place + 1 :]] for word in rare])
-        for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            left.append(sides[0][i])
-            right.append(sides[1][j])
-            target.append(float(i == j))
-    return padded(left, 3, padding), padded(right, 4, padding), target
-
-
-def left_word(rng):
-    """Pairs that belong together where the left text has a certain word: no comparison is needed."""
-    key, *fillers = words(rng, 6)
-    left = [[key if place % 2 else rng.choice(fillers), rng.choice(fillers)] for place in range(6)]
-    right = [[rng.choice(fillers)] for _ in left]
-    return padded(left, 2), padded(right, 1), [float(place % 2) for place in range(6)]
-
-
-def taught_pairs(task, construct, steps, rate=0.03, tries=1):
-    """A model that learns which pairs belong together and is then asked for them, in the opposite order of rows."""
-    *sides, target = task
-    loss = "binary_cross_entropy_with_logits"
-    teach = lessons(*sides, target=tensor(target, "float32"), loss=loss, steps=steps, rate=rate, tries=tries)
-    return built(construct, call(*(tensor(side.nested()[::-1], "int64") for side in sides)), lessons=teach)
-
-
 def numbers_of(answer):
     """The entries of a vector of floating numbers, None where the answer is none."""
     return answer.nested() if isinstance(answer, Array) and len(answer.shape) == 1 and answer.floating else None
-
-
-def pairs_learnt(one, answer):
-    """1 for each four pairs of the task whose right pairs, together, lead the wrong ones by SURE.
-
-    Of a number for the left plus a number for the right nothing is left over in this difference.
-    """
-    found = numbers_of(answer)
-    if found is None:
-        return unlike(answer)
-    target = unpack(one["lessons"]["target"]).values()[::-1]
-    signed = [value if right else -value for value, right in zip(found, target, strict=True)]
-    return array([int(sum(signed[start : start + 4]) > SURE) for start in range(0, len(signed), 4)])
 
 
 def pair_form(one, answer):

@@ -7,21 +7,17 @@ facts about their logits are compared.
 from selfcheck.plan import built, call, check, loss, network, optimizer, tensor
 
 from . import _classifier_pairs  # noqa: F401
+from ._classifier_lessons import TRIES, learnt, order, presence, taught
 from ._classifier_texts import (
-    TRIES,
     VOCAB,
     classifier,
     finite_rows,
     form,
-    learnt,
     logits,
-    order,
     padded,
     padding_effect,
-    presence,
     rows_apart,
     some_texts,
-    taught,
     uses_agree,
     warm_up,
 )
@@ -112,7 +108,7 @@ def text_shape(rng):
 
 @check(TEXT, sees="from texts of different lengths it learns which word decides", view=learnt)
 def text_learns(rng):
-    return taught(presence(rng), classifier(), steps=60, rate=0.01, tries=TRIES, backwards=False)
+    return taught(presence(rng), classifier(), steps=60, rate=0.01, tries=TRIES)
 
 
 @check(TEXT, sees="it learns which of two words comes first, with one layer", view=learnt)
@@ -122,7 +118,7 @@ def text_order(rng):
 
 @check(TEXT, sees="the answers are logits, no probabilities", view=logits)
 def text_logits(rng):
-    return taught(presence(rng), classifier(), steps=12, backwards=False)
+    return taught(presence(rng), classifier(), steps=12)
 
 
 @check(TEXT, sees="more padding on the right changes no logit", view=padding_effect)

@@ -1,0 +1,158 @@
+"""What the classifier's models are taught, and whether they learnt the rule: they are asked what they have not seen.
+
+A model that knows its lessons by heart, and no more, answers anything else by chance.
+"""
+
+import itertools
+
+from selfcheck.arrays import array, unpack
+from selfcheck.plan import built, call, lessons, tensor
+
+from ._classifier_texts import VOCAB, numbers_of, padded, rows_of, unlike, words
+
+TRIES = 3  # models that a check on learning trains at most, each drawn anew
+MANY, OTHERS, FOURS = 90, 24, 8  # texts of a lesson, texts that are asked then, and fours of pairs, in both
+SURE = 0.5  # by how much the right class must lead on average: above 1.5 where the rule was learnt, not the texts alone
+SURE_OF_PAIRS = 7.0  # the same of four pairs, which lead by 10 or more; a model that knows its pairs by heart by 3
+
+
+def presence(rng, empty=False, padding=0):
+    """A task in which one word decides: texts of one to five words, with a key word of class 0, 1 or 2 in each.
+
+    Returns texts, their classes, and other texts.
+    """
+    allowed = [one for one in range(VOCAB) if one != padding]
+    keys = rng.sample(allowed, 3)
+    fillers = [one for one in allowed if one not in keys]
+    texts, target, others = [], [], []
+    for place in range(MANY):
+        text = [rng.choice(fillers) for _ in range((1, 3, 5, 2, 4, 2, 5, 3, 4)[place % 9])]
+        text[rng.integer(0, len(text))] = keys[place % 3]
+        texts.append(text)
+        target.append(place % 3)
+    while len(others) < OTHERS:
+        text = [rng.choice(fillers) for _ in range(rng.integer(3, 6))]
+        text[rng.integer(0, len(text))] = keys[len(others) % 3]
+        others += [] if text in texts else [text]
+    rng.shuffle(others)
+    if empty:
+        texts.append([])
+        target.append(0)
+    return padded(texts, 5, padding), target, padded(others, 5, padding)
+
+
+def order(rng):
+    """A task in which order alone decides: the first two words come in both orders, whatever follows them.
+
+    Returns texts, their classes, and other texts.
+    """
+    first, second, *fillers = words(rng, 7)
+    texts, others = [], []
+    for place, one in enumerate(fillers):
+        for two in fillers[:place]:
+            texts += [[first, second, one, two], [second, first, one, two]]
+            others += [[first, second, two, one], [second, first, two, one]]
+    rng.shuffle(others)
+    return padded(texts, 4), [0, 1] * (len(texts) // 2), padded(others, 4)
+
+
+def taught(task, construct, steps, rate=0.03, tries=1):
+    """A model that learns a task and is then asked for texts that it has not seen."""
+    texts, target, others = task
+    teach = lessons(texts, target=tensor(target, "int64"), loss="cross_entropy", steps=steps, rate=rate, tries=tries)
+    return built(construct, call(others), lessons=teach)
+
+
+def learnt(one, answer):
+    """Whether the right classes of texts, other ones than those of the lessons, lead by SURE on average."""
+    rows = rows_of(answer)
+    if rows is None:
+        return unlike(answer)
+    rule, texts = _rule(one), unpack(one["uses"][0]["args"][0]).nested()
+    leads = [_lead(row, rule(text)) for text, row in zip(texts, rows, strict=True)]
+    return array([int(sum(leads) / len(leads) > SURE)])
+
+
+def _rule(one):
+    """The class of any text, by the rule of the lessons: its key word, or which of two words comes first."""
+    texts, target = (unpack(tree) for tree in (one["lessons"]["inputs"][0], one["lessons"]["target"]))
+    texts = [(text, right) for text, right in zip(texts.nested(), target.values(), strict=True) if len(set(text)) > 1]
+    keys = {right: set.intersection(*(set(text) for text, other in texts if other == right)) for _, right in texts}
+    keys = {
+        right: found.difference(*(text for text, other in texts if other != right)) for right, found in keys.items()
+    }
+    if all(len(found) == 1 for found in keys.values()):
+        return lambda text: next(right for right, found in keys.items() if found & set(text))
+    begins = {tuple(text[:2]): right for text, right in texts}
+    return lambda text: begins[tuple(text[:2])]
+
+
+def _lead(row, right):
+    return row[right] - max(value for place, value in enumerate(row) if place != right)
+
+
+def shared_word(rng, padding=0):
+    """Pairs that belong together where both have the same rare word.
+
+    Two left texts and two right texts, differing in the rare word alone, in all four pairs; and other such fours. So
+    no sum of a number for the left and a number for the right is above 0 for the right pairs alone.
+    Returns left and right texts, what belongs together, and other left and right texts.
+    """
+    allowed = [one for one in range(VOCAB) if one != padding]
+    rare = rng.sample(allowed, 2)
+    fillers = [one for one in allowed if one not in rare]
+
+    def four(lengths):
+        sides = []
+        for length in lengths:
+            text, place = [rng.choice(fillers) for _ in range(length)], rng.integer(0, length)
+            sides.append([[*text[:place], word, *text[place + 1 :]] for word in rare])
+        return [(left, right) for left in sides[0] for right in sides[1]]
+
+    pairs = [pair for place in range(FOURS) for pair in four(((1, 3), (3, 2), (2, 4), (3, 3))[place % 4])]
+    others = []
+    while len(others) < 4 * FOURS:
+        found = four((rng.integer(2, 4), rng.integer(2, 5)))
+        others += [] if any(pair in pairs for pair in found) else found
+    rng.shuffle(others)
+    sides = [padded([pair[side] for pair in some], 3 + side, padding) for some in (pairs, others) for side in (0, 1)]
+    return *sides[:2], [1.0, 0.0, 0.0, 1.0] * FOURS, *sides[2:]
+
+
+def left_word(rng):
+    """Pairs that belong together where the left text has a certain word: no comparison is needed."""
+    key, *fillers = words(rng, 6)
+    left = [[key if place % 2 else rng.choice(fillers), rng.choice(fillers)] for place in range(6)]
+    right = [[rng.choice(fillers)] for _ in left]
+    sides = padded(left, 2), padded(right, 1)
+    return *sides, [float(place % 2) for place in range(6)], *sides
+
+
+def taught_pairs(task, construct, steps, rate=0.03, tries=1):
+    """A model that learns which pairs belong together and is then asked for others."""
+    left, right, target, *others = task
+    loss = "binary_cross_entropy_with_logits"
+    teach = lessons(left, right, target=tensor(target, "float32"), loss=loss, steps=steps, rate=rate, tries=tries)
+    return built(construct, call(*others), lessons=teach)
+
+
+def pairs_learnt(one, answer):
+    """Whether pairs that belong together, other ones than those of the lessons, lead the others by SURE_OF_PAIRS.
+
+    Of a number for the left plus a number for the right nothing is left over in this difference.
+    """
+    found = numbers_of(answer)
+    if found is None:
+        return unlike(answer)
+    left, right = (unpack(tree).nested() for tree in one["uses"][0]["args"])
+    rare = _rare_words(one)
+    together = [len(rare & set(a) & set(b)) == 1 for a, b in zip(left, right, strict=True)]
+    signed = [value if right else -value for value, right in zip(found, together, strict=True)]
+    return array([int(4 * sum(signed) / len(signed) > SURE_OF_PAIRS)])
+
+
+def _rare_words(one):
+    """The two words of which every text of the lessons has one."""
+    texts = [set(text) for tree in one["lessons"]["inputs"] for text in unpack(tree).nested()]
+    pairs = itertools.combinations(sorted(set.union(*texts)), 2)
+    return next(set(pair) for pair in pairs if all(len(text & set(pair)) == 1 for text in texts))
