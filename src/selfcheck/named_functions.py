@@ -26,8 +26,10 @@ class _Index:
     def __init__(self) -> None:
         self._things: dict[str, list[tuple[str, Any]]] = {}  # by the last word of the full name
         self._words = ""  # these words, each on a line of its own
+        self.count = 0
 
     def add(self, name: str, thing: Any) -> None:
+        self.count += 1
         word = name.rpartition(".")[2]
         if word not in self._things:
             self._things[word] = []
@@ -58,6 +60,7 @@ class _Index:
 
 _functions = _Index()
 _indexed: dict[str, ModuleType] = {}
+_found: dict[tuple[str, ...], tuple[dict[str, FunctionType], int]] = {}  # and how many names there were
 
 
 def roots_of(patterns: Sequence[str]) -> set[str]:
@@ -68,12 +71,16 @@ def roots_of(patterns: Sequence[str]) -> set[str]:
 def functions_named(patterns: Sequence[str]) -> dict[str, FunctionType]:
     """The Python functions that are imported by now under such names, and all methods of such classes."""
     _index_modules(roots_of(patterns))
+    known, count = _found.get(tuple(patterns), ({}, -1))
+    if count == _functions.count:
+        return known
     found: dict[int, tuple[str, FunctionType]] = {}
     for name, thing in _functions.matching(patterns):
         for full, function in _functions_in(name, thing):
             if len(full) < len(found.get(id(function), (full + " ", None))[0]):
                 found[id(function)] = full, function
-    return dict(found.values())
+    _found[tuple(patterns)] = dict(found.values()), _functions.count
+    return _found[tuple(patterns)][0]
 
 
 def operators_named(patterns: Sequence[str]) -> list[str]:

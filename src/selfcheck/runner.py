@@ -66,8 +66,9 @@ def answer_exercise(
     """
     watch = watch or {}
     printed, bend = Printed(), watch.get("bend")
+    is_imported = f"attention.{exercise.partition('.')[0]}" in sys.modules
     try:
-        with quiet(printed), watching(watch.get("importing", ()), bend) as at_import:
+        with quiet(printed), watching(() if is_imported else watch.get("importing", ()), bend) as at_import:
             symbol = find(exercise)
     except (Exception, SystemExit) as error:
         failed = {"error": describe(error) | {"importing": True}, "printed": printed.getvalue()}
