@@ -103,7 +103,8 @@ def blockwise_attention(
     if attn_mask is not None:
         check_mask("attn_mask", attn_mask, (*batch, query.shape[-2], key.shape[-2]))
     # solution: begin
-    flat = [x.expand(*batch, -1, -1).reshape(-1, *x.shape[-2:]) for x in (query, key, value)]  # (N, L or S, d)
+    shapes = [(math.prod(batch), *x.shape[-2:]) for x in (query, key, value)]
+    flat = [x.expand(*batch, -1, -1).reshape(shape) for x, shape in zip((query, key, value), shapes, strict=True)]
     blocks = _Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
     return _Blockwise.apply(*flat, blocks).reshape(*batch, query.shape[-2], value.shape[-1])
     # solution: end
