@@ -12,6 +12,7 @@ from ._arguments import check_batch, check_floating, check_length, check_mask, c
 
 # solution: begin (drop)
 from .dot_product import scaled_dot_product_attention
+from .masks import causal_mask, combine_masks
 
 # solution: end
 
@@ -106,7 +107,9 @@ def blockwise_attention(
     shapes = [(math.prod(batch), *x.shape[-2:]) for x in (query, key, value)]
     flat = [x.expand(*batch, -1, -1).reshape(shape) for x, shape in zip((query, key, value), shapes, strict=True)]
     blocks = _Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
-    return _Blockwise.apply(*flat, blocks).reshape(*batch, query.shape[-2], value.shape[-1])
+    in_transform = torch._C._are_functorch_transforms_active()  # torch.vmap and its like have to see each operation
+    output = _whole(*flat, blocks) if in_transform else _Blockwise.apply(*flat, blocks)
+    return output.reshape(*batch, query.shape[-2], value.shape[-1])
     # solution: end
 
 
@@ -141,6 +144,14 @@ class _Blocks:
                     continue
                 hidden = masked if hidden is None else masked | hidden.to(masked.device)
             yield keys, hidden
+
+
+def _whole(query: Tensor, key: Tensor, value: Tensor, blocks: _Blocks) -> Tensor:
+    """The same attention with its whole matrix, which torch can differentiate as often as it likes."""
+    mask = None if blocks.mask is None else blocks.mask.reshape(len(query), blocks.length, blocks.keys)
+    if blocks.is_causal:
+        mask = combine_masks(mask, causal_mask(blocks.length, blocks.keys, query.device))
+    return scaled_dot_product_attention(query, key, value, mask)[0]
 
 
 class _Blockwise(torch.autograd.Function):
@@ -179,10 +190,11 @@ class _Blockwise(torch.autograd.Function):
         return output.to(query.dtype)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, output, maxima, sums = ctx.saved_tensors
         blocks, wide = ctx.blocks, output.dtype
+        if torch.is_grad_enabled():  # create_graph=True: what is filled in place has no derivative
+            return *torch.func.vjp(lambda *x: _whole(*x, blocks), query, key, value)[1](upstream), None
         of_query, of_key, of_value = (torch.zeros_like(x, dtype=wide) for x in (query, key, value))
         upstream = upstream / sums  # every product with a weight would be divided by its query's sum
         row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs

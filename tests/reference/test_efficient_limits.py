@@ -52,3 +52,67 @@ def test_empty_sizes_are_answered_as_by_dense_attention(lead, sizes, masked, is_
     close(output, dense(*arguments, is_causal, mask))
     output.sum().backward()
     assert all((x.grad == 0).all() for x in arguments)
+
+
+# Second derivatives
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_gradient_penalty_is_that_of_dense_attention(is_causal, masked):
+    mask = some_mask(2, 5, 7) if masked else None
+    found = []
+    for attend in (lambda *x: blockwise_attention(*x, 2, is_causal, mask), lambda *x: dense(*x, is_causal, mask)):
+        arguments = [x.requires_grad_() for x in inputs((2,), 5, 7)]
+        gradients = torch.autograd.grad(attend(*arguments).sum(), arguments, create_graph=True)
+        assert all(gradient.requires_grad for gradient in gradients[:2])
+        sum(gradient.square().sum() for gradient in gradients).backward()
+        found.append([*gradients, *(x.grad for x in arguments)])
+    for mine, other in zip(*found, strict=True):
+        close(mine, other)
+    assert any((gradient != 0).any() for gradient in found[0][3:])
+
+
+def test_second_derivatives_are_right_to_finite_differences():
+    arguments = [x.requires_grad_() for x in inputs((), 3, 4)]
+    mask = torch.tensor([[True, False, True, True], [False, False, False, False], [True, True, True, False]])
+    for block_size in (2, 9):
+        assert torch.autograd.gradgradcheck(lambda *x: blockwise_attention(*x, block_size, True, mask), arguments)  # noqa: B023
+
+
+# Transforms and graphs
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")  # raised by torch's own forward derivatives
+@pytest.mark.parametrize("masked", [False, True])
+def test_it_can_be_mapped_and_differentiated_by_torchs_transforms(masked):
+    samples, mask = inputs((4,), 5, 7), some_mask(1, 5, 7)[0] if masked else None
+
+    def loss(attend):
+        return lambda *x: attend(*x).square().sum()
+
+    def ours(*x):
+        return blockwise_attention(*x, 2, True, mask)
+
+    def theirs(*x):
+        return dense(*x, True, mask)
+
+    close(torch.vmap(ours)(*samples), theirs(*samples))
+    close(torch.vmap(ours, in_dims=(0, None, None))(samples[0], samples[1][0], samples[2][0]),
+          theirs(samples[0], samples[1][0], samples[2][0]))  # fmt: skip
+    each = torch.vmap(torch.func.grad(loss(ours), argnums=(0, 1, 2)))(*samples)
+    expected = [x.clone().requires_grad_() for x in samples]
+    loss(theirs)(*expected).backward()
+    for mine, other in zip(each, expected, strict=True):
+        close(mine, other.grad)
+    one = [x[0] for x in samples]
+    close(torch.func.jacrev(ours)(*one), torch.autograd.functional.jacobian(theirs, tuple(one))[0])
+    tangents = tuple(x.flip(0) for x in one)
+    forward, backward = torch.func.jvp(ours, tuple(one), tangents)[1], torch.func.jvp(theirs, tuple(one), tangents)[1]
+    close(forward, backward)
+
+
+def test_a_mask_for_each_sample_can_be_mapped():
+    samples, masks = inputs((4,), 5, 7), some_mask(4, 5, 7)
+    found = torch.vmap(lambda q, k, v, mask: blockwise_attention(q, k, v, 2, False, mask))(*samples, masks)
+    close(found, dense(*samples, mask=masks))
