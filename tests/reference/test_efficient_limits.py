@@ -116,3 +116,34 @@ def test_a_mask_for_each_sample_can_be_mapped():
     samples, masks = inputs((4,), 5, 7), some_mask(4, 5, 7)
     found = torch.vmap(lambda q, k, v, mask: blockwise_attention(q, k, v, 2, False, mask))(*samples, masks)
     close(found, dense(*samples, mask=masks))
+
+
+@pytest.mark.filterwarnings("ignore:.*Function'> should not be instantiated")  # which torch's own tracer does
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_with_a_mask_it_compiles_into_one_graph_with_its_backward_pass(is_causal):
+    torch._dynamo.reset()
+    mask = some_mask(2, 5, 7)
+    compiled = torch.compile(blockwise_attention, backend="aot_eager", fullgraph=True)
+    found = []
+    for attend in (blockwise_attention, compiled):
+        arguments = [x.requires_grad_() for x in inputs((2,), 5, 7)]
+        output = attend(*arguments, 2, is_causal, mask)
+        output.square().sum().backward()
+        found.append([output.detach(), *(x.grad for x in arguments)])
+    for mine, other in zip(*found, strict=True):
+        close(mine, other)
+
+
+def test_masks_without_data_give_shapes():
+    arguments = [x.to("meta") for x in inputs((2,), 5, 7)]
+    assert blockwise_attention(*arguments, 2, True, some_mask(2, 5, 7).to("meta")).shape == (2, 5, 2)
+
+
+def test_a_block_that_is_hidden_throughout_is_passed_over():
+    """Keys without a number, in a block that no query of the mask sees, are never multiplied."""
+    query, key, value = inputs((2,), 5, 7)
+    mask = torch.ones(5, 7, dtype=torch.bool)
+    mask[:, 2:4] = False
+    expected = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+    value[:, 2:4] = torch.nan
+    close(blockwise_attention(query, key, value, 2, False, mask), expected)
