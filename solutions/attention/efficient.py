@@ -108,7 +108,7 @@ def blockwise_attention(
     flat = [x.expand(*batch, -1, -1).reshape(shape) for x, shape in zip((query, key, value), shapes, strict=True)]
     blocks = _Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
     in_transform = torch._C._are_functorch_transforms_active()  # torch.vmap and its like have to see each operation
-    output = _whole(*flat, blocks) if in_transform else _Blockwise.apply(*flat, blocks)
+    output = _whole(blocks, *flat) if in_transform else _Blockwise.apply(*flat, blocks)
     return output.reshape(*batch, query.shape[-2], value.shape[-1])
     # solution: end
 
@@ -146,7 +146,7 @@ class _Blocks:
             yield keys, hidden
 
 
-def _whole(query: Tensor, key: Tensor, value: Tensor, blocks: _Blocks) -> Tensor:
+def _whole(blocks: _Blocks, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     """The same attention with its whole matrix, which torch can differentiate as often as it likes."""
     mask = None if blocks.mask is None else blocks.mask.reshape(len(query), blocks.length, blocks.keys)
     if blocks.is_causal:
@@ -194,7 +194,7 @@ class _Blockwise(torch.autograd.Function):
         query, key, value, output, maxima, sums = ctx.saved_tensors
         blocks, wide = ctx.blocks, output.dtype
         if torch.is_grad_enabled():  # create_graph=True: what is filled in place has no derivative
-            return *torch.func.vjp(lambda *x: _whole(*x, blocks), query, key, value)[1](upstream), None
+            return *torch.func.vjp(lambda *x: _whole(blocks, *x), query, key, value)[1](upstream), None
         of_query, of_key, of_value = (torch.zeros_like(x, dtype=wide) for x in (query, key, value))
         upstream = upstream / sums  # every product with a weight would be divided by its query's sum
         row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs
