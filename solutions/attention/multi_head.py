@@ -125,7 +125,8 @@ def load_torch_weights(module: nn.Module, reference: nn.MultiheadAttention) -> N
     module: has the linear layers q_proj, k_proj, v_proj and out_proj, as MultiHeadAttention does; changed in place
     reference: its in_proj_weight (3 · d_model, d_model) holds W_Q, W_K and W_V below each other, in this order, and
         in_proj_bias (3 · d_model,) their biases; out_proj is a linear layer of its own
-    Raises ValueError where the widths differ, where only one of the two has biases, and for a kdim or vdim of its own.
+    Raises ValueError where widths or numbers of heads differ, where only one of the two has biases, and for a reference
+    with a kdim or vdim of its own, add_bias_kv or add_zero_attn.
     """
     d_model = reference.embed_dim
     if reference.in_proj_weight is None:
@@ -136,6 +137,11 @@ def load_torch_weights(module: nn.Module, reference: nn.MultiheadAttention) -> N
         raise ValueError(f"module must be as wide as reference, {d_model}, got {module.q_proj.weight.shape[0]}")
     if (module.q_proj.bias is None) != (reference.in_proj_bias is None):
         raise ValueError("module and reference must both have biases or both have none; pass the same bias=")
+    num_heads = getattr(module, "num_heads", reference.num_heads)
+    if num_heads != reference.num_heads:
+        raise ValueError(f"module must have as many heads as reference, {reference.num_heads} heads, got {num_heads}")
+    if reference.bias_k is not None or reference.add_zero_attn:
+        raise ValueError("reference must attend to its keys alone; make it without add_bias_kv and add_zero_attn")
     # solution: begin
     projections = (module.q_proj, module.k_proj, module.v_proj)
     with torch.no_grad():
