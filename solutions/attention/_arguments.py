@@ -1,5 +1,7 @@
 """Argument checks that the torch modules share: given to learners, no part of any exercise."""
 
+import numbers
+
 import torch
 from torch import Tensor, nn
 
@@ -73,6 +75,18 @@ def check_length(name: str, value: int, least: int = 0) -> None:
         raise TypeError(f"{name} must be an int, got {type(value).__name__} {value!r}")
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
+
+
+def check_whole(name: str, value: object) -> None:
+    """TypeError unless value is a whole number: of Python, of NumPy, from a traced shape, or a tensor of one integer."""
+    if isinstance(value, Tensor):
+        fits = (
+            value.numel() == 1 and value.dtype != torch.bool and not (value.is_floating_point() or value.is_complex())
+        )
+    else:
+        fits = isinstance(value, (numbers.Integral, torch.SymInt)) and not isinstance(value, bool)
+    if not fits:
+        raise TypeError(f"{name} must be an int, got {type(value).__name__} {value!r}")
 
 
 def check_batched(**tensors: Tensor) -> None:
