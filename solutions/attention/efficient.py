@@ -310,7 +310,7 @@ class KeyValueCache:
             )
         # New tensors: a copy of the cache per step, which attention reads as a whole in any case.
         self.key, self.value = torch.cat(keys, dim=-2), torch.cat(values, dim=-2)
-        return self.key, self.value
+        return self.key.clone(), self.value.clone()  # whoever edits these does not edit the cache
         # solution: end
 
 
