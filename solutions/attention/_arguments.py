@@ -59,14 +59,33 @@ def check_mask(name: str, mask: Tensor, shape: tuple[int, ...]) -> None:
         )
 
 
-def check_integers(name: str, tensor: Tensor, dimensions: int) -> None:
-    """TypeError unless tensor holds integers; ValueError unless it has that many axes."""
+def check_integers(name: str, tensor: Tensor, dimensions: int, below: int | None = None) -> None:
+    """TypeError unless tensor holds integers; ValueError unless it has that many axes, and only ids 0 … below - 1.
+
+    The ids are looked at where that costs little: not on a GPU, in a graph or under torch.vmap.
+    """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be an integer tensor, got {type(tensor).__name__}; try torch.tensor({name})")
     if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
         raise TypeError(f"{name} must have an integer dtype, got {tensor.dtype}; try {name}.long()")
     if tensor.dim() != dimensions:
         raise ValueError(f"{name} must have {dimensions} axes, got shape {tuple(tensor.shape)}")
+    if below is None or tensor.numel() == 0 or tensor.device.type != "cpu" or torch.compiler.is_compiling():
+        return
+    try:
+        lowest, highest = int(tensor.min()), int(tensor.max())
+    except RuntimeError:  # torch.vmap has no single lowest
+        return
+    if not 0 <= lowest <= highest < below:
+        came = lowest if lowest < 0 else highest
+        raise ValueError(f"{name} must lie between 0 and {below - 1}, the ids of the vocabulary, got {came}")
+
+
+def check_id(name: str, value: int, below: int) -> None:
+    """TypeError unless value is an int; ValueError unless it is one of the ids 0 … below - 1."""
+    check_whole(name, value)
+    if not 0 <= value < below:
+        raise ValueError(f"{name} must be a token id between 0 and {below - 1}, got {value}")
 
 
 def check_length(name: str, value: int, least: int = 0) -> None:
@@ -78,7 +97,7 @@ def check_length(name: str, value: int, least: int = 0) -> None:
 
 
 def check_whole(name: str, value: object) -> None:
-    """TypeError unless value is a whole number: of Python, of NumPy, from a traced shape, or a tensor of one integer."""
+    """TypeError unless value is a whole number: Python's, NumPy's, of a traced shape, or a tensor of one integer."""
     if isinstance(value, Tensor):
         fits = (
             value.numel() == 1 and value.dtype != torch.bool and not (value.is_floating_point() or value.is_complex())
