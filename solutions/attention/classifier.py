@@ -82,7 +82,7 @@ class TextClassifier(nn.Module):
         Padding on the right never changes a logit; a text that is all padding gives finite logits.
         Raises ValueError for a longer text or another shape, TypeError for a dtype that is no integer's.
         """
-        _check_tokens("token_ids", token_ids, self.vocab_size, self.max_length)
+        _check_tokens("token_ids", token_ids, self.max_length, self.vocab_size)
         # solution: begin
         return self.output(self.tower(token_ids))
         # solution: end
@@ -121,8 +121,8 @@ class PairMatcher(nn.Module):
         The probability that the two belong together is the sigmoid of the logit.
         Raises ValueError for a longer text, another shape or another B, TypeError for a dtype that is no integer's.
         """
-        _check_tokens("left_ids", left_ids, self.vocab_size, self.max_length)
-        _check_tokens("right_ids", right_ids, self.vocab_size, self.max_length)
+        _check_tokens("left_ids", left_ids, self.max_length, self.vocab_size)
+        _check_tokens("right_ids", right_ids, self.max_length, self.vocab_size)
         if len(left_ids) != len(right_ids):
             raise ValueError(
                 f"left_ids and right_ids must be as many, got {tuple(left_ids.shape)} and {tuple(right_ids.shape)}"
@@ -196,7 +196,7 @@ def _check_sizes(vocab_size: int, d_model: int, num_heads: int, max_length: int,
     check_probability("dropout", dropout)
 
 
-def _check_tokens(name: str, token_ids: Tensor, vocab_size: int, max_length: int) -> None:
+def _check_tokens(name: str, token_ids: Tensor, max_length: int, vocab_size: int | None = None) -> None:
     check_integers(name, token_ids, dimensions=2, below=vocab_size)
     if token_ids.shape[1] > max_length:
         raise ValueError(
