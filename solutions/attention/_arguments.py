@@ -126,6 +126,15 @@ def check_heads(d_model: int, num_heads: int) -> None:
         )
 
 
+def check_same_attention(module: nn.Module, reference: nn.MultiheadAttention) -> None:
+    """ValueError where torch's layer has another number of heads, or keys of its own: weights alone would not do."""
+    num_heads = getattr(module, "num_heads", reference.num_heads)
+    if num_heads != reference.num_heads:
+        raise ValueError(f"module must have as many heads as reference, {reference.num_heads} heads, got {num_heads}")
+    if reference.bias_k is not None or reference.add_zero_attn:
+        raise ValueError("reference must attend to its keys alone; make it without add_bias_kv and add_zero_attn")
+
+
 def check_even(name: str, width: int) -> None:
     """TypeError unless width is an int; ValueError unless it is even and at least 2."""
     check_length(name, width, least=1)

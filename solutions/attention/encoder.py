@@ -130,7 +130,7 @@ class EncoderLayer(nn.Module):
 
     # solution: begin (drop)
     def _attend(self, x: Tensor, attn_mask: Tensor | None, key_mask: Tensor | None) -> Tensor:
-        return self.dropout(self.self_attention(x, x, x, attn_mask, key_mask)[0])
+        return self.dropout(self.self_attention(x, x, x, attn_mask, key_mask, need_weights=False)[0])
 
     # solution: end
 
