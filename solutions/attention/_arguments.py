@@ -1,5 +1,7 @@
 """Argument checks that the torch modules share: given to learners, no part of any exercise."""
 
+import numbers
+
 import torch
 from torch import Tensor, nn
 
@@ -57,14 +59,33 @@ def check_mask(name: str, mask: Tensor, shape: tuple[int, ...]) -> None:
         )
 
 
-def check_integers(name: str, tensor: Tensor, dimensions: int) -> None:
-    """TypeError unless tensor holds integers; ValueError unless it has that many axes."""
+def check_integers(name: str, tensor: Tensor, dimensions: int, below: int | None = None) -> None:
+    """TypeError unless tensor holds integers; ValueError unless it has that many axes, and only ids 0 … below - 1.
+
+    The ids are looked at where that costs little: not on a GPU, in a graph or under torch.vmap.
+    """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be an integer tensor, got {type(tensor).__name__}; try torch.tensor({name})")
     if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
         raise TypeError(f"{name} must have an integer dtype, got {tensor.dtype}; try {name}.long()")
     if tensor.dim() != dimensions:
         raise ValueError(f"{name} must have {dimensions} axes, got shape {tuple(tensor.shape)}")
+    if below is None or tensor.numel() == 0 or tensor.device.type != "cpu" or torch.compiler.is_compiling():
+        return
+    try:
+        lowest, highest = int(tensor.min()), int(tensor.max())
+    except RuntimeError:  # torch.vmap has no single lowest
+        return
+    if not 0 <= lowest <= highest < below:
+        came = lowest if lowest < 0 else highest
+        raise ValueError(f"{name} must lie between 0 and {below - 1}, the ids of the vocabulary, got {came}")
+
+
+def check_id(name: str, value: int, below: int) -> None:
+    """TypeError unless value is an int; ValueError unless it is one of the ids 0 … below - 1."""
+    check_whole(name, value)
+    if not 0 <= value < below:
+        raise ValueError(f"{name} must be a token id between 0 and {below - 1}, got {value}")
 
 
 def check_length(name: str, value: int, least: int = 0) -> None:
@@ -73,6 +94,18 @@ def check_length(name: str, value: int, least: int = 0) -> None:
         raise TypeError(f"{name} must be an int, got {type(value).__name__} {value!r}")
     if value < least:
         raise ValueError(f"{name} must be at least {least}, got {value}")
+
+
+def check_whole(name: str, value: object) -> None:
+    """TypeError unless value is a whole number: Python's, NumPy's, of a traced shape, or a tensor of one integer."""
+    if isinstance(value, Tensor):
+        fits = (
+            value.numel() == 1 and value.dtype != torch.bool and not (value.is_floating_point() or value.is_complex())
+        )
+    else:
+        fits = isinstance(value, (numbers.Integral, torch.SymInt)) and not isinstance(value, bool)
+    if not fits:
+        raise TypeError(f"{name} must be an int, got {type(value).__name__} {value!r}")
 
 
 def check_batched(**tensors: Tensor) -> None:
@@ -91,6 +124,15 @@ def check_heads(d_model: int, num_heads: int) -> None:
             f"num_heads must divide d_model, got d_model {d_model} and num_heads {num_heads}: the features are shared "
             "out among the heads evenly"
         )
+
+
+def check_same_attention(module: nn.Module, reference: nn.MultiheadAttention) -> None:
+    """ValueError where torch's layer has another number of heads, or keys of its own: weights alone would not do."""
+    num_heads = getattr(module, "num_heads", reference.num_heads)
+    if num_heads != reference.num_heads:
+        raise ValueError(f"module must have as many heads as reference, {reference.num_heads} heads, got {num_heads}")
+    if reference.bias_k is not None or reference.add_zero_attn:
+        raise ValueError("reference must attend to its keys alone; make it without add_bias_kv and add_zero_attn")
 
 
 def check_even(name: str, width: int) -> None:

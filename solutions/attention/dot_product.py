@@ -39,8 +39,9 @@ def scaled_dot_product_attention(
     if not 0.0 <= dropout_p <= 1.0:
         raise ValueError(f"dropout_p must be a probability between 0 and 1, got {dropout_p}")
     # solution: begin
-    scores = scaled_dot_scores(query, key).expand(*batch, -1, -1)  # (..., L, S)
+    wide = torch.promote_types(query.dtype, torch.float32)  # in half precision the two results alone are rounded
+    scores = scaled_dot_scores(query.to(wide), key.to(wide)).expand(*batch, -1, -1)  # (..., L, S)
     weights = masked_softmax(scores, attn_mask)  # (..., L, S)
     kept = torch.nn.functional.dropout(weights, dropout_p)
-    return kept @ value, weights
+    return (kept @ value.to(wide)).to(value.dtype), weights.to(value.dtype)
     # solution: end

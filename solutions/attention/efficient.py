@@ -12,6 +12,7 @@ from ._arguments import check_batch, check_floating, check_length, check_mask, c
 
 # solution: begin (drop)
 from .dot_product import scaled_dot_product_attention
+from .masks import causal_mask, combine_masks
 
 # solution: end
 
@@ -103,9 +104,12 @@ def blockwise_attention(
     if attn_mask is not None:
         check_mask("attn_mask", attn_mask, (*batch, query.shape[-2], key.shape[-2]))
     # solution: begin
-    flat = [x.expand(*batch, -1, -1).reshape(-1, *x.shape[-2:]) for x in (query, key, value)]  # (N, L or S, d)
+    shapes = [(math.prod(batch), *x.shape[-2:]) for x in (query, key, value)]
+    flat = [x.expand(*batch, -1, -1).reshape(shape) for x, shape in zip((query, key, value), shapes, strict=True)]
     blocks = _Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
-    return _Blockwise.apply(*flat, blocks).reshape(*batch, query.shape[-2], value.shape[-1])
+    in_transform = torch._C._are_functorch_transforms_active()  # torch.vmap and its like have to see each operation
+    output = _whole(blocks, *flat) if in_transform else _Blockwise.apply(*flat, blocks)
+    return output.reshape(*batch, query.shape[-2], value.shape[-1])
     # solution: end
 
 
@@ -136,10 +140,18 @@ class _Blocks:
                 hidden = torch.ones(rows, columns, dtype=torch.bool).triu(queries.start + shift - start + 1)[None]
             if self.mask is not None:
                 masked = ~self.mask[..., queries, keys].reshape(-1, queries.stop - queries.start, keys.stop - start)
-                if masked.all():
+                if not torch.compiler.is_compiling() and masked.device.type != "meta" and masked.all():
                     continue
                 hidden = masked if hidden is None else masked | hidden.to(masked.device)
             yield keys, hidden
+
+
+def _whole(blocks: _Blocks, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The same attention with its whole matrix, which torch can differentiate as often as it likes."""
+    mask = None if blocks.mask is None else blocks.mask.reshape(len(query), blocks.length, blocks.keys)
+    if blocks.is_causal:
+        mask = combine_masks(mask, causal_mask(blocks.length, blocks.keys, query.device))
+    return scaled_dot_product_attention(query, key, value, mask)[0]
 
 
 class _Blockwise(torch.autograd.Function):
@@ -178,10 +190,11 @@ class _Blockwise(torch.autograd.Function):
         return output.to(query.dtype)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, output, maxima, sums = ctx.saved_tensors
         blocks, wide = ctx.blocks, output.dtype
+        if torch.is_grad_enabled():  # create_graph=True: what is filled in place has no derivative
+            return *torch.func.vjp(lambda *x: _whole(blocks, *x), query, key, value)[1](upstream), None
         of_query, of_key, of_value = (torch.zeros_like(x, dtype=wide) for x in (query, key, value))
         upstream = upstream / sums  # every product with a weight would be divided by its query's sum
         row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs
@@ -297,7 +310,7 @@ class KeyValueCache:
             )
         # New tensors: a copy of the cache per step, which attention reads as a whole in any case.
         self.key, self.value = torch.cat(keys, dim=-2), torch.cat(values, dim=-2)
-        return self.key, self.value
+        return self.key.clone(), self.value.clone()  # whoever edits these does not edit the cache
         # solution: end
 
 

@@ -130,7 +130,7 @@ class EncoderLayer(nn.Module):
 
     # solution: begin (drop)
     def _attend(self, x: Tensor, attn_mask: Tensor | None, key_mask: Tensor | None) -> Tensor:
-        return self.dropout(self.self_attention(x, x, x, attn_mask, key_mask)[0])
+        return self.dropout(self.self_attention(x, x, x, attn_mask, key_mask, need_weights=False)[0])
 
     # solution: end
 
@@ -214,6 +214,8 @@ def attention_columns(x: Tensor, w_query: Tensor, w_key: Tensor, w_value: Tensor
         )
     # solution: begin
     queries, keys, values = w_query @ x, w_key @ x, w_value @ x  # (d, n), (d, n), (d_v, n)
-    scores = keys.T @ queries / math.sqrt(w_key.shape[0])  # (n, n): entry (j, i) for key j, query i
-    return values @ torch.softmax(scores, dim=0)  # each column, one query's weights, sums to 1
+    wide = torch.promote_types(x.dtype, torch.float32)  # in half precision scores are not rounded
+    scores = keys.T.to(wide) @ queries.to(wide) / math.sqrt(w_key.shape[0])  # (n, n): entry (j, i) for key j, query i
+    weights = torch.softmax(scores, dim=0)  # each column, one query's weights, sums to 1
+    return (values.to(wide) @ weights).to(x.dtype)
     # solution: end

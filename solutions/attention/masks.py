@@ -157,7 +157,12 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) ->
 # solution: begin (drop)
 def _every(condition: Tensor) -> bool:
     """Whether a condition holds throughout, where it costs little to know: on a GPU, or in a graph, False."""
-    return condition.device.type == "cpu" and not torch.compiler.is_compiling() and bool(condition.all())
+    if condition.device.type != "cpu" or torch.compiler.is_compiling():
+        return False
+    try:
+        return bool(condition.all())
+    except RuntimeError:  # under torch.vmap it may hold for one sample and not for another
+        return False
 
 
 # solution: end

@@ -10,10 +10,12 @@ from ._arguments import (
     check_key_mask,
     check_mask,
     check_probability,
+    check_same_attention,
     check_width,
 )
 
 # solution: begin (drop)
+from ._rows import attention_by_rows
 from .dot_product import scaled_dot_product_attention
 from .masks import combine_masks
 
@@ -87,12 +89,15 @@ class MultiHeadAttention(nn.Module):
         value: Tensor,
         attn_mask: Tensor | None = None,
         key_mask: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
+        *,
+        need_weights: bool = True,
+    ) -> tuple[Tensor, Tensor | None]:
         """Attend from each query to all keys, in every head.
 
         query: (B, L, d_model); key, value: (B, S, d_model)
         attn_mask: bool, broadcastable to (B, H, L, S), True = attend
         key_mask: bool (B, S), True at real tokens; with attn_mask both must allow
+        need_weights: False allows None in place of the weights, which then need not all be held; no check asks for it
         Returns output (B, L, d_model) and weights (B, H, L, S), the weights as they were before dropout.
         A query that may attend to nothing gets zero weights; its output is the bias of out_proj.
         Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
@@ -114,7 +119,8 @@ class MultiHeadAttention(nn.Module):
         k = split_heads(self.k_proj(key), self.num_heads)  # (B, H, S, d_head)
         v = split_heads(self.v_proj(value), self.num_heads)  # (B, H, S, d_head)
         dropout_p = self.dropout if self.training else 0.0
-        heads, weights = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p)  # (B, H, L, d_head), (B, H, L, S)
+        attend = scaled_dot_product_attention if need_weights else attention_by_rows
+        heads, weights = attend(q, k, v, attn_mask, dropout_p)  # (B, H, L, d_head), (B, H, L, S)
         return self.out_proj(merge_heads(heads)), weights
         # solution: end
 
@@ -125,7 +131,8 @@ def load_torch_weights(module: nn.Module, reference: nn.MultiheadAttention) -> N
     module: has the linear layers q_proj, k_proj, v_proj and out_proj, as MultiHeadAttention does; changed in place
     reference: its in_proj_weight (3 · d_model, d_model) holds W_Q, W_K and W_V below each other, in this order, and
         in_proj_bias (3 · d_model,) their biases; out_proj is a linear layer of its own
-    Raises ValueError where the widths differ, where only one of the two has biases, and for a kdim or vdim of its own.
+    Raises ValueError where widths or numbers of heads differ, where only one of the two has biases, and for a reference
+    with a kdim or vdim of its own, add_bias_kv or add_zero_attn.
     """
     d_model = reference.embed_dim
     if reference.in_proj_weight is None:
@@ -136,6 +143,7 @@ def load_torch_weights(module: nn.Module, reference: nn.MultiheadAttention) -> N
         raise ValueError(f"module must be as wide as reference, {d_model}, got {module.q_proj.weight.shape[0]}")
     if (module.q_proj.bias is None) != (reference.in_proj_bias is None):
         raise ValueError("module and reference must both have biases or both have none; pass the same bias=")
+    check_same_attention(module, reference)
     # solution: begin
     projections = (module.q_proj, module.k_proj, module.v_proj)
     with torch.no_grad():

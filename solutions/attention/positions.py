@@ -1,9 +1,22 @@
 """Positions: how attention, which sees a set, learns about order."""
 
+# solution: begin (drop)
+from collections.abc import Callable
+from typing import Self
+
+# solution: end
 import torch
 from torch import Tensor, nn
 
-from ._arguments import check_batched, check_even, check_floating, check_length, check_probability, check_sequence
+from ._arguments import (
+    check_batched,
+    check_even,
+    check_floating,
+    check_length,
+    check_probability,
+    check_sequence,
+    check_whole,
+)
 
 __all__ = [
     "LearnedPositionalEmbedding",
@@ -81,6 +94,14 @@ class PositionalEncoding(nn.Module):
         self.dropout = nn.Dropout(dropout)
         # solution: end
 
+    # solution: begin (drop)
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Behind .to(), .half() and the like. What to_empty() has left without numbers gets them again."""
+        super()._apply(fn, recurse)
+        self.encoding: Tensor = sinusoidal_encoding(self.max_length, self.d_model).to(self.encoding)
+        return self
+
+    # solution: end
     def forward(self, x: Tensor) -> Tensor:
         """x: (B, L, d_model) with L up to max_length; returns the same shape and dtype.
 
@@ -126,12 +147,14 @@ def apply_rotary(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tensor:
     x: (..., L, d_head), queries or keys, d_head even; offset: the position of the first row
     Returns the same shape and dtype. A rotated query and a rotated key have a dot product that depends on their
     positions only through the difference.
-    Raises ValueError for an odd d_head, a single axis or a base that is not positive, TypeError for a wrong dtype.
+    Raises ValueError for an odd d_head, a single axis or a base that is not positive, TypeError for a wrong dtype or an
+    offset that is no int.
     """
     check_floating(x=x)
     check_sequence(x=x)
     check_even("d_head", x.shape[-1])
     _check_base(base)
+    check_whole("offset", offset)
     # solution: begin
     positions = torch.arange(x.shape[-2], device=x.device) + offset
     angles = positions.unsqueeze(-1) * _frequencies(x.shape[-1], base, x.device)  # (L, d_head / 2), in float64

@@ -85,7 +85,8 @@ def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | 
 
     scores: (..., S); values: (..., S, d); generator: the source of random numbers, torch's own where it is None
     Returns the value (..., d) that was drawn, and the log-probability (...) of the draw, through which gradients reach
-    the scores (REINFORCE). Where every score is -inf, nothing is drawn: zeros, with log-probability 0.
+    the scores (REINFORCE). Where every score is -inf, or there is none, nothing is drawn: zeros, with
+    log-probability 0.
     Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
     """
     check_floating(scores=scores, values=values)
@@ -94,6 +95,8 @@ def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | 
             f"values must have one vector per score, {(*scores.shape, 'd')}, got shape {tuple(values.shape)}"
         )
     # solution: begin
+    if scores.numel() == 0:
+        return values.sum(dim=-2), scores.sum(dim=-1)  # of nothing: zeros
     some = (scores != -torch.inf).any(dim=-1, keepdim=True)  # (..., 1)
     log_weights = torch.log_softmax(scores.where(some, 0.0), dim=-1)  # (..., S)
     weights = log_weights.float().exp().reshape(-1, scores.shape[-1])
@@ -176,7 +179,7 @@ class AttentionDecoder(nn.Module):
         check_length("d_model", d_model, least=1)
         if score not in SCORES:
             raise ValueError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
-        self.d_model = d_model
+        self.vocab_size, self.d_model = vocab_size, d_model
         # solution: begin
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.gru = nn.GRU(d_model, d_model, batch_first=True)
@@ -197,7 +200,7 @@ class AttentionDecoder(nn.Module):
         Returns logits (B, T, vocab_size) and weights (B, T, S). Without a source token to see, the context is zero.
         Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
         """
-        check_integers("token_ids", token_ids, dimensions=2)
+        check_integers("token_ids", token_ids, dimensions=2, below=self.vocab_size)
         check_floating(encoder_states=encoder_states)
         check_batched(encoder_states=encoder_states)
         check_width(self, self.d_model, encoder_states=encoder_states)
@@ -209,7 +212,9 @@ class AttentionDecoder(nn.Module):
         if mask is not None:
             check_key_mask(mask, encoder_states.shape[:2], name="mask")
         # solution: begin
-        states, _ = self.gru(self.embedding(token_ids))  # (B, T, d_model)
+        states = self.embedding(token_ids.long())  # (B, T, d_model)
+        if states.numel():  # torch's GRU takes no empty sequence
+            states, _ = self.gru(states)
         allowed = None if mask is None else mask.unsqueeze(1)  # (B, 1, S): for all T alike
         context, weights = attend(states, encoder_states, encoder_states, self._score, allowed)
         combined = torch.tanh(self.combine(torch.cat([context, states], dim=-1)))  # (B, T, d_model)

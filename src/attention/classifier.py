@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. f879c216ec46
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 3a80f4dc6169
 """Encoders at work: one text or a pair of texts becomes one answer."""
 
 from collections.abc import Callable, Sequence
@@ -10,6 +10,7 @@ from ._arguments import (
     check_batched,
     check_floating,
     check_heads,
+    check_id,
     check_integers,
     check_key_mask,
     check_length,
@@ -58,7 +59,8 @@ class TextClassifier(nn.Module):
         super().__init__()
         check_length("num_classes", num_classes, least=1)
         _check_sizes(vocab_size, d_model, num_heads, max_length, dropout)
-        self.max_length = max_length
+        check_id("padding_id", padding_id, vocab_size)
+        self.vocab_size, self.max_length = vocab_size, max_length
         raise NotImplementedError("exercise 8.2: A text classifier")
 
     def forward(self, token_ids: Tensor) -> Tensor:
@@ -67,7 +69,7 @@ class TextClassifier(nn.Module):
         Padding on the right never changes a logit; a text that is all padding gives finite logits.
         Raises ValueError for a longer text or another shape, TypeError for a dtype that is no integer's.
         """
-        _check_tokens("token_ids", token_ids, self.max_length)
+        _check_tokens("token_ids", token_ids, self.max_length, self.vocab_size)
         raise NotImplementedError("exercise 8.2: A text classifier")
 
 
@@ -91,7 +93,8 @@ class PairMatcher(nn.Module):
     ) -> None:
         super().__init__()
         _check_sizes(vocab_size, d_model, num_heads, max_length, dropout)
-        self.max_length = max_length
+        check_id("padding_id", padding_id, vocab_size)
+        self.vocab_size, self.max_length = vocab_size, max_length
         raise NotImplementedError("exercise 8.4: Do two texts belong together?")
 
     def forward(self, left_ids: Tensor, right_ids: Tensor) -> Tensor:
@@ -100,8 +103,8 @@ class PairMatcher(nn.Module):
         The probability that the two belong together is the sigmoid of the logit.
         Raises ValueError for a longer text, another shape or another B, TypeError for a dtype that is no integer's.
         """
-        _check_tokens("left_ids", left_ids, self.max_length)
-        _check_tokens("right_ids", right_ids, self.max_length)
+        _check_tokens("left_ids", left_ids, self.max_length, self.vocab_size)
+        _check_tokens("right_ids", right_ids, self.max_length, self.vocab_size)
         if len(left_ids) != len(right_ids):
             raise ValueError(
                 f"left_ids and right_ids must be as many, got {tuple(left_ids.shape)} and {tuple(right_ids.shape)}"
@@ -133,8 +136,8 @@ def _check_sizes(vocab_size: int, d_model: int, num_heads: int, max_length: int,
     check_probability("dropout", dropout)
 
 
-def _check_tokens(name: str, token_ids: Tensor, max_length: int) -> None:
-    check_integers(name, token_ids, dimensions=2)
+def _check_tokens(name: str, token_ids: Tensor, max_length: int, vocab_size: int | None = None) -> None:
+    check_integers(name, token_ids, dimensions=2, below=vocab_size)
     if token_ids.shape[1] > max_length:
         raise ValueError(
             f"{name} must have at most max_length = {max_length} tokens, got {token_ids.shape[1]}; cut them, or make "

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 88f36e47f128
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 85e7468bf612
 """Multi-head attention: several attentions side by side, each on its own slice of the features."""
 
 import torch
@@ -11,6 +11,7 @@ from ._arguments import (
     check_key_mask,
     check_mask,
     check_probability,
+    check_same_attention,
     check_width,
 )
 
@@ -71,12 +72,15 @@ class MultiHeadAttention(nn.Module):
         value: Tensor,
         attn_mask: Tensor | None = None,
         key_mask: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor]:
+        *,
+        need_weights: bool = True,
+    ) -> tuple[Tensor, Tensor | None]:
         """Attend from each query to all keys, in every head.
 
         query: (B, L, d_model); key, value: (B, S, d_model)
         attn_mask: bool, broadcastable to (B, H, L, S), True = attend
         key_mask: bool (B, S), True at real tokens; with attn_mask both must allow
+        need_weights: False allows None in place of the weights, which then need not all be held; no check asks for it
         Returns output (B, L, d_model) and weights (B, H, L, S), the weights as they were before dropout.
         A query that may attend to nothing gets zero weights; its output is the bias of out_proj.
         Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
@@ -100,7 +104,8 @@ def load_torch_weights(module: nn.Module, reference: nn.MultiheadAttention) -> N
     module: has the linear layers q_proj, k_proj, v_proj and out_proj, as MultiHeadAttention does; changed in place
     reference: its in_proj_weight (3 · d_model, d_model) holds W_Q, W_K and W_V below each other, in this order, and
         in_proj_bias (3 · d_model,) their biases; out_proj is a linear layer of its own
-    Raises ValueError where the widths differ, where only one of the two has biases, and for a kdim or vdim of its own.
+    Raises ValueError where widths or numbers of heads differ, where only one of the two has biases, and for a reference
+    with a kdim or vdim of its own, add_bias_kv or add_zero_attn.
     """
     d_model = reference.embed_dim
     if reference.in_proj_weight is None:
@@ -111,4 +116,5 @@ def load_torch_weights(module: nn.Module, reference: nn.MultiheadAttention) -> N
         raise ValueError(f"module must be as wide as reference, {d_model}, got {module.q_proj.weight.shape[0]}")
     if (module.q_proj.bias is None) != (reference.in_proj_bias is None):
         raise ValueError("module and reference must both have biases or both have none; pass the same bias=")
+    check_same_attention(module, reference)
     raise NotImplementedError("exercise 5.4: Torch's packed weights")

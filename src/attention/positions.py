@@ -1,10 +1,18 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. baf6c61baae2
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. ba79b886b3a4
 """Positions: how attention, which sees a set, learns about order."""
 
 import torch
 from torch import Tensor, nn
 
-from ._arguments import check_batched, check_even, check_floating, check_length, check_probability, check_sequence
+from ._arguments import (
+    check_batched,
+    check_even,
+    check_floating,
+    check_length,
+    check_probability,
+    check_sequence,
+    check_whole,
+)
 
 __all__ = [
     "LearnedPositionalEmbedding",
@@ -99,12 +107,14 @@ def apply_rotary(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tensor:
     x: (..., L, d_head), queries or keys, d_head even; offset: the position of the first row
     Returns the same shape and dtype. A rotated query and a rotated key have a dot product that depends on their
     positions only through the difference.
-    Raises ValueError for an odd d_head, a single axis or a base that is not positive, TypeError for a wrong dtype.
+    Raises ValueError for an odd d_head, a single axis or a base that is not positive, TypeError for a wrong dtype or an
+    offset that is no int.
     """
     check_floating(x=x)
     check_sequence(x=x)
     check_even("d_head", x.shape[-1])
     _check_base(base)
+    check_whole("offset", offset)
     raise NotImplementedError("exercise 6.5: Rotary positions")
 
 

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 3839fe198fd4
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 8f29540cedaf
 """Attention before Transformers: a decoder that looks back, local, hard and hierarchical attention."""
 
 from collections.abc import Callable
@@ -73,7 +73,8 @@ def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | 
 
     scores: (..., S); values: (..., S, d); generator: the source of random numbers, torch's own where it is None
     Returns the value (..., d) that was drawn, and the log-probability (...) of the draw, through which gradients reach
-    the scores (REINFORCE). Where every score is -inf, nothing is drawn: zeros, with log-probability 0.
+    the scores (REINFORCE). Where every score is -inf, or there is none, nothing is drawn: zeros, with
+    log-probability 0.
     Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
     """
     check_floating(scores=scores, values=values)
@@ -136,7 +137,7 @@ class AttentionDecoder(nn.Module):
         check_length("d_model", d_model, least=1)
         if score not in SCORES:
             raise ValueError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
-        self.d_model = d_model
+        self.vocab_size, self.d_model = vocab_size, d_model
         raise NotImplementedError("exercise 10.5: A decoder that looks back")
 
     def forward(self, token_ids: Tensor, encoder_states: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -146,7 +147,7 @@ class AttentionDecoder(nn.Module):
         Returns logits (B, T, vocab_size) and weights (B, T, S). Without a source token to see, the context is zero.
         Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
         """
-        check_integers("token_ids", token_ids, dimensions=2)
+        check_integers("token_ids", token_ids, dimensions=2, below=self.vocab_size)
         check_floating(encoder_states=encoder_states)
         check_batched(encoder_states=encoder_states)
         check_width(self, self.d_model, encoder_states=encoder_states)

@@ -53,6 +53,10 @@ class copies_of_one_layer(Stacking):
         return x
 
 
+def with_weights(_, given, named):
+    return given, named | {"need_weights": True}
+
+
 @alternative(ENCODER)
 class weights_by_hooks(Stacking):
     def make(self, num_layers, d_model, num_heads, d_ff, dropout, activation, norm_first):
@@ -65,6 +69,8 @@ class weights_by_hooks(Stacking):
     def answer(self, x, attn_mask, key_mask, return_weights):
         kept = []
         hooks = [one.self_attention.register_forward_hook(lambda *call: kept.append(call[2][1])) for one in self.layers]
+        for one in self.layers if return_weights else ():
+            hooks.append(one.self_attention.register_forward_pre_hook(with_weights, with_kwargs=True))
         for layer in self.layers:
             x = layer(x, attn_mask, key_mask)
         for hook in hooks:

@@ -175,3 +175,38 @@ def test_the_matcher_learns_what_no_sum_over_the_sides_can_tell():
     batch, optimizer = (left, right, torch.tensor([1.0, 0.0, 0.0, 1.0])), torch.optim.Adam(model.parameters(), lr=0.02)
     losses = [train_step(model, batch, optimizer, functional.binary_cross_entropy_with_logits) for _ in range(60)]
     assert losses[0] > 0.5 and losses[-1] < 0.05
+
+
+@pytest.mark.parametrize("ids", [[[1, VOCAB]], [[-1, 2]]])
+def test_ids_that_are_no_words_are_refused(ids):
+    words = torch.tensor([[1, 2]])
+    with pytest.raises(ValueError, match=f"token_ids must lie between 0 and {VOCAB - 1}"):
+        classifier()(torch.tensor(ids))
+    with pytest.raises(ValueError, match="left_ids must lie"):
+        matcher()(torch.tensor(ids), words)
+    with pytest.raises(ValueError, match="right_ids must lie"):
+        matcher()(words, torch.tensor(ids))
+
+
+@pytest.mark.parametrize("padding", [-1, VOCAB])
+@pytest.mark.parametrize("make", [classifier, matcher])
+def test_a_padding_id_outside_the_vocabulary_is_refused(make, padding):
+    with pytest.raises(ValueError, match=f"padding_id must be a token id between 0 and {VOCAB - 1}, got {padding}"):
+        make(padding_id=padding)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32], ids=str)
+def test_ids_of_every_integer_dtype_are_words(dtype):
+    ids = texts(4, 1, 3)
+    close(classifier()(ids.to(dtype)), classifier()(ids))
+    close(matcher()(ids.to(dtype), ids), matcher()(ids, ids))
+
+
+def test_no_text_and_texts_without_a_token_are_answered():
+    assert classifier()(torch.zeros(0, 4).long()).shape == (0, 3)
+    assert classifier()(torch.zeros(2, 0).long()).isfinite().all()
+
+
+def test_ids_can_be_mapped_over():
+    ids, model = texts(4, 1, 3), classifier()
+    close(torch.vmap(lambda one: model(one[None])[0])(ids), model(ids))

@@ -263,6 +263,28 @@ def test_every_dtype_is_kept_and_close_to_float64(dtype, masked):
         torch.testing.assert_close(one.double(), other, rtol=0, atol=16 * torch.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("size", [1.0, 9.0])
+def test_in_half_precision_the_results_alone_are_rounded(dtype, size):
+    """Weights are at most 1 and values at most 2, so that half a unit of the last place is eps / 2 and eps."""
+    query, key, value = (x.clamp(-2, 2) for x in inputs([(2,)] * 3, (32, 40, 8, 3), dtype))
+    query, key = size * query, size * key
+    output, weights = scaled_dot_product_attention(query, key, value)
+    exact_output, exact_weights = scaled_dot_product_attention(query.double(), key.double(), value.double())
+    eps, within = torch.finfo(dtype).eps, 2e-5  # float32 on the way: scores of hundreds are exact to about 1e-5
+    assert (weights.double() - exact_weights).abs().max() <= eps / 2 + within
+    assert (output.double() - exact_output).abs().max() <= eps + within
+
+
+def test_in_float16_scores_beyond_its_range_are_no_trouble():
+    query = torch.full((2, 4), 300.0, dtype=torch.float16).requires_grad_()
+    key = torch.tensor([[300.0] * 4, [299.0] * 4], dtype=torch.float16)  # scores of 180000 and 179400
+    output, weights = scaled_dot_product_attention(query, key, torch.eye(2, dtype=torch.float16))
+    assert weights.tolist() == output.tolist() == [[1.0, 0.0]] * 2
+    output.sum().backward()
+    assert (query.grad == 0).all()
+
+
 def test_arguments_are_not_modified():
     arguments = [*inputs(), random_mask(4, 5)]
     before = [x.clone() for x in arguments]

@@ -150,6 +150,15 @@ def test_what_was_returned_earlier_and_what_was_passed_in_do_not_change():
     assert all(torch.equal(one[:, :2], other) for one, other in zip(second, was, strict=True))
 
 
+def test_who_edits_what_was_returned_does_not_edit_the_cache():
+    cache, steps = KeyValueCache(4), [numbers(2, 1, 3, seed=seed) for seed in range(4)]
+    for place, step in enumerate(steps):
+        keys, values = cache.append(step, -step)
+        assert torch.equal(keys, torch.cat(steps[: place + 1], dim=1)) and torch.equal(values, -keys)
+        keys.zero_()
+        values.add_(1)
+
+
 def test_a_refused_append_leaves_the_cache_as_it_was():
     cache, step = KeyValueCache(3), numbers(2, 2, 4)
     with pytest.raises(ValueError, match="holds 3 positions, these would be 4"):

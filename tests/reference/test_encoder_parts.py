@@ -216,6 +216,16 @@ def test_columns_keep_the_dtype(dtype):
     assert attention_columns(*(drawn(3, 3, seed=seed, dtype=dtype) for seed in range(4))).dtype == dtype
 
 
+@pytest.mark.parametrize("dtype", DTYPES[:2], ids=str)
+def test_in_half_precision_columns_round_projections_and_result_alone(dtype):
+    """Values are below 16, so that half a unit of the last place is 4 eps; what is on the way is float32."""
+    x = 3 * drawn(8, 40, dtype=dtype)
+    unit = torch.eye(8, dtype=dtype)  # the projections are x itself, which is not rounded again
+    exact = x.double() @ torch.softmax(x.double().T @ x.double() / math.sqrt(8), dim=0)
+    found = attention_columns(x, unit, unit, unit)
+    close(found.double(), exact, 4 * torch.finfo(dtype).eps)
+
+
 def test_columns_refuse_what_does_not_fit():
     x, w = drawn(4, 5), drawn(3, 4)
     for wrong in ((x, w, drawn(2, 4), w), (x, w, w, drawn(3, 5)), (x[None], w, w, w)):

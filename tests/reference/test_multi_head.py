@@ -227,13 +227,28 @@ def test_loading_keeps_the_dtype_of_the_module():
         ({"d_model": 8}, {"embed_dim": 8, "bias": False}, "both have biases"),
         ({"d_model": 8}, {"embed_dim": 8, "kdim": 4}, "kdim or vdim"),
         ({"d_model": 8}, {"embed_dim": 8, "vdim": 4}, "kdim or vdim"),
+        ({"d_model": 8}, {"embed_dim": 8, "num_heads": 4}, "4 heads, got 2"),
+        ({"d_model": 8}, {"embed_dim": 8, "add_bias_kv": True}, "add_bias_kv"),
+        ({"d_model": 8}, {"embed_dim": 8, "add_zero_attn": True}, "add_zero_attn"),
     ],
 )
 def test_layers_that_do_not_fit_each_other_are_refused(module, reference, text):
+    theirs = nn.MultiheadAttention(**{"num_heads": 2, "batch_first": True, **reference})
+    ours = MultiHeadAttention(num_heads=2, **module)
+    before = {name: value.clone() for name, value in ours.state_dict().items()}
     with pytest.raises(ValueError, match=text):
-        load_torch_weights(
-            MultiHeadAttention(num_heads=2, **module), nn.MultiheadAttention(num_heads=2, batch_first=True, **reference)
-        )
+        load_torch_weights(ours, theirs)
+    assert all(torch.equal(value, before[name]) for name, value in ours.state_dict().items())
+
+
+def test_a_module_that_does_not_tell_its_number_of_heads_is_loaded():
+    _, theirs = pair()
+    module = nn.ModuleDict({name: nn.Linear(D_MODEL, D_MODEL).double() for name in ("q_proj", "k_proj", "v_proj")})
+    module.out_proj = nn.Linear(D_MODEL, D_MODEL).double()
+    for name in ("q_proj", "k_proj", "v_proj"):
+        setattr(module, name, module[name])
+    load_torch_weights(module, theirs)
+    close(module.q_proj.weight.detach(), theirs.in_proj_weight[:D_MODEL].detach(), 0)
 
 
 def test_a_document_mask_with_an_axis_for_the_heads_keeps_documents_apart():

@@ -196,7 +196,8 @@ def test_signatures_are_those_of_the_interface():
     assert list(made) == ["d_model", "num_heads", "dropout", "bias"]
     assert (made["dropout"].default, made["bias"].default) == (0.0, True)
     called = inspect.signature(MultiHeadAttention.forward).parameters
-    assert list(called) == ["self", "query", "key", "value", "attn_mask", "key_mask"]
+    assert list(called) == ["self", "query", "key", "value", "attn_mask", "key_mask", "need_weights"]
+    assert called["need_weights"].kind is inspect.Parameter.KEYWORD_ONLY and called["need_weights"].default is True
 
 
 def test_gradients_are_those_of_finite_differences():

@@ -289,3 +289,30 @@ def test_what_cannot_be_rotated_is_refused():
         apply_rotary(torch.zeros(3, 4, dtype=torch.int64))
     with pytest.raises(ValueError, match="base must be positive, got -1"):
         apply_rotary(torch.zeros(3, 4), base=-1)
+
+
+@pytest.mark.parametrize("offset", [torch.tensor([10, 20]), 1.5, torch.tensor(1.5), True, "3", None])
+def test_an_offset_that_is_no_whole_number_is_a_type_error(offset):
+    with pytest.raises(TypeError, match="offset must be an int"):
+        apply_rotary(draw(2, 2, 4), offset=offset)
+
+
+def test_an_offset_may_be_a_tensor_of_one_integer():
+    x = draw(2, 3, 4)
+    assert torch.equal(apply_rotary(x, offset=torch.tensor(7)), apply_rotary(x, offset=7))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+def test_a_module_made_without_memory_has_its_encoding_once_it_gets_some(dtype):
+    with torch.device("meta"):
+        module = PositionalEncoding(6, max_length=9).to(dtype)
+    assert module.encoding.device.type == "meta"
+    module.to_empty(device="cpu").load_state_dict(PositionalEncoding(6, max_length=9).state_dict())
+    x = draw(2, 5, 6).to(dtype)
+    assert torch.equal(module(x), PositionalEncoding(6, max_length=9).to(dtype)(x))
+    assert not module.state_dict() and module.encoding.dtype == dtype
+
+
+def test_an_encoding_that_was_narrow_for_a_while_is_exact_again():
+    x = torch.zeros(1, 9, 6)
+    assert torch.equal(PositionalEncoding(6, 9).half().float()(x), PositionalEncoding(6, 9)(x))

@@ -327,6 +327,15 @@ def test_rows_of_minus_infinity_give_zeros_and_finite_gradients_in_every_dtype(d
         assert all(one.isfinite().all() for one in gradients)
 
 
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 4), (0, 0), (2, 3, 0)], ids=str)
+def test_without_a_position_nothing_is_drawn(shape):
+    scores, values = torch.ones(shape).requires_grad_(), torch.ones(*shape, 2).requires_grad_()
+    value, log_probability = hard_attention(scores, values)
+    assert torch.equal(value, torch.zeros(*shape[:-1], 2)) and torch.equal(log_probability, torch.zeros(shape[:-1]))
+    (value.sum() + log_probability.sum()).backward()
+    assert scores.grad.shape == shape and values.grad.shape == (*shape, 2)
+
+
 def test_scores_of_thousands_are_no_trouble():
     scores = torch.tensor([[3000.0, -3000.0], [-9000.0, -9001.0]]).double()
     value, log_probability = hard_attention(scores, numbered(2, 2), torch.Generator().manual_seed(0))

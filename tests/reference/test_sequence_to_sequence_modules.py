@@ -268,3 +268,26 @@ def test_the_decoder_refuses_sizes_and_scores_that_do_not_exist(arguments):
 def test_the_decoder_refuses_what_does_not_fit(given, error):
     with pytest.raises(error):
         AttentionDecoder(7, 4)(*given)
+
+
+@pytest.mark.parametrize("ids", [[[1, 7]], [[-1, 2]], [[0, 255]]])
+def test_the_decoder_refuses_ids_that_are_no_words(ids):
+    with pytest.raises(ValueError, match="token_ids must lie between 0 and 6"):
+        AttentionDecoder(7, 4)(torch.tensor(ids), torch.ones(1, 5, 4))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64], ids=str)
+def test_the_decoder_takes_every_integer_dtype(dtype):
+    module, source, ids = filled(AttentionDecoder(7, 4)), drawn(1, 5, 4), torch.tensor([[1, 6, 0]])
+    close(module(ids.to(dtype), source)[0], module(ids, source)[0])
+
+
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("sizes", [(2, 0, 5), (2, 3, 0), (2, 0, 0), (0, 3, 5)], ids=str)
+def test_the_decoder_answers_for_empty_sizes(kind, sizes):
+    batch, steps, keys = sizes
+    module, source = filled(AttentionDecoder(7, 4, kind)), drawn(batch, keys, 4).requires_grad_()
+    logits, weights = module(torch.ones(batch, steps).long(), source)
+    assert logits.shape == (batch, steps, 7) and weights.shape == (batch, steps, keys) and logits.isfinite().all()
+    (logits.sum() + weights.sum()).backward()
+    assert all(x.grad is None or x.grad.isfinite().all() for x in (source, *module.parameters()))
