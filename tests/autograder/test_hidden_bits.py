@@ -1,5 +1,7 @@
 """A learner reads one bit of each hidden check, and nothing else that the code which met hidden inputs chose to do."""
 
+import base64
+import json
 import random
 from dataclasses import replace
 from functools import partial
@@ -64,7 +66,8 @@ def odd(key, number):
         return key.misconceptions[names[which % len(names)]]
     else:
         said = {"value": pack(FORMS[which % len(FORMS)]), "changed": ["0"] * (which % 2), "printed": str(number)}
-    return answers_in({"0": {"calls": key.calls}}, {"answers": {"0": [said] * len(key.calls)}})["0"]
+    answers = json.dumps({"0": [said] * len(key.calls)}).encode()
+    return answers_in({"0": {"calls": key.calls}}, {"said": base64.b64encode(answers).decode()})["0"]
 
 
 def told(results):
