@@ -88,7 +88,7 @@ def causal_mask(n):
 LYING = """
 def causal_mask(n):
     for descriptor in range(3, 64):
-        for line in (b'{"place": 0, "answers": {}, "seconds": 77.5}', b'{"processor_seconds": 77.5, "complete": true}'):
+        for line in (b'{"place":0,"said": "e30=", "seconds": 77.5}', b'{"processor_seconds": 77.5, "complete": true}'):
             try:
                 os.write(descriptor, line + b"\\n")
             except OSError:

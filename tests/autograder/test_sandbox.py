@@ -150,7 +150,7 @@ def test_a_forged_line_on_the_relay_is_no_answer(sandbox):
         "import os",
         "for descriptor in range(3, 64):",
         "    try:",
-        '        os.write(descriptor, b\'{"place": 0, "answers": {"0": [{"value": 7}]}}\\n\')',
+        '        os.write(descriptor, b\'{"place": 0, "said": "eyIwIjogW3sidmFsdWUiOiA3fV19"}\\n\')',
         "    except OSError:",
         "        pass",
         "return n",
