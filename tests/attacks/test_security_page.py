@@ -5,6 +5,7 @@ import re
 from autograder.answer_key.reference import hidden_checks, visible_checks
 from autograder.course.paths import BOOK, ROOT
 from autograder.judge import limits
+from autograder.sandbox import limited, worker
 from selfcheck.catalogue import exercises
 
 PAGE = (BOOK / "guides" / "security.md").read_text(encoding="utf-8")
@@ -36,3 +37,6 @@ def test_the_limits_are_those_of_the_sandbox():
     assert f"{limits.MEMORY_BYTES // 2**30} GiB of memory in all" in text
     assert f"{limits.PROCESSES} processes" in text
     assert f"{limits.SUBMISSION_CPU_SECONDS:.0f} seconds of processor time per problem set" in text
+    assert f"{limits.submission_wall_seconds():.0f} seconds by the clock in all" in text
+    assert f"answers have {worker.ANSWER_BYTES // 2**20} MiB" in text
+    assert f"{limited.CPU_SECONDS} seconds of processor time and {limited.MEMORY_BYTES // 2**30} GiB" in text
