@@ -9,6 +9,11 @@ from .dot_product import scaled_dot_product_attention
 ROWS = 128  # queries at a time
 
 
+def in_transform() -> bool:
+    """Whether torch.vmap or another transform of torch.func is at work, which has to see each operation."""
+    return bool(torch._C._are_functorch_transforms_active())
+
+
 def attention_by_rows(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0
 ) -> tuple[Tensor, None]:
@@ -22,7 +27,7 @@ def attention_by_rows(
         return scaled_dot_product_attention(query, key, value, attn_mask, dropout_p)[0], None
     mask = None if attn_mask is None else attn_mask.expand(*query.shape[:-1], key.shape[-2])
     # torch.func does not know of tensors that are computed again.
-    again = torch.is_grad_enabled() and not torch._C._are_functorch_transforms_active()
+    again = torch.is_grad_enabled() and not in_transform()
     parts = []
     for start in range(0, length, ROWS):
         rows = slice(start, start + ROWS)

@@ -240,8 +240,11 @@ class _Attention(torch.autograd.Function):
         return output
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():  # create_graph=True
+            raise RuntimeError(
+                "the kernels have no second derivative, which create_graph asks for; use blockwise_attention"
+            )
         query, key, value, output, log_sum = ctx.saved_tensors
         upstream, sums = _aligned(upstream), torch.empty_like(log_sum)
         of_query, of_key, of_value = (torch.empty_like(x) for x in (query, key, value))

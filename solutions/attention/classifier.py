@@ -68,8 +68,7 @@ class TextClassifier(nn.Module):
     ) -> None:
         super().__init__()
         check_length("num_classes", num_classes, least=1)
-        _check_sizes(vocab_size, d_model, num_heads, max_length, dropout)
-        check_id("padding_id", padding_id, vocab_size)
+        _check_sizes(vocab_size, d_model, num_heads, max_length, dropout, padding_id)
         self.vocab_size, self.max_length = vocab_size, max_length
         # solution: begin
         self.tower = _Tower(vocab_size, d_model, num_heads, d_ff, num_layers, max_length, dropout, padding_id)
@@ -107,8 +106,7 @@ class PairMatcher(nn.Module):
         padding_id: int = 0,
     ) -> None:
         super().__init__()
-        _check_sizes(vocab_size, d_model, num_heads, max_length, dropout)
-        check_id("padding_id", padding_id, vocab_size)
+        _check_sizes(vocab_size, d_model, num_heads, max_length, dropout, padding_id)
         self.vocab_size, self.max_length = vocab_size, max_length
         # solution: begin
         self.tower = _Tower(vocab_size, d_model, num_heads, d_ff, num_layers, max_length, dropout, padding_id)
@@ -189,8 +187,11 @@ class _Tower(nn.Module):
 # solution: end
 
 
-def _check_sizes(vocab_size: int, d_model: int, num_heads: int, max_length: int, dropout: float) -> None:
+def _check_sizes(
+    vocab_size: int, d_model: int, num_heads: int, max_length: int, dropout: float, padding_id: int = 0
+) -> None:
     check_length("vocab_size", vocab_size, least=1)
+    check_id("padding_id", padding_id, vocab_size)
     check_length("max_length", max_length, least=1)
     check_heads(d_model, num_heads)
     check_probability("dropout", dropout)

@@ -11,8 +11,9 @@ from torch import Tensor
 from ._arguments import check_batch, check_floating, check_length, check_mask, check_same_width, check_sequence
 
 # solution: begin (drop)
+from ._rows import in_transform
+from ._whole import whole_attention, whole_gradients
 from .dot_product import scaled_dot_product_attention
-from .masks import causal_mask, combine_masks
 
 # solution: end
 
@@ -104,11 +105,10 @@ def blockwise_attention(
     if attn_mask is not None:
         check_mask("attn_mask", attn_mask, (*batch, query.shape[-2], key.shape[-2]))
     # solution: begin
-    shapes = [(math.prod(batch), *x.shape[-2:]) for x in (query, key, value)]
-    flat = [x.expand(*batch, -1, -1).reshape(shape) for x, shape in zip((query, key, value), shapes, strict=True)]
+    count = math.prod(batch)
+    flat = [x.expand(*batch, -1, -1).reshape(count, *x.shape[-2:]) for x in (query, key, value)]  # (N, L or S, d)
     blocks = _Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
-    in_transform = torch._C._are_functorch_transforms_active()  # torch.vmap and its like have to see each operation
-    output = _whole(blocks, *flat) if in_transform else _Blockwise.apply(*flat, blocks)
+    output = whole_attention(blocks.mask, is_causal, *flat) if in_transform() else _Blockwise.apply(*flat, blocks)
     return output.reshape(*batch, query.shape[-2], value.shape[-1])
     # solution: end
 
@@ -144,14 +144,6 @@ class _Blocks:
                     continue
                 hidden = masked if hidden is None else masked | hidden.to(masked.device)
             yield keys, hidden
-
-
-def _whole(blocks: _Blocks, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """The same attention with its whole matrix, which torch can differentiate as often as it likes."""
-    mask = None if blocks.mask is None else blocks.mask.reshape(len(query), blocks.length, blocks.keys)
-    if blocks.is_causal:
-        mask = combine_masks(mask, causal_mask(blocks.length, blocks.keys, query.device))
-    return scaled_dot_product_attention(query, key, value, mask)[0]
 
 
 class _Blockwise(torch.autograd.Function):
@@ -194,7 +186,7 @@ class _Blockwise(torch.autograd.Function):
         query, key, value, output, maxima, sums = ctx.saved_tensors
         blocks, wide = ctx.blocks, output.dtype
         if torch.is_grad_enabled():  # create_graph=True: what is filled in place has no derivative
-            return *torch.func.vjp(lambda *x: _whole(blocks, *x), query, key, value)[1](upstream), None
+            return *whole_gradients(blocks.mask, blocks.is_causal, upstream, query, key, value), None
         of_query, of_key, of_value = (torch.zeros_like(x, dtype=wide) for x in (query, key, value))
         upstream = upstream / sums  # every product with a weight would be divided by its query's sum
         row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs

@@ -95,8 +95,8 @@ def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | 
             f"values must have one vector per score, {(*scores.shape, 'd')}, got shape {tuple(values.shape)}"
         )
     # solution: begin
-    if scores.numel() == 0:
-        return values.sum(dim=-2), scores.sum(dim=-1)  # of nothing: zeros
+    if not scores.numel():
+        return torch.einsum("...sd->...d", values), torch.einsum("...s->...", scores)  # sums of nothing: zeros
     some = (scores != -torch.inf).any(dim=-1, keepdim=True)  # (..., 1)
     log_weights = torch.log_softmax(scores.where(some, 0.0), dim=-1)  # (..., S)
     weights = log_weights.float().exp().reshape(-1, scores.shape[-1])

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 751f51605e6f
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 6879ae1c34d2
 """Attention for some queries at a time: the weights of all queries are never there at once."""
 
 import torch
@@ -8,6 +8,11 @@ from torch.utils.checkpoint import checkpoint
 from .dot_product import scaled_dot_product_attention
 
 ROWS = 128  # queries at a time
+
+
+def in_transform() -> bool:
+    """Whether torch.vmap or another transform of torch.func is at work, which has to see each operation."""
+    return bool(torch._C._are_functorch_transforms_active())
 
 
 def attention_by_rows(
@@ -23,7 +28,7 @@ def attention_by_rows(
         return scaled_dot_product_attention(query, key, value, attn_mask, dropout_p)[0], None
     mask = None if attn_mask is None else attn_mask.expand(*query.shape[:-1], key.shape[-2])
     # torch.func does not know of tensors that are computed again.
-    again = torch.is_grad_enabled() and not torch._C._are_functorch_transforms_active()
+    again = torch.is_grad_enabled() and not in_transform()
     parts = []
     for start in range(0, length, ROWS):
         rows = slice(start, start + ROWS)

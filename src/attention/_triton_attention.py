@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 8911e9a15992
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 8faf745401a0
 """FlashAttention as Triton kernels: forward, and backward from the saved log-sum-exp   (Dao 2023).
 
 One program of `_forward` owns a block of queries and walks along the keys with an online softmax. Backward computes the
@@ -241,8 +241,11 @@ class _Attention(torch.autograd.Function):
         return output
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():  # create_graph=True
+            raise RuntimeError(
+                "the kernels have no second derivative, which create_graph asks for; use blockwise_attention"
+            )
         query, key, value, output, log_sum = ctx.saved_tensors
         upstream, sums = _aligned(upstream), torch.empty_like(log_sum)
         of_query, of_key, of_value = (torch.empty_like(x) for x in (query, key, value))

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 3a80f4dc6169
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 333a62486d87
 """Encoders at work: one text or a pair of texts becomes one answer."""
 
 from collections.abc import Callable, Sequence
@@ -58,8 +58,7 @@ class TextClassifier(nn.Module):
     ) -> None:
         super().__init__()
         check_length("num_classes", num_classes, least=1)
-        _check_sizes(vocab_size, d_model, num_heads, max_length, dropout)
-        check_id("padding_id", padding_id, vocab_size)
+        _check_sizes(vocab_size, d_model, num_heads, max_length, dropout, padding_id)
         self.vocab_size, self.max_length = vocab_size, max_length
         raise NotImplementedError("exercise 8.2: A text classifier")
 
@@ -92,8 +91,7 @@ class PairMatcher(nn.Module):
         padding_id: int = 0,
     ) -> None:
         super().__init__()
-        _check_sizes(vocab_size, d_model, num_heads, max_length, dropout)
-        check_id("padding_id", padding_id, vocab_size)
+        _check_sizes(vocab_size, d_model, num_heads, max_length, dropout, padding_id)
         self.vocab_size, self.max_length = vocab_size, max_length
         raise NotImplementedError("exercise 8.4: Do two texts belong together?")
 
@@ -129,8 +127,11 @@ def train_step(
     raise NotImplementedError("exercise 8.3: One step of training")
 
 
-def _check_sizes(vocab_size: int, d_model: int, num_heads: int, max_length: int, dropout: float) -> None:
+def _check_sizes(
+    vocab_size: int, d_model: int, num_heads: int, max_length: int, dropout: float, padding_id: int = 0
+) -> None:
     check_length("vocab_size", vocab_size, least=1)
+    check_id("padding_id", padding_id, vocab_size)
     check_length("max_length", max_length, least=1)
     check_heads(d_model, num_heads)
     check_probability("dropout", dropout)

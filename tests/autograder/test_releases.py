@@ -96,8 +96,9 @@ def test_a_bundle_holds_the_helpers_of_its_checks_and_no_others():
 
 def test_a_bundle_holds_the_private_files_of_its_package_and_no_others():
     found = {name: {Path(path).name for path in bundle(name) if "attention/_" in path} for name in SETS}
-    assert found["ps7"] == {"__init__.py", "_arguments.py"}
-    assert found["ps8"] == found["ps9"] == found["ps7"] | {"_triton_attention.py"}
+    assert found["ps3"] == {"__init__.py", "_arguments.py"}
+    assert found["ps4"] == found["ps7"] == found["ps3"] | {"_rows.py"}
+    assert found["ps8"] == found["ps9"] == found["ps7"] | {"_triton_attention.py", "_whole.py"}
 
 
 @pytest.mark.proof(

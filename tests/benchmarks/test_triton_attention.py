@@ -41,6 +41,15 @@ def test_interpreted_kernels_are_as_near_to_float64_as_naive_attention():
             assert mine <= max(factor * naive if not one["empty"] else 0, 4 * rounding), one
 
 
+@needs_triton
+def test_a_second_derivative_is_refused_instead_of_being_zero():
+    """Where create_graph=True asks for one, autograd calls backward with gradients on."""
+    from attention._triton_attention import _Attention
+
+    with torch.enable_grad(), pytest.raises(RuntimeError, match="no second derivative.*use blockwise_attention"):
+        _Attention.backward(None, torch.ones(1, 2, 7, 16))
+
+
 def test_a_tensor_on_the_cpu_is_refused_with_advice(inputs, monkeypatch):
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     with pytest.raises(RuntimeError, match="CUDA GPU, got cpu; use blockwise_attention"):
