@@ -27,7 +27,9 @@ from .bank import CODE, code_attacks, full_marks, text_attacks, write
 ATTACKS = code_attacks() + text_attacks()
 QUICK = [one for one in ATTACKS if not one.costly]
 SETS = sorted({one.problem_set for one in QUICK})
-LIMIT = 1.0  # seconds of the processor for one exercise, of which an honest one here needs a hundredth
+#: Seconds of the processor for one exercise, of which an honest one here needs a hundredth; of ps8, where memory is
+#: measured at a length that takes a second, more.
+LIMIT, LIMIT_WHERE_MEASURED = 1.0, 8.0
 BY_THE_CLOCK = 5.0  # seconds for each of these
 READING = 2**27  # bytes for reading a source, of which an honest one here needs half
 KINDS = {"forging": 20, "isolation": 12, "output": 15, "resources": 18, "texts": 9}  # the least of each in every run
@@ -65,11 +67,11 @@ def after(attacks, factory):
         course, lines = copy_of(bare, factory.mktemp("attacked") / "course"), {}
     honest = {f"attention/{path.name}": path.read_bytes() for path in REFERENCE.glob("*.py")}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(limits, "EXERCISE_CPU_SECONDS", LIMIT)
         patch.setattr(limits, "WALL_CLOCK_FACTOR", BY_THE_CLOCK)
         patch.setattr(limited, "MEMORY_BYTES", READING)
         patch.setattr(limited, "CPU_SECONDS", 2)
         for problem_set in sorted({one.problem_set for one in attacks}):
+            patch.setattr(limits, "EXERCISE_CPU_SECONDS", LIMIT_WHERE_MEASURED if problem_set == "ps8" else LIMIT)
             for one in attacks:
                 if one.problem_set == problem_set:
                     hand_in(course, factory.mktemp("hostile"), one.name, problem_set, one.files)

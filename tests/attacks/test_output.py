@@ -219,7 +219,7 @@ def test_no_export_of_a_course_holds_a_formula(read):
     for path in (course.root.parent / "ours.csv", course.root / "theirs.csv"):
         text = path.read_text(encoding="utf-8")
         rows = list(csv.reader(text.splitlines()))
-        assert len(rows) > len(ATTACKS) and {len(row) for row in rows} == {len(rows[0])}
+        assert len(rows) > len(ATTACKS) - len(TELLING) and {len(row) for row in rows} == {len(rows[0])}
         cells = [cell for row in rows for cell in row]
         assert "zoe" in cells
         assert not [cell for cell in cells if cell[:1] in set("=+-@|\t\r") or not cell.isprintable()]
@@ -232,7 +232,7 @@ def test_nobody_keeps_the_class_waiting_for_its_pages(read):
     course, said, seconds = read
     pages = {path.parts[-3]: path for path in (course.root / "feedback").glob("*/ps1/ps1.html")}
     graded = [student for student in course.students("ps1") if (course.root / "autograded" / student / "ps1").is_dir()]
-    assert len(graded) >= len(ATTACKS) and set(pages) == set(graded)
+    assert len(graded) >= len(ATTACKS) - len(TELLING) and set(pages) == set(graded)
     assert max(path.stat().st_size for path in pages.values()) < 6 * 2**20
     assert seconds["feedback"] < 5 * len(graded)
     assert "too_much.py is too large" in said["grade"] or "worked_example.py is too large" in said["grade"]

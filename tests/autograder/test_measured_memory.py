@@ -1,5 +1,8 @@
 """How much memory an answer took is measured outside the process that gave it."""
 
+import base64
+import json
+
 import pytest
 
 from autograder.answer_key.keys import DRAWS, hidden_draws
@@ -54,10 +57,11 @@ def test_every_check_of_memory_has_a_draw_that_is_measured_from_outside():
 def test_what_a_process_says_of_its_own_memory_counts_for_nothing(line, passes):
     value = {"kind": "number", "type": "int", "value": "1"}
     said = {"0": [{"value": value, "changed": [], "peak_mib": 0.0}]}
-    (got,) = answers_in(PLANS, line | {"answers": said}, is_measured=True)["0"]
+    line |= {"said": base64.b64encode(json.dumps(said).encode()).decode()}
+    (got,) = answers_in(PLANS, line, is_measured=True)["0"]
     found = compare(MEASURED[0].measured, PLANS["0"]["calls"][0], {"value": value, "changed": []}, got)
     assert (found is None) == passes
-    (plain,) = answers_in(PLANS, line | {"answers": said})["0"]
+    (plain,) = answers_in(PLANS, line)["0"]
     assert "peak_mib" not in plain
 
 
