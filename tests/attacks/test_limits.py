@@ -153,11 +153,11 @@ def test_a_submission_that_sleeps_is_ended_by_the_clock(sandbox, monkeypatch):
     monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 0.5)
     monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 1.2)
     monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 1.0)
-    requests = [protocol.Request(f"masks.f{number}", PLANS) for number in range(8)]
+    requests = [protocol.Request(f"masks.f{number}", PLANS) for number in range(100)]
     began, used = time.monotonic(), sum(os.times()[:2])
     found = protocol.ask(GIVEN | {"masks.py": SLEEPS.encode()}, requests, False, sandbox)
-    assert time.monotonic() - began < 8 * 0.5, "each has its time, and all together have no more"
-    assert sum(os.times()[:2]) - used < 1
+    assert time.monotonic() - began < 100 * 0.5, "each has its time, and all together have no more"
+    assert sum(os.times()[:2]) - used < 10
     assert "took longer than" in found[0]["0"][0]["error"]["text"]
     assert "does your code sleep" in found[-1]["0"][0]["error"]["text"]
 
