@@ -84,11 +84,11 @@ def _refusal(module: str, owner: str | None, numbers: dict[str, Exercise]) -> st
     return f'raise NotImplementedError("exercise {exercise.number}: {exercise.title}")'
 
 
-def stub(module_file: Path) -> str:
-    """The whole text of a stub file, its header with a digest of the rest first."""
+def stub(module_file: Path, solved: Collection[str] = ()) -> str:
+    """The whole text of a stub file, its header with a digest of the rest first; solved: see `strip`."""
     body = module_file.read_text(encoding="utf-8")
     if not module_file.name.startswith("_"):
-        body = strip(body, module_file.stem)
+        body = strip(body, module_file.stem, solved)
     return f"{HEADER}{digest_of(body.encode())}\n{body}"
 
 

@@ -153,10 +153,14 @@ def _solved(problem_set: str, with_answers: Iterable[str]) -> dict[str, set[str]
 
 
 def _with_solved(module: str, solved: Mapping[str, set[str]]) -> str:
-    """The reference's text of a module, without the solutions that are not handed out."""
-    text = (REFERENCE / f"{module}.py").read_text(encoding="utf-8")
-    whole = {exercise.symbol for exercise in exercises() if exercise.module == module} <= solved[module]
-    return text if whole else stubs.strip(text, module, solved[module])
+    """A module as the reference has it, or a stub of it that lacks the other solutions.
+
+    A stub counts as untouched: `restore()` puts a learner's own file in its place.
+    """
+    file = REFERENCE / f"{module}.py"
+    if {exercise.symbol for exercise in exercises() if exercise.module == module} <= solved[module]:
+        return file.read_text(encoding="utf-8")
+    return stubs.stub(file, solved[module])
 
 
 def _recorded(module: str, seen: list[str]) -> str:

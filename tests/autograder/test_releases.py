@@ -15,6 +15,7 @@ from autograder.build import stubs
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.releases import written_questions
 from autograder.release import bundle as releasing
+from selfcheck import saving
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, parts_of, problem_sets
 
 from .released_texts import files_of, hidden_words, solution_lines
@@ -70,6 +71,22 @@ def test_a_later_problem_set_hands_earlier_answers_out_where_asked(problem_set):
             assert left in plain[path] and (left in solved[path]) == (exercise.id not in given)
     with pytest.raises(ValueError, match=f"before {problem_set}"):
         releasing.bundle(problem_set, [problem_set])
+
+
+def test_a_learners_own_file_of_two_problem_sets_goes_on_whatever_is_handed_out(tmp_path, monkeypatch):
+    """The learner's cache of ps9 comes back into the folder of ps10, also where that hands out the reference's."""
+    mine = bundle("ps9")["attention/efficient.py"].replace("class KeyValueCache:", "MINE = 1\n\n\nclass KeyValueCache:")
+    for answers in ((), ("ps9",)):
+        package = tmp_path / f"ps10{len(answers)}" / "attention"
+        package.mkdir(parents=True)
+        text = releasing.bundle("ps10", answers)["attention/efficient.py"]
+        assert ("exercise 10.1: " in text) == (not answers) and "exercise 11.1: " in text
+        (package / "efficient.py").write_text(text)
+        (tmp_path / "saved").mkdir(exist_ok=True)
+        (tmp_path / "saved" / "efficient.py").write_text(mine)
+        monkeypatch.setattr(saving, "package_folder", lambda package=package: package)
+        saving.restore(tmp_path / "saved")
+        assert (package / "efficient.py").read_text() == mine
 
 
 def test_an_answer_that_is_handed_out_alone_has_all_that_it_uses(tmp_path):
