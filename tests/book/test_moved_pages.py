@@ -12,6 +12,7 @@ import yaml
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser
 
+from autograder.build import urls
 from autograder.course.paths import BOOK
 
 from .pages import all_pages
@@ -20,7 +21,7 @@ sys.path.insert(0, str(BOOK / "_extensions"))
 import moved_pages  # noqa: E402
 
 MOVED = yaml.safe_load((BOOK / "_config.yml").read_text("utf-8"))["sphinx"]["config"]["moved_pages"]
-PAGES = {old: now for old, now in MOVED.items() if "#" not in old}
+PAGES = urls.moved_pages()
 
 
 def test_the_addresses_of_0_5_0_that_are_gone_are_all_there() -> None:
