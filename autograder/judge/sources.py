@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from selfcheck import catalogue, reach
 from selfcheck.catalogue import Exercise
 from selfcheck.reach import builds_on, forbidden_call
 from selfcheck.source import text_of, too_deep
@@ -114,6 +115,7 @@ def read_sources(files: Mapping[str, bytes], submitted: Collection[str], exercis
 def prepare() -> None:
     """Read once, before the first call, what is compared with every submission."""
     static_scan.prepare()
+    reach.prepare(exercise.forbidden for exercise in catalogue.exercises())
 
 
 def _read(
