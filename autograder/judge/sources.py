@@ -13,6 +13,7 @@ from selfcheck.source import text_of, too_deep
 
 from ..course.printable import printable_name
 from ..intake import static_scan
+from ..sandbox import limited
 from ..sandbox.limited import LIMITS_TEXT, items_of
 
 MOST_KNOWN = 1000
@@ -110,6 +111,11 @@ def read_sources(files: Mapping[str, bytes], submitted: Collection[str], exercis
     return Sources(
         findings, (*told, *(f"{printable_name(name)} {UNREAD}: nothing in it was looked at" for name in missing))
     )
+
+
+def start_reading() -> None:
+    """Start the process that reads: it imports what it needs meanwhile."""
+    limited.start(_read)
 
 
 def prepare() -> None:
