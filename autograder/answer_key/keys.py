@@ -16,7 +16,7 @@ from selfcheck.recorded import visible_keys
 
 from ..course.digest import digest_of_parts
 from ..course.policy import GradingPolicy
-from .reference import hidden_checks, seed_of, visible_checks
+from .checks import hidden_checks, seed_of, visible_checks
 
 PUBLIC_POLICY = GradingPolicy(b"attention by hand")  # of a judgement outside any course
 DRAWS = 3  # hidden draws of each check
