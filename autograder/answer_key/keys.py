@@ -16,12 +16,10 @@ from selfcheck.recorded import visible_keys
 
 from ..course.digest import digest_of_parts
 from ..course.policy import GradingPolicy
-from .reference import hidden_checks, seed_of, visible_checks
+from .checks import hidden_checks, seed_of, visible_checks
 
 PUBLIC_POLICY = GradingPolicy(b"attention by hand")  # of a judgement outside any course
 DRAWS = 3  # hidden draws of each check
-#: The reference's answers to one draw, and each misconception's; None for those that are computed when needed.
-Answered = tuple[list[Answer], Mapping[str, list[Answer]] | None]
 
 
 @dataclass(frozen=True)
@@ -29,13 +27,13 @@ class AnswerKey:
     """What is due to a problem set under one grading policy: a value that whoever judges gets as an argument.
 
     policy: that of this problem set alone
-    answers: by exercise id, those to each hidden draw, in the order of `hidden_draws`
-    Misconceptions whose answers are not in it, because they train models, are computed when first asked for.
+    answers: by exercise id, the reference's to each hidden draw, in the order of `hidden_draws`
+    Misconceptions are named by the recorded draws alone: no verdict says more of a hidden one than pass or fail.
     """
 
     problem_set: str
     policy: GradingPolicy
-    answers: Mapping[str, Sequence[Answered]] = field(repr=False)
+    answers: Mapping[str, Sequence[list[Answer]]] = field(repr=False)
     _keys: dict[Exercise, list[Key]] = field(default_factory=dict, init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
@@ -55,7 +53,8 @@ class AnswerKey:
         with self._lock:
             if exercise not in self._keys:
                 draws = zip(hidden_draws(exercise, self.policy), self.answers[exercise.id], strict=True)
-                self._keys[exercise] = visible_keys(exercise) + [_key(*draw, *answers) for draw, answers in draws]
+                hidden = [Key(check, check.calls(seed), due, {}, reveal=False) for (check, seed, _), due in draws]
+                self._keys[exercise] = visible_keys(exercise) + hidden
             return self._keys[exercise]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -64,7 +63,7 @@ class AnswerKey:
 
 
 def live_answer_key(problem_set: str, policy: GradingPolicy, exercises: Iterable[Exercise] | None = None) -> AnswerKey:
-    """An answer key that the reference answers now; the misconceptions do when they are first needed.
+    """An answer key that the reference answers now.
 
     exercises: for which; None for all that count
     """
@@ -74,7 +73,7 @@ def live_answer_key(problem_set: str, policy: GradingPolicy, exercises: Iterable
 
 
 def hidden_draws(exercise: Exercise, policy: GradingPolicy) -> list[tuple[Check, int, bool]]:
-    """The draws that only the grader makes, several of each check: check, seed, whether it may name a misconception.
+    """The draws that only the grader makes, several of each check: check, seed, whether misconceptions are tried on it.
 
     The last are those of checks that are measured from outside besides.
     """
@@ -84,26 +83,24 @@ def hidden_draws(exercise: Exercise, policy: GradingPolicy) -> list[tuple[Check,
     return [*drawn, *((check, seed_of(policy.secret, check, DRAWS), False) for check in measured)]
 
 
-def _live_answers(exercise: Exercise, policy: GradingPolicy) -> list[Answered]:
+def _live_answers(exercise: Exercise, policy: GradingPolicy) -> list[list[Answer]]:
     from .live import live_key  # it takes the reference
 
-    draws = hidden_draws(exercise, policy)
-    return [(live_key(check, seed, names=False).expected, None if names else {}) for check, seed, names in draws]
-
-
-def _key(check: Check, seed: int, names: bool, expected: list[Answer], wrong: Mapping[str, list[Answer]] | None) -> Key:
-    key = Key(check, check.calls(seed), expected, wrong or {}, reveal=False)
-    if wrong is not None or not names:
-        return key
-    from .live import WrongAnswers
-
-    return replace(key, misconceptions=WrongAnswers(key))
+    return [live_key(check, seed, names=False).expected for check, seed, _ in hidden_draws(exercise, policy)]
 
 
 @functools.lru_cache(maxsize=256)
 def keys_of(exercise: Exercise, policy: GradingPolicy) -> list[Key]:
-    """Every draw that one exercise is graded on, with answers computed now: what a proof of the exercise needs."""
-    return live_answer_key(exercise.problem_set, policy, [exercise]).keys_of(exercise)
+    """Every draw that one exercise is graded on, with answers computed now: what a proof of the exercise needs.
+
+    What the misconceptions answer to the first hidden draw of each check is computed when it is first asked for.
+    """
+    from .live import WrongAnswers
+
+    keys = live_answer_key(exercise.problem_set, policy, [exercise]).keys_of(exercise)
+    shown, hidden = [key for key in keys if key.reveal], [key for key in keys if not key.reveal]
+    tried = zip(hidden, hidden_draws(exercise, policy), strict=True)
+    return shown + [replace(key, misconceptions=WrongAnswers(key)) if names else key for key, (_, _, names) in tried]
 
 
 def trains_a_model(exercise: Exercise) -> bool:

@@ -10,18 +10,17 @@ import json
 from contextlib import suppress
 
 from selfcheck.atomic_files import write_atomically
-from selfcheck.catalogue import Exercise
 
 from ..course.folder import Course
 from ..version import grader_version
-from .keys import Answered, AnswerKey, live_answer_key, trains_a_model
+from .keys import AnswerKey, live_answer_key
 
 
 def answer_key(course: Course, problem_set: str) -> AnswerKey:
     """The answer key on file; where there is none that fits grader and policy, one computed now and put on file."""
     key = read(course, problem_set)
     if key is None:
-        key = computed(course, problem_set)
+        key = live_answer_key(problem_set, course.policy)
         with suppress(OSError):  # a full disk costs nobody a mark: the next one computes it again
             write(course, key)
     return key
@@ -38,19 +37,6 @@ def read(course: Course, problem_set: str) -> AnswerKey | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return AnswerKey(problem_set, policy, answers)
-
-
-def computed(course: Course, problem_set: str) -> AnswerKey:
-    """The answer key of a problem set, computed now, with the misconceptions' answers but where they take minutes."""
-    live = live_answer_key(problem_set, course.policy)
-    return AnswerKey(problem_set, live.policy, {exercise.id: _answers(live, exercise) for exercise in live.exercises})
-
-
-def _answers(live: AnswerKey, exercise: Exercise) -> list[Answered]:
-    hidden = [key for key in live.keys_of(exercise) if not key.reveal]
-    if trains_a_model(exercise):
-        return [(key.expected, None) for key in hidden]
-    return [(key.expected, dict(key.misconceptions)) for key in hidden]
 
 
 def write(course: Course, key: AnswerKey) -> None:

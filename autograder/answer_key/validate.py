@@ -11,9 +11,9 @@ from selfcheck.plan import Check
 
 from ..course.extra_checks import InvalidCheck, error_text, extra_checks
 from ..course.policy import GradingPolicy
+from .checks import hidden_checks, seed_of, visible_checks
 from .keys import DRAWS
 from .live import answers_of, live_key
-from .reference import hidden_checks, seed_of, visible_checks
 from .reference_package import reference
 
 

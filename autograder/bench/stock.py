@@ -16,8 +16,8 @@ from pathlib import Path
 
 from selfcheck.catalogue import in_problem_set, modules_of
 
+from ..answer_key.checks import hidden_checks
 from ..answer_key.keys import keys_of
-from ..answer_key.reference import hidden_checks
 from ..build.exercise_text import slug
 from ..course.paths import ROOT
 from ..course.policy import GradingPolicy

@@ -11,8 +11,8 @@ from selfcheck.compare import Answer
 from selfcheck.plan import Check
 from selfcheck.trees import close
 
+from ..answer_key.checks import visible_checks
 from ..answer_key.live import recorded_key
-from ..answer_key.reference import visible_checks
 
 #: How far two machines' answers may lie apart, whose libraries add in another order: a few roundings of each dtype.
 ROUNDING = {"float64": 1e-12, "float32": 2e-6, "float16": 4e-3, "bfloat16": 3e-2}

@@ -25,6 +25,7 @@ from ..intake.archive import read_folder, read_package
 from ..judge import cluster
 from ..judge.judge import with_dependencies
 from ..judge.result import ExerciseOutcome
+from ..judge.sources import start_reading
 from ..judge.task import Task
 from ..release.moved import moved_away, what_has_moved
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
@@ -143,6 +144,7 @@ def judge(
         show(f"judge: {error.args[0]}", style="red")
         sys.exit(1)
     start_fork_server(isolation)
+    start_reading()
     with ThreadPoolExecutor(1) as beside:
         if any(exercise.library == "torch" for wanted in chosen.values() for exercise in wanted):
             beside.submit(importlib.import_module, "torch")  # for the answer key, while the sandbox tests itself

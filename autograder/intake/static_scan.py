@@ -11,7 +11,7 @@ import functools
 import sys
 from collections.abc import Iterator, Mapping
 
-from selfcheck.source import PLAIN_ENCODINGS, dotted_name, encoding_of, imports_of, parse, text_of, too_deep
+from selfcheck.source import PLAIN_ENCODINGS, dotted_name, encoding_of, imports_of, nodes_of, parse, text_of, too_deep
 
 from ..build.stubs import all_stubs
 
@@ -114,7 +114,7 @@ def _handed_out(given: str) -> set[str]:
 
 def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
     """Line, what is used, and what it reaches for."""
-    nodes = list(ast.walk(tree))
+    nodes = nodes_of(tree)
     aliases = imports_of(nodes)
     modules = {name.partition(".")[0] for name in aliases.values()}
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}

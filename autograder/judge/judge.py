@@ -14,8 +14,8 @@ from selfcheck.verdict import (
     skip_where_dependencies_fail,
 )
 
+from ..answer_key.checks import hidden_checks
 from ..answer_key.keys import AnswerKey
-from ..answer_key.reference import hidden_checks
 from ..build.stubs import given_files
 from ..course.paths import REFERENCE
 from ..course.policy import GradingPolicy

@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from selfcheck import catalogue, reach
 from selfcheck.catalogue import Exercise
 from selfcheck.reach import builds_on, forbidden_call
 from selfcheck.source import text_of, too_deep
 
 from ..course.printable import printable_name
 from ..intake import static_scan
+from ..sandbox import limited
 from ..sandbox.limited import LIMITS_TEXT, items_of
 
 MOST_KNOWN = 1000
@@ -111,9 +113,15 @@ def read_sources(files: Mapping[str, bytes], submitted: Collection[str], exercis
     )
 
 
+def start_reading() -> None:
+    """Start the process that reads: it imports what it needs meanwhile."""
+    limited.start(_read)
+
+
 def prepare() -> None:
     """Read once, before the first call, what is compared with every submission."""
     static_scan.prepare()
+    reach.prepare(exercise.forbidden for exercise in catalogue.exercises())
 
 
 def _read(

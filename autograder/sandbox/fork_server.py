@@ -6,7 +6,7 @@ its own, fresh scratch folders, no capability and the seccomp filter, before it 
 server itself sees no submission. Any number of workers run at the same time.
 
 The protocol, over a SOCK_SEQPACKET socket whose descriptor stands on the command line:
-    the grader sends the seccomp filter, or b"none";
+    the grader sends the seccomp filter, or b"none", and then, as JSON, the patterns of all forbidden functions;
     for each worker the grader sends b"fork" with three descriptors: a pipe to read the request from, a pipe to write
     answers to, and the worker's lifeline, one end of a SOCK_SEQPACKET socket pair.
 Over the lifeline
@@ -66,15 +66,15 @@ class ForkServer:
         import torch
 
         import selfcheck.runner  # noqa: F401  (imported once, here, for every worker)
-        from selfcheck import named_functions
-
-        named_functions.prepare()
+        from selfcheck import call_watch
 
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
         linux.set_dumpable(False)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a process that ignores its children is not told their usage
         self._control = control
         self._filter = control.recv(MESSAGE_BYTES)
+        self._forbidden: list[str] = json.loads(control.recv(MESSAGE_BYTES))
+        call_watch.prepare(self._forbidden)
         os.close(os.pidfd_open(os.getpid()))  # or fail now, where this kernel cannot do what `serve` needs
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
         self._selector = selectors.DefaultSelector()
@@ -103,6 +103,9 @@ class ForkServer:
         if self._forked == MANY_WORKERS:
             import torch.fx.experimental.symbolic_shapes  # noqa: F401  (imported by a process's first backward pass)
 
+            from selfcheck import call_watch
+
+            call_watch.prepare(self._forbidden)  # of what came with it
             _freeze_memory()
         try:
             linux.unshare(linux.NEW_PIDS)

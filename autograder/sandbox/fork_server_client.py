@@ -16,6 +16,8 @@ from pathlib import Path
 
 import psutil
 
+from selfcheck.catalogue import exercises
+
 from . import cgroup, seccomp, staging
 from .bubblewrap import fork_server_command
 from .fork_server import NO_FILTER
@@ -43,6 +45,7 @@ class ForkServer:
             self._process = start_program(fork_server_command(stage, program), [inside.fileno()], subprocess.DEVNULL)
         rules = seccomp.program()
         self._control.send(rules or NO_FILTER)
+        self._control.send(json.dumps(sorted({one for exercise in exercises() for one in exercise.forbidden})).encode())
         self._has_filter, self._lost = rules is not None, False
 
     @property

@@ -8,6 +8,7 @@ that costs some milliseconds. The sandbox is not needed for it, for nothing of t
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import io
 import os
@@ -62,6 +63,11 @@ def items_of(function: Callable[..., Iterable[Item]], *arguments: Any) -> Outcom
     raise LimitedFault("the process that reads what was handed in was ended: is the machine out of memory?")
 
 
+def start(function: Callable[..., Iterable[Any]]) -> None:
+    """Start the process that is forked, and have it prepare for calls of a function, while others go on here."""
+    _server().prepare(function)
+
+
 def _is_due_to_the_call(status: int) -> bool:
     """Whether a process has come to its end, exceeded a limit or crashed, and was not ended by somebody else."""
     if os.WIFEXITED(status):
@@ -104,14 +110,18 @@ class _Server:
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
+    def prepare(self, function: Callable[..., Iterable[Any]]) -> None:
+        """Have it import a function's module now; whether it can shows when the function is called."""
+        with contextlib.suppress(OSError), self._lock:
+            self._control.sendall(_name_of(function))
+
     def run(self, call: Call) -> tuple[bytes, int | None]:
         """What a call's process has said, and how it has ended; None where nobody tells."""
         ours, other_end = socket.socketpair()
-        name = call.function.__module__.encode().ljust(NAME_BYTES, b"\0")
         with ours:
             try:
                 with other_end, self._lock:
-                    socket.send_fds(self._control, [name], [other_end.fileno()])
+                    socket.send_fds(self._control, [_name_of(call.function)], [other_end.fileno()])
                 ours.settimeout(2 * call.wall_seconds)
                 ours.sendall(pickle.dumps(call))
                 ours.shutdown(socket.SHUT_WR)
@@ -127,6 +137,10 @@ class _Server:
         self._control.close()
         self._process.kill()
         self._process.wait()
+
+
+def _name_of(function: Callable[..., Iterable[Any]]) -> bytes:
+    return function.__module__.encode().ljust(NAME_BYTES, b"\0")
 
 
 def _read_to_end(channel: socket.socket, deadline: float) -> bytes:

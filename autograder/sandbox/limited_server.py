@@ -3,7 +3,8 @@
 It has nothing but our own modules in it and no thread, so that a fork is cheap and safe. It reads no stranger's bytes.
 
 The protocol, over a socket whose descriptor stands on the command line: for each call the grader sends NAME_BYTES with
-the name of the function's module, and with them one end of a socket pair. Over the pair the grader then sends the
+the name of the function's module, and with them one end of a socket pair; without one, the module is imported for
+later calls. Over the pair the grader then sends the
 pickled call (see `Call`) and shuts down its side. Back come pickled pairs, (True, an item) or (False, what was raised),
 and at the end, as STATUS, how the process has ended, as os.wait says it. Where that is missing, the fault is not the
 call's. When the socket hangs up, the server ends.
@@ -55,7 +56,7 @@ def main(descriptor: str) -> None:
                 return
             with contextlib.suppress(Exception):  # too many processes, a module that is not there: see the protocol
                 _prepare(message.rstrip(b"\0").decode())
-                if os.fork() == 0:
+                if descriptors and os.fork() == 0:
                     control.close()
                     _watch(descriptors[0])
             for one in descriptors:

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from .source import MOST_PARTS, dotted_name, imports_of, is_long_chain
+from .source import MOST_PARTS, dotted_name, imports_of, is_long_chain, nodes_of, parts_of
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 NAMING = (ast.Name, ast.Attribute, ast.alias, ast.MatchClass)
@@ -21,7 +21,7 @@ class Module:
 
     def __init__(self, tree: ast.Module) -> None:
         self._parts: dict[int, tuple[list[Naming], list[str]]] = {}
-        nodes = list(ast.walk(tree))
+        nodes = nodes_of(tree)
         self.aliases = imports_of(nodes)
         self.stars = [name.removesuffix("*") for name in self.aliases.values() if name.endswith(".*")]
         self.bound: dict[str, Bindings] = {}
@@ -53,7 +53,7 @@ class Module:
     def part(self, node: ast.AST) -> tuple[list[Naming], list[str]]:
         """The nodes of a definition that name something, and the names that it takes from the module."""
         if id(node) not in self._parts:
-            naming = [one for one in ast.walk(node) if isinstance(one, NAMING)]
+            naming = [one for one in nodes_of(node) if isinstance(one, NAMING)]
             last = dict.fromkeys(reversed(_names_taken(node)))  # the last is followed first
             self._parts[id(node)] = naming, [*reversed(last)]
         return self._parts[id(node)]
@@ -168,7 +168,7 @@ def _bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.AST, bool]]:
         elif isinstance(node, ast.Match):
             inner = [one for case in node.cases for one in case.body]
         elif isinstance(node, ast.Expr):  # register(f) may change what f does
-            yield from ((one.id, node, False) for one in ast.walk(node) if isinstance(one, ast.Name))
+            yield from ((one.id, node, False) for one in nodes_of(node) if isinstance(one, ast.Name))
         else:
             plain = isinstance(node, (ast.Assign, ast.AnnAssign))
             yield from ((name, node, surely and plain) for name in _stored(node))
@@ -183,7 +183,7 @@ def _bound_within(statement: ast.stmt) -> Iterator[tuple[str, ast.AST, bool]]:
     """As `_bindings`, the names that a part of a statement may give a value: (f := …), a pattern, `global f`."""
     if isinstance(statement, ast.If) and _only_as_program(statement.test):
         return
-    for node in ast.walk(statement):
+    for node in nodes_of(statement):
         if isinstance(node, ast.NamedExpr):
             yield node.target.id, node, False
         elif isinstance(node, (ast.MatchAs, ast.MatchStar, ast.MatchMapping)):
@@ -212,7 +212,7 @@ def _bound_by(node: ast.AST) -> list[str]:
 
 
 def _stored(node: ast.AST | None) -> list[str]:
-    names = [one for one in ast.walk(node) if isinstance(one, ast.Name)] if node else []
+    names = [one for one in nodes_of(node) if isinstance(one, ast.Name)] if node else []
     return [one.id for one in names if isinstance(one.ctx, ast.Store)]
 
 
@@ -245,9 +245,9 @@ def _names_taken(node: ast.AST) -> list[str]:
             waiting += [(own, -1), *reversed(body), (own, 1), *reversed(outside)]
         elif isinstance(one, COMPREHENSIONS):
             own = {name for part in one.generators for name in _stored(part.target)}
-            waiting += [(own, -1), *reversed([*ast.iter_child_nodes(one)]), (own, 1), one.generators[0].iter]
+            waiting += [(own, -1), *reversed([*parts_of(one)]), (own, 1), one.generators[0].iter]
         else:
-            waiting += reversed([*ast.iter_child_nodes(one)])
+            waiting += reversed([*parts_of(one)])
     return found
 
 
@@ -266,5 +266,5 @@ def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) ->
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             own.add(node.id)
         if not isinstance(node, (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)):
-            waiting.extend(ast.iter_child_nodes(node))
+            waiting.extend(parts_of(node))
     return own - shared

@@ -15,6 +15,7 @@ depends on it shows in a second run, in which its inputs are `bent`: see call_ef
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.machinery
 import inspect
 import os
@@ -61,6 +62,14 @@ def _shared_byte() -> Any:
     except ImportError:
         return bytearray(1)
     return mmap.mmap(-1, 1)
+
+
+def prepare(patterns: Sequence[str]) -> None:
+    """Look up beforehand what patterns name, where processes are forked later that watch it."""
+    for function in functions_named(patterns).values():
+        _signature(function)
+    for operator in operators_named(patterns):
+        _keys_of(operator)
 
 
 @contextlib.contextmanager
@@ -178,7 +187,8 @@ class _Watch:
         return kernel
 
 
-def _keys_of(operator: str) -> list[str]:
+@functools.cache
+def _keys_of(operator: str) -> tuple[str, ...]:
     """The keys of the dispatcher at which an operator's kernel is to be overridden so that no call passes it by."""
     import torch
 
@@ -189,7 +199,7 @@ def _keys_of(operator: str) -> list[str]:
     if "CPU" not in found and any(map(has, COMPOSITE)):
         found.append("CPU")
     entries = [key for key in ENTRIES if key != "FuncTorchVmapMode" or has(key)]  # elsewhere it is passed through
-    return [*found, *entries] if has("CompositeImplicitAutograd") else found
+    return (*found, *entries) if has("CompositeImplicitAutograd") else tuple(found)
 
 
 def _template(*args: Any, **kwargs: Any) -> Any:
@@ -205,6 +215,7 @@ def _is_method(function: FunctionType) -> bool:
     return function.__code__.co_varnames[:1] in (("self",), ("cls",))
 
 
+@functools.cache
 def _signature(function: FunctionType) -> inspect.Signature | None:
     with contextlib.suppress(ValueError, TypeError):
         return inspect.signature(function)

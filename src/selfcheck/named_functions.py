@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from fnmatch import translate
 from types import FunctionType, ModuleType
 from typing import Any
@@ -36,13 +37,12 @@ class _Index:
             self._words = ""
         self._things[word].append((name, thing))
 
-    def matching(self, patterns: Sequence[str]) -> list[tuple[str, Any]]:
-        """Full names that match one of the patterns, and what they stand for."""
-        whole = [one for one in patterns if not one.startswith(".")]
-        words: set[str] = set()
-        for piece in {max(re.split(r"[*?[\]]", one.rpartition(".")[2]), key=len) for one in whole}:
-            words |= self._words_with(piece)
-        full = re.compile("|".join(map(translate, whole)) or "(?!)")
+    def matching(self, pattern: str) -> list[tuple[str, Any]]:
+        """Full names that match a pattern, and what they stand for."""
+        if pattern.startswith("."):
+            return []
+        words = self._words_with(max(re.split(r"[*?[\]]", pattern.rpartition(".")[2]), key=len))
+        full = re.compile(translate(pattern))
         return [pair for word in sorted(words) for pair in self._things[word] if full.match(pair[0])]
 
     def _words_with(self, piece: str) -> set[str]:
@@ -60,49 +60,74 @@ class _Index:
 
 _functions = _Index()
 _indexed: dict[str, ModuleType] = {}
-_found: dict[tuple[str, ...], tuple[dict[str, FunctionType], int]] = {}  # and how many names there were
+_looked_at: dict[str, tuple[int, str, Any]] = {}  # by package: how many modules there were, and the last, by its name
+_Found = dict[int, tuple[str, FunctionType]]  # by the id of a function, so that its shortest name stands for it
+_found: dict[str, tuple[_Found, int]] = {}  # by pattern; and how many names there were
 
 
-def roots_of(patterns: Sequence[str]) -> set[str]:
+def roots_of(patterns: Iterable[str]) -> set[str]:
     """The top-level packages that patterns name: {"torch", "scipy"}."""
     return {root for one in patterns if (root := one.partition(".")[0]) and "*" not in root}
 
 
-def functions_named(patterns: Sequence[str]) -> dict[str, FunctionType]:
+def functions_named(patterns: Iterable[str]) -> dict[str, FunctionType]:
     """The Python functions that are imported by now under such names, and all methods of such classes."""
-    _index_modules(roots_of(patterns))
-    known, count = _found.get(tuple(patterns), ({}, -1))
+    patterns = list(patterns)
+    for root in roots_of(patterns):
+        _index_modules(root)
+    found: _Found = {}
+    for pattern in patterns:
+        for place, (name, function) in _functions_under(pattern).items():
+            if place not in found or len(name) < len(found[place][0]):
+                found[place] = name, function
+    return dict(found.values())
+
+
+def operators_named(patterns: Iterable[str]) -> list[str]:
+    """The operators of torch's dispatcher under such names: "aten::_softmax", "aten::softmax.int"."""
+    patterns = list(patterns)
+    if "torch" not in roots_of(patterns):
+        return []
+    return list(dict.fromkeys(name for pattern in patterns for name in _operators_under(pattern)))
+
+
+def _functions_under(pattern: str) -> _Found:
+    known, count = _found.get(pattern, ({}, -1))
     if count == _functions.count:
         return known
-    found: dict[int, tuple[str, FunctionType]] = {}
-    for name, thing in _functions.matching(patterns):
+    found: _Found = {}
+    for name, thing in _functions.matching(pattern):
         for full, function in _functions_in(name, thing):
             if len(full) < len(found.get(id(function), (full + " ", None))[0]):
                 found[id(function)] = full, function
-    _found[tuple(patterns)] = dict(found.values()), _functions.count
-    return _found[tuple(patterns)][0]
+    _found[pattern] = found, _functions.count
+    return found
 
 
-def operators_named(patterns: Sequence[str]) -> list[str]:
-    """The operators of torch's dispatcher under such names: "aten::_softmax", "aten::softmax.int"."""
-    return [name for _, name in _operators().matching(patterns)] if "torch" in roots_of(patterns) else []
-
-
-def prepare() -> None:
-    """Index torch beforehand, where processes are forked later."""
-    functions_named(["torch.nothing"])
-    operators_named(["torch.nothing"])
-
-
-def _index_modules(roots: set[str]) -> None:
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] not in roots or _indexed.get(name) is module or type(module) is not ModuleType:
+def _index_modules(root: str) -> None:
+    for name in _new_modules(root):
+        module = sys.modules.get(name)
+        if name.partition(".")[0] != root or _indexed.get(name) is module or type(module) is not ModuleType:
             continue
         _indexed[name] = module
         for word, thing in list(vars(module).items()):
             # Not isinstance, which asks an object that pretends for its class.
-            if issubclass(type(thing), (FunctionType, type)) and str(thing.__module__).partition(".")[0] in roots:
+            if issubclass(type(thing), (FunctionType, type)) and str(thing.__module__).partition(".")[0] == root:
                 _functions.add(f"{name}.{word}", thing)
+
+
+def _new_modules(root: str) -> list[str]:
+    """The names of the modules that were imported since a package was indexed; of all, where some have gone since.
+
+    Those that were there are not touched: in a forked process that alone would copy megabytes. A module that is put in
+    the place of another without an import is a copy of the library, as a learner might paste it, and is not looked for.
+    """
+    known, last, module = _looked_at.get(root, (0, "", None))
+    new = list(itertools.islice(reversed(sys.modules), max(0, len(sys.modules) - known) + 1))
+    if not new:
+        return []
+    _looked_at[root] = len(sys.modules), new[0], sys.modules.get(new[0])
+    return new[:-1] if new[-1] == last and sys.modules.get(last) is module else list(sys.modules)
 
 
 @functools.cache
@@ -116,6 +141,11 @@ def _operators() -> _Index:
         if not word.endswith("_backward"):  # autograd asks for a gradient, whoever did the forward pass
             index.add(f"torch.ops.{space}.{word}", name)
     return index
+
+
+@functools.cache
+def _operators_under(pattern: str) -> tuple[str, ...]:
+    return tuple(name for _, name in _operators().matching(pattern))
 
 
 def _functions_in(name: str, thing: Any) -> list[tuple[str, FunctionType]]:

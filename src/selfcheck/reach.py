@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
+import re
+from collections.abc import Callable, Iterable, Sequence
+from fnmatch import translate
 
 from .bindings import LONG_CHAIN, Module, Reached
 from .source import parse
 
 PACKAGE = "attention"
+
+
+def prepare(forbidden: Iterable[Sequence[str]]) -> None:
+    """Compile the patterns of exercises beforehand, where processes are forked later that look for them."""
+    for patterns in forbidden:
+        _matcher(tuple(patterns))
 
 
 def forbidden_call(
@@ -30,6 +37,7 @@ def forbidden_call(
     reached: dict[str, Reached | None] = {}
     waiting = [("", symbol)] if forbidden else []
     seen, allowed = set(waiting), set[str]()
+    is_forbidden = _matcher(tuple(forbidden)).match
     while waiting:
         place, wanted = waiting.pop()
         if place not in reached:
@@ -38,7 +46,7 @@ def forbidden_call(
         found = reached[place]
         for node in found.by(wanted) if found else ():
             for name in found.module.names_of(node) if found else ():
-                if name not in allowed and (name == LONG_CHAIN or any(fnmatchcase(name, one) for one in forbidden)):
+                if name not in allowed and (name == LONG_CHAIN or is_forbidden(name)):
                     return f"{name} (in {place}.py)" if place else name, node.lineno
                 allowed.add(name)
                 other, _, inside = _in_package(name).partition(".")
@@ -53,11 +61,23 @@ def forbidden_call(
 
 def builds_on(source: str, symbol: str, other: str) -> bool:
     """Whether `symbol` reaches a function named `other`, its own or imported; True where it cannot be told."""
+    names = _names_reached(source, symbol)
+    return names is None or other in names
+
+
+@functools.lru_cache(maxsize=64)
+def _names_reached(source: str, symbol: str) -> frozenset[str] | None:
+    """The last words of all names that `symbol` reaches; None where the source cannot be read."""
     module = _module(source)
     if module is None:
-        return True
+        return None
     names = (name for node in module.reached(symbol) for name in module.names_of(node))
-    return other in {name.rpartition(".")[2] for name in names}
+    return frozenset(name.rpartition(".")[2] for name in names)
+
+
+@functools.cache
+def _matcher(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, patterns)) or "(?!)")
 
 
 @functools.lru_cache(maxsize=64)

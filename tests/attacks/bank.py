@@ -22,7 +22,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.answer_key.reference import hidden_checks
+from autograder.answer_key.checks import hidden_checks
 from autograder.build import stubs
 from autograder.course.paths import REFERENCE
 from selfcheck.catalogue import in_problem_set, problem_sets

@@ -2,7 +2,7 @@
 
 import re
 
-from autograder.answer_key.reference import hidden_checks, visible_checks
+from autograder.answer_key.checks import hidden_checks, visible_checks
 from autograder.course.paths import BOOK, ROOT
 from autograder.judge import limits
 from autograder.sandbox import limited, worker

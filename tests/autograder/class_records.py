@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from autograder.answer_key.reference import hidden_checks
+from autograder.answer_key.checks import hidden_checks
 from autograder.course.folder import Course
 from autograder.report import terminal
 from selfcheck.catalogue import in_problem_set

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from autograder.answer_key.reference import hidden_checks
+from autograder.answer_key.checks import hidden_checks
 from autograder.course.paths import REFERENCE, ROOT
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from autograder import pipeline
 from autograder.__main__ import main
 from autograder.answer_key import live
-from autograder.answer_key.reference import visible_checks
+from autograder.answer_key.checks import visible_checks
 from autograder.authoring import samples
 from autograder.cli import demonstration
 from autograder.course.folder import Course

@@ -25,6 +25,16 @@ def test_each_call_has_a_process_of_its_own_forked_from_one_that_is_prepared_onc
     assert {tuple(prepared) for _, prepared, _ in found} == {tuple(found[0][1])} and len(found[0][1]) == 1
 
 
+def test_it_can_be_started_before_it_is_needed():
+    limited._server()._process.kill()
+    limited._server()._process.wait()
+    limited.start(calls.who)
+    limited.start(calls.who)
+    server = limited._server()
+    (found,) = limited.items_of(calls.who, "first").items
+    assert limited._server() is server and found[1] == [server._process.pid]
+
+
 @pytest.mark.parametrize("end", [calls.takes_memory, calls.goes_round, calls.crashes])
 def test_what_exceeds_a_limit_or_crashes_keeps_what_it_gave_before(end):
     assert limited.items_of(calls.hears, "before", end) == limited.Outcome(["before"], complete=False)

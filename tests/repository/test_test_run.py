@@ -4,9 +4,13 @@ import os
 import re
 import subprocess
 import sys
+from collections import OrderedDict
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+from tests import scheduling
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFTEST = """
@@ -53,3 +57,16 @@ def test_a_test_that_hangs_is_ended_and_named_and_the_others_go_on(tmp_path):
 
 def test_every_test_has_a_time_limit(pytestconfig):
     assert float(pytestconfig.getini("timeout")) > 0
+
+
+def test_long_groups_are_begun_first_and_the_others_in_their_order(monkeypatch):
+    begun = []
+    take = lambda groups, node: begun.append(groups.workqueue.popitem(last=False)[0])  # noqa: E731
+    monkeypatch.setattr(LoadScopeScheduling, "_assign_work_unit", take)
+    groups = scheduling.Groups.__new__(scheduling.Groups)
+    others = ["tests/a.py", "tests/b.py"]
+    groups.workqueue = OrderedDict.fromkeys([others[0], *reversed(scheduling.LONGEST), others[1]])
+    while groups.workqueue:
+        groups._assign_work_unit(None)
+    assert begun == [*scheduling.LONGEST, *others]
+    assert all((ROOT / path).is_file() for path in scheduling.LONGEST)

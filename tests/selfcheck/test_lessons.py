@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from autograder.answer_key.reference import hidden_checks, visible_checks
+from autograder.answer_key.checks import hidden_checks, visible_checks
 from selfcheck import runner
 from selfcheck.arrays import unpack
 from selfcheck.catalogue import exercises

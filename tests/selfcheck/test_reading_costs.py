@@ -5,7 +5,7 @@ import time
 import pytest
 
 from autograder.intake.static_scan import scan_module
-from selfcheck.reach import _module, builds_on, forbidden_call
+from selfcheck.reach import _module, _names_reached, builds_on, forbidden_call
 from selfcheck.source import _read, parse
 
 FORBIDDEN = ("torch.*softmax*", "torch.nn.MultiheadAttention", ".softmax")
@@ -43,6 +43,7 @@ QUICK = ("one name bound again and again", "objects that are changed", "many way
 def seconds(source):
     _read.cache_clear()
     _module.cache_clear()
+    _names_reached.cache_clear()
     began = time.thread_time()
     forbidden_call(source, "f", FORBIDDEN, lambda module: source)
     builds_on(source, "f", "other")

@@ -21,9 +21,9 @@ from selfcheck.catalogue import Exercise, exercises
 from selfcheck.diagnose import Key, first_difference
 from selfcheck.reach import builds_on
 
+from ...answer_key.checks import hidden_checks, seed_of, visible_checks
 from ...answer_key.keys import DRAWS, PUBLIC_POLICY
 from ...answer_key.live import live_key, recorded_key
-from ...answer_key.reference import hidden_checks, seed_of, visible_checks
 from ...answer_key.reference_package import NAME, reference
 from ...cores import cores
 from ...course.paths import REFERENCE

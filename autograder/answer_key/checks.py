@@ -1,4 +1,4 @@
-"""The reference package and the checks that it answers."""
+"""The checks of an exercise: visible, hidden, and a course's own; and the seeds of their hidden draws."""
 
 from __future__ import annotations
 
