@@ -12,6 +12,7 @@ from selfcheck.diagnose import Key
 
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
+from .periods import Deadline
 from .protocol import ask
 from .schedule import HIDDEN, VISIBLE, Compared, Keys, requests_for
 from .sources import Sources
@@ -19,13 +20,13 @@ from .sources import Sources
 
 @dataclass(frozen=True)
 class Asking:
-    """How a package is asked again, and until when, by the monotonic clock."""
+    """How a package is asked again, and until when."""
 
     files: Mapping[str, bytes]
     keys: Keys
     sandbox: Sandbox
     tally: Tally
-    end: float
+    end: Deadline
 
 
 @dataclass(frozen=True)

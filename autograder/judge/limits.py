@@ -8,6 +8,7 @@ START_WALL_SECONDS = 60.0  # for the sandbox to begin
 ADDRESS_SPACE_BYTES = 6 * 2**30  # of one process; torch takes about 2 GiB without touching it
 MEMORY_BYTES = 4 * 2**30  # used at once by all of a submission's processes
 MEMORY_LOOK_WALL_SECONDS = 0.2  # between two looks at that
+PERIOD_WALL_SECONDS = 5.0  # after which no further submission begins where others wait (see periods.py)
 PROCESSES = 64  # and threads
 OUTPUT_BYTES = 64 * 2**20  # that one worker may say, of all exercises, of which each may say 8 MiB
 JOINT_OUTPUT_BYTES = 8 * 2**20  # that one process for all exercises may say

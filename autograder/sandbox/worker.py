@@ -28,7 +28,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import linux, runner
@@ -95,7 +95,8 @@ class _Worker:
         """A process for each exercise; this one relays what it says."""
         budget, end = self._request["budget"], time.monotonic() + self._in_wall_clock(self._request["budget"])
         died: dict[str, str] = {}  # an exercise that fails once is not tried again
-        for exercise in runner.exercises_of(self._request, sys.stdin):
+        for exercise, waited in _with_waits(runner.exercises_of(self._request, sys.stdin)):
+            end += waited  # for hidden inputs, until others have said what feedback quotes
             spent = "budget" if _seconds_of_children() > budget else "wall" if time.monotonic() > end else ""
             outcome: dict[str, Any]
             if spent or exercise["id"] in died:
@@ -200,6 +201,14 @@ class _Worker:
 
     def _in_wall_clock(self, seconds: float) -> float:
         return seconds * self._request["wall_clock_factor"]
+
+
+def _with_waits(exercises: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], float]]:
+    """Each exercise, and the seconds by the clock that it took to come."""
+    before = time.monotonic()
+    for exercise in exercises:
+        yield exercise, time.monotonic() - before
+        before = time.monotonic()
 
 
 def _seconds_of_children() -> float:
