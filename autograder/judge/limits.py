@@ -4,6 +4,7 @@ EXERCISE_CPU_SECONDS = 15.0  # of one exercise in its own process; the longest, 
 JOINT_CPU_SECONDS = 4.0  # of all exercises in one process, which is what most submissions need
 SUBMISSION_CPU_SECONDS = 45.0  # of one submission to one problem set: after it no further exercise is tried
 WALL_CLOCK_FACTOR = 4.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point
+IDLE_WALL_SECONDS = 10.0  # that an exercise may wait while nothing of it computes; a submission, twice as long
 START_WALL_SECONDS = 60.0  # for the sandbox to begin
 ADDRESS_SPACE_BYTES = 6 * 2**30  # of one process; torch takes about 2 GiB without touching it
 MEMORY_BYTES = 4 * 2**30  # used at once by all of a submission's processes

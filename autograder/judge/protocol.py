@@ -191,6 +191,7 @@ class _Package:
         return {
             "budget": limits.SUBMISSION_CPU_SECONDS,
             "wall_clock_factor": limits.WALL_CLOCK_FACTOR,
+            "idle": limits.IDLE_WALL_SECONDS,
             "memory": limits.ADDRESS_SPACE_BYTES,
             "processes": limits.PROCESSES if is_isolated and _kernel_version() >= COUNTS_PER_NAMESPACE else 0,
             "isolated": is_isolated,
