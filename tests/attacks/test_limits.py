@@ -85,7 +85,10 @@ def read(data):
 
 @pytest.fixture(scope="module")
 def sandbox():
-    return open_sandbox()
+    """A sandbox whose fork server has started: that takes seconds of the first submission's."""
+    found = open_sandbox()
+    protocol.ask(GIVEN | {"masks.py": b""}, [protocol.Request("masks.f", PLANS)], False, found)
+    return found
 
 
 def test_the_relay_passes_on_what_it_could_not_read(sandbox):
