@@ -68,12 +68,12 @@ def effect(ask: Callable[[Sequence[float | None]], Sequence[Answers]], given: An
 
 
 def _not_as(given: Answers, others: Answers) -> set[tuple[str, int]]:
-    """Where an answer was given and something else comes now."""
+    """Where an answer was given and something else comes now, of what was asked again."""
     return {
         (key, place)
-        for key, answers in given.items()
-        for place, one in enumerate(answers)
-        if _is_one(one) and _moves(one, others[key][place], 1.0) is not False
+        for key, answers in others.items()
+        for place, one in enumerate(given[key])
+        if _is_one(one) and _moves(one, answers[place], 1.0) is not False
     }
 
 

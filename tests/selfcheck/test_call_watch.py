@@ -233,6 +233,11 @@ def test_of_code_that_never_answers_as_before_nobody_can_tell():
     assert effect(ask, given) == UNTOLD
 
 
+def test_what_is_not_asked_again_has_no_word_in_it():
+    ask = answered(mine)
+    assert effect(ask, ask([None])[0] | {"1": [{"value": pack(X)}]}) == STAYS
+
+
 def test_what_a_limit_ended_is_no_reaction():
     stopped = [{"0": [{"error": {"type": "Stopped"}}]}]
 
