@@ -30,6 +30,13 @@ MODULES = {
 }
 #: Words of MODULES that are also attributes of arrays, tensors, torch or NumPy, where they mean something else.
 OWN_WORDS = {"select", "signal", "code", "trace", "io", "profile", "site", "resource", "glob", "http"}
+#: What torch and NumPy mean by such words publicly; wherever else the words stand in them, they are the modules.
+PUBLIC = {
+    *("torch.select", "torch.signal", "torch.trace", "torch.jit.trace", "torch.profiler.profile", "numpy.select"),
+    *("torch.autograd.profiler.profile", "torch.linalg.trace", "numpy.trace", "numpy.linalg.trace"),
+}
+#: Modules that torch and NumPy hold under another name.
+RENAMED = {"mp": "multiprocessing", "python_multiprocessing": "multiprocessing", "mock": "unittest.mock"}
 #: What is reached for → names whose use, with or without a dot before them, reaches for it.
 NAMES = {
     "the interpreter's insides": "sys.modules sys.meta_path sys.path_hooks sys.setrecursionlimit sys._current_frames "
@@ -139,6 +146,11 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
         dotted = dotted_name(node, aliases) if isinstance(node, (ast.Attribute, ast.Name)) else None
         if dotted in _NAMES:
             yield line, dotted, _NAMES[dotted]
+        if dotted and dotted.startswith(("torch.", "numpy.")) and dotted not in PUBLIC:
+            word = dotted.rpartition(".")[2]
+            word = RENAMED.get(word, word)
+            if word in OWN_WORDS or word in RENAMED.values():
+                yield line, dotted, _MODULES[word]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
             yield from _lookup(node, node.func.id, aliases, modules)
         for target in _targets(node):

@@ -108,7 +108,7 @@ def _data_characters(tree: Any) -> int:
 
 
 def all_failed(plans: Plans, reason: str) -> Answers:
-    """Failures for every call; reason: "time", "output", "deep", "ended", "killed", "budget" or "wall"."""
+    """Failures for every call; reason: "time", "output", "deep", "ended", "killed", "idle", "budget" or "wall"."""
     return {key: [_failure(reason) for _ in plan["calls"]] for key, plan in plans.items()}
 
 
@@ -116,6 +116,7 @@ def _failure(reason: str) -> Answer:
     seconds = limits.EXERCISE_CPU_SECONDS
     texts = {
         "time": f"your code took longer than {seconds:.0f} seconds: is there a loop that never ends?",
+        "idle": f"your code waited for {limits.IDLE_WALL_SECONDS:.0f} seconds and computed nothing: does it sleep?",
         "output": "the answer is too large",
         "deep": f"the answer is nested more than {MOST_NESTED} levels deep",
         "ended": "your code ended the process instead of returning an answer",
@@ -123,7 +124,8 @@ def _failure(reason: str) -> Answer:
         "budget": f"not tried: the submission had used its {limits.SUBMISSION_CPU_SECONDS:.0f} seconds",
         "wall": (
             f"not tried: the submission had kept the grader for {limits.submission_wall_seconds():.0f} seconds "
-            "by the clock: does your code sleep, or wait for something?"
+            f"by the clock, or {2 * limits.IDLE_WALL_SECONDS:.0f} without computing: "
+            "does your code sleep, or wait for something?"
         ),
     }
     return {"error": {"type": STOPPED, "kinds": [], "text": texts.get(reason, texts["ended"])}}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 30  # for a scheduler to answer, and for its first worker
-AHEAD = 3  # submissions that are with the workers, for each of their threads: none waits, and memory stays flat
+AHEAD = 3  # submissions that are with the workers, for each of their cores: none waits, and memory stays flat
 Name = TypeVar("Name")
 
 
@@ -91,7 +91,7 @@ class Workers(Protocol):
 def opened(scheduler: str | None = None) -> Iterator[Workers]:
     """The workers of a cluster, or of this process."""
     if scheduler is None:
-        pool = ThreadPoolExecutor(cores(), thread_name_prefix="judge")
+        pool = ThreadPoolExecutor(AHEAD * cores(), thread_name_prefix="judge")  # of which most wait, see periods.py
         try:
             yield _Threads(pool)
         finally:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ..sandbox.worker_handle import WorkerHandle
 from . import limits
+from .periods import Deadline
 
 CHUNK_BYTES = 1 << 16
 
@@ -24,31 +25,37 @@ class Exchanged:
 
 @dataclass(frozen=True)
 class TwoRequests:
-    """A request, and one that follows when the worker has said so many lines; made then, from all that it has said."""
+    """A request, and one that follows when the worker has said so many lines; made then, from all that it has said.
+
+    may_send: whether the second one may be sent, known after so many seconds by the clock at most
+    """
 
     first: bytes
     lines_before_second: int
     second: Callable[[bytes], bytes]
+    may_send: Callable[[bytes, float], bool]
 
 
 @dataclass(frozen=True)
 class Bounds:
     """What a worker may use before it is ended.
 
-    wall_seconds: by the clock, from its first line on; end: of the monotonic clock, the latest time in any case
+    wall_seconds: by the clock, from its first line on; end: the latest time in any case
+    While it waits for its second request it uses nothing of both.
     output_bytes: that it may say
     """
 
     wall_seconds: float
-    end: float
+    end: Deadline
     output_bytes: int
 
 
 def exchange(worker: WorkerHandle, requests: TwoRequests, bounds: Bounds) -> Exchanged:
     """Send both requests; what the worker says until it ends, or reaches a limit."""
-    deadline = min(time.monotonic() + limits.START_WALL_SECONDS, bounds.end)
+    deadline = min(time.monotonic() + limits.START_WALL_SECONDS, bounds.end.at)
     next_look = time.monotonic() + limits.MEMORY_LOOK_WALL_SECONDS
     data, lines, is_second_sent = bytearray(), 0, False
+    second: bytes | None = None
     with _Pipes(worker, worker.preamble + requests.first) as pipes:
         while (left := deadline - time.monotonic()) > 0 and len(data) <= bounds.output_bytes:
             if time.monotonic() > next_look:
@@ -56,14 +63,20 @@ def exchange(worker: WorkerHandle, requests: TwoRequests, bounds: Bounds) -> Exc
                     break
                 next_look = time.monotonic() + limits.MEMORY_LOOK_WALL_SECONDS
             if not is_second_sent and lines >= requests.lines_before_second:
-                pipes.send(requests.second(bytes(data)))
-                is_second_sent = True
+                second = requests.second(bytes(data)) if second is None else second
+                before = time.monotonic()
+                is_second_sent = requests.may_send(second, limits.MEMORY_LOOK_WALL_SECONDS)
+                waited = time.monotonic() - before
+                deadline, bounds.end.at = deadline + waited, bounds.end.at + waited
+                if not is_second_sent:
+                    continue
+                pipes.send(second)
             chunk = pipes.transfer(min(left, limits.MEMORY_LOOK_WALL_SECONDS))
             if chunk == b"":
                 return Exchanged(bytes(data), stopped=False)
             if chunk:
                 if lines == 0 and b"\n" in chunk:  # it has begun
-                    deadline = min(time.monotonic() + bounds.wall_seconds, bounds.end)
+                    deadline = min(time.monotonic() + bounds.wall_seconds, bounds.end.at)
                 data += chunk
                 lines += chunk.count(b"\n")
     return Exchanged(bytes(data), stopped=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from selfcheck.call_effect import Answers, answers_depend, best_name, functions_that_ran
+from selfcheck.call_effect import MOVES, UNTOLD, Answers, best_name, effect, functions_that_ran
 from selfcheck.catalogue import Exercise
 from selfcheck.compare import Answer
 from selfcheck.diagnose import Key
 
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
+from .periods import Deadline
 from .protocol import ask
 from .schedule import HIDDEN, VISIBLE, Compared, Keys, requests_for
 from .sources import Sources
@@ -19,19 +20,20 @@ from .sources import Sources
 
 @dataclass(frozen=True)
 class Asking:
-    """How a package is asked again, and until when, by the monotonic clock."""
+    """How a package is asked again, and until when."""
 
     files: Mapping[str, bytes]
     keys: Keys
     sandbox: Sandbox
     tally: Tally
-    end: float
+    end: Deadline
 
 
 @dataclass(frozen=True)
 class Forbidden:
-    """A forbidden function that an exercise's answers come from.
+    """A forbidden function that an exercise's answers come from, or may come from.
 
+    is_sure: whether that was seen; if not, the instructor has to look
     line: that calls it, 0 where the text does not show it
     is_hidden: whether that was seen for hidden inputs alone, of which feedback must not tell more than pass or fail
     """
@@ -39,6 +41,7 @@ class Forbidden:
     name: str
     line: int
     is_hidden: bool
+    is_sure: bool = True
 
 
 def forbidden_calls(
@@ -48,15 +51,18 @@ def forbidden_calls(
 
     Code that ran none of these functions while it answered is not asked again. Raises GraderFault as `ask` does.
     """
-    found = {}
+    found: dict[Exercise, Forbidden] = {}
     for exercise, (given, differences) in answers.items():
         told = list(zip(asking.keys[exercise], given, differences, strict=True))
         for kind in (VISIBLE, HIDDEN):
             ran = _ran_rightly([one for one in told if one[0].reveal == (kind == VISIBLE)])
-            if ran and exercise not in found and _depends(asking, exercise, kind):
+            if not ran or (exercise in found and found[exercise].is_sure):
+                continue
+            seen = _effect(asking, exercise, kind, given)
+            if seen == MOVES or (seen == UNTOLD and exercise not in found):
                 name = best_name(ran, exercise.forbidden)
                 spot = sources.findings[exercise].forbidden or (name, 0)
-                found[exercise] = Forbidden(*spot, is_hidden=kind == HIDDEN)
+                found[exercise] = Forbidden(*spot, is_hidden=kind == HIDDEN, is_sure=seen == MOVES)
     return found
 
 
@@ -67,12 +73,14 @@ def _ran_rightly(told: Sequence[tuple[Key, list[Answer], object]]) -> list[str]:
     return functions_that_ran([given for _, given, _ in told])
 
 
-def _depends(asking: Asking, exercise: Exercise, kind: int) -> bool:
-    keys = [key for key in asking.keys[exercise] if key.reveal == (kind == VISIBLE)]
+def _effect(asking: Asking, exercise: Exercise, kind: int, given: list[list[Answer]]) -> str:
+    both = zip(asking.keys[exercise], given, strict=True)
+    chosen = [(key, answers) for key, answers in both if key.reveal == (kind == VISIBLE)]
+    keys = [key for key, _ in chosen]
 
-    def ask_with(bends: Sequence[float]) -> list[Answers]:
+    def ask_with(bends: Sequence[float | None]) -> list[Answers]:
         of_each = [requests_for({exercise: keys}, asking.keys, bend) for bend in bends]
         requests = [requests[exercise, kind] for requests in of_each]
         return list(ask(dict(asking.files), requests, True, asking.sandbox, asking.tally, asking.end))
 
-    return answers_depend(ask_with)
+    return effect(ask_with, {str(place): answers for place, (_, answers) in enumerate(chosen)})

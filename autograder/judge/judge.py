@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from selfcheck.catalogue import Exercise, modules_of, problem_sets
 from selfcheck.verdict import (
@@ -36,6 +37,10 @@ def __getattr__(name):
 
     return getattr(import_module("._submitted_{module}", __package__), name)
 """
+#: What an instructor reads where nobody can tell whether an answer comes from a forbidden function.
+UNCERTAIN = (
+    "runs {name}, which is forbidden there, and answers otherwise when it is asked again: does its answer use it?"
+)
 
 
 def judge_problem_set(
@@ -93,10 +98,13 @@ def _judged(
             results.append(_all_checks(exercise, policy, FAILED, message, "stopped"))
         else:
             given, differences = answers[exercise]
-            call = forbidden.get(exercise)
+            seen = forbidden.get(exercise)
+            call = seen if seen and seen.is_sure else None
             spot = (call.name, call.line) if call and not call.is_hidden else None
             unseen = call.name if call and call.is_hidden else ""
-            results.append(judge(exercise, keys[exercise], given, spot, differences, unseen))
+            verdicts = judge(exercise, keys[exercise], given, spot, differences, unseen)
+            remark = UNCERTAIN.format(name=seen.name) if seen and not seen.is_sure else ""
+            results.append(replace(verdicts, remark=remark))
     failed = {result.exercise.id for result in results if not result.passed}
     results = [_name_missing_module(result, policy, submitted) for result in results]
     return skip_where_dependencies_fail(results, lambda name: name not in failed, builds=sources.builds_on)

@@ -2,8 +2,8 @@
 
 The rule that keeps hidden inputs secret: visible checks run to completion before hidden inputs are sent. Whatever
 feedback may quote is said before any process in the sandbox has a hidden input. Where a visible answer is to be asked
-for again, no hidden input is sent to this worker; it waits for the worker that settles the visible ones. The rule
-stands in one place, `_Package.converse`.
+for again, no hidden input is sent to this worker; it waits for the worker that settles the visible ones. And no other
+submission has hidden inputs meanwhile, see periods.py. The rules stand in one place, `_Package.converse`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import base64
 import json
 import os
 import re
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,10 +22,12 @@ from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.seccomp import no_processes
 from ..sandbox.usage import Tally, Used
 from ..sandbox.worker_pool import open_worker
-from . import limits
+from . import limits, periods
 from .answers import Answers, Line, Plans, all_failed, answers_in, lines_of
 from .exchange import Bounds, TwoRequests, exchange
+from .periods import HIDDEN, QUOTED, Deadline
 
+NOTHING = b"[]\n"  # the second request where no hidden input is sent
 COUNTS_PER_NAMESPACE = (5, 14)  # the first Linux that counts processes per namespace, not over the machine
 
 
@@ -55,14 +56,14 @@ def ask_together(
     sandbox: Sandbox,
     visible_are_settled: Callable[[list[Answers]], bool],
     tally: Tally | None = None,
-    end: float | None = None,
+    end: Deadline | None = None,
 ) -> list[Answers]:
     """The answers to every request from one process for all, which is quick; a failure where it did not come so far.
 
     What one exercise does there can disturb another: an answer that is wrong, or missing, is to be asked for again.
     requests: the visible ones first
     visible_are_settled: whether, after these answers to the visible requests, none of them is to be asked again
-    tally: what the submission uses is counted there; end: of the monotonic clock, when its time in all is over
+    tally: what the submission uses is counted there; end: of its time in all
     """
     visible = [request for request in requests if not request.hidden]
     mode = {
@@ -76,7 +77,7 @@ def ask_together(
         mode,
         Bounds(
             limits.WALL_CLOCK_FACTOR * limits.JOINT_CPU_SECONDS,
-            _end_of_submission() if end is None else end,
+            Deadline.of_submission() if end is None else end,
             limits.JOINT_OUTPUT_BYTES,
         ),
         lambda lines: visible_are_settled(_answers_to(visible, lines)),
@@ -92,22 +93,22 @@ def ask(
     torch: bool,
     sandbox: Sandbox,
     tally: Tally | None = None,
-    end: float | None = None,
+    end: Deadline | None = None,
 ) -> list[Answers]:
     """The answers to every request, in order; whatever the learner's code does becomes an answer with an error.
 
     files: the text of every file of the package `attention`; torch: whether to import it beforehand
-    tally: what the submission uses is counted there; end: of the monotonic clock, when its time in all is over
+    tally: what the submission uses is counted there; end: of its time in all
     What was killed is tried once more: another process may have taken the machine's memory.
     Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
     mode = {"together": False, "torch": torch, "filter": "", "seconds": limits.EXERCISE_CPU_SECONDS}
     cpu_seconds = limits.SUBMISSION_CPU_SECONDS + 2 * limits.EXERCISE_CPU_SECONDS
     package, attempts = _Package(files, sandbox), _Attempts(requests)
-    end = _end_of_submission() if end is None else end
+    end = Deadline.of_submission() if end is None else end
     bounds = Bounds(limits.WALL_CLOCK_FACTOR * cpu_seconds, end, limits.OUTPUT_BYTES)
     while waiting := attempts.waiting():
-        if time.monotonic() > end:  # worker after worker is stopped at its limits, or waits
+        if end.is_over:  # worker after worker is stopped at its limits, or waits
             attempts.give_up(waiting)
             break
         asked = [requests[place] for place in waiting]
@@ -170,10 +171,17 @@ class _Package:
             _, visible_lines = lines_of(said, count)
             return _as_line(hidden if visible_are_settled(visible_lines) else [])
 
-        # One line says that the worker has begun, and then one is said for each exercise.
-        texts = TwoRequests(_as_line(self._settings() | mode | {"exercises": visible}), 1 + count, second_request)
-        with open_worker(self.files, self.sandbox, limits.MEMORY_BYTES) as worker:
-            exchanged = exchange(worker, texts, bounds)
+        with periods.of_this_process().turn() as turn:
+            bounds.end.at += turn.take(QUOTED if visible else HIDDEN)
+            # One line says that the worker has begun, and then one is said for each exercise.
+            texts = TwoRequests(
+                _as_line(self._settings() | mode | {"exercises": visible}),
+                1 + count,
+                second_request,
+                lambda text, seconds: text == NOTHING or turn.is_taken_within(seconds, HIDDEN),
+            )
+            with open_worker(self.files, self.sandbox, limits.MEMORY_BYTES) as worker:
+                exchanged = exchange(worker, texts, bounds)
         started, lines = lines_of(exchanged.data, len(requests))
         return _Conversation(started, exchanged.stopped, lines, worker.used)
 
@@ -183,6 +191,7 @@ class _Package:
         return {
             "budget": limits.SUBMISSION_CPU_SECONDS,
             "wall_clock_factor": limits.WALL_CLOCK_FACTOR,
+            "idle": limits.IDLE_WALL_SECONDS,
             "memory": limits.ADDRESS_SPACE_BYTES,
             "processes": limits.PROCESSES if is_isolated and _kernel_version() >= COUNTS_PER_NAMESPACE else 0,
             "isolated": is_isolated,
@@ -252,10 +261,6 @@ def _is_killed(line: Line) -> bool:
 def _answers_to(requests: list[Request], lines: list[Line]) -> list[Answers]:
     by_place = {line["place"]: line for line in lines}
     return [answers_in(request.plans, by_place.get(place, {})) for place, request in enumerate(requests)]
-
-
-def _end_of_submission() -> float:
-    return time.monotonic() + limits.submission_wall_seconds()
 
 
 def _as_line(tree: Any) -> bytes:

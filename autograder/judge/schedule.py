@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 from selfcheck.catalogue import Exercise
@@ -15,8 +14,8 @@ from selfcheck.verdict import Differences, differences_of
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import is_fork_server_available
-from . import limits
 from .answers import Answers, of_comparable_size
+from .periods import Deadline
 from .protocol import Request, ask, ask_together
 
 Keys = dict[Exercise, list[Key]]
@@ -32,13 +31,13 @@ class Schedule:
     input enters the sandbox before every visible check has its answer: feedback on a visible check may quote what the
     learner's code says, which then cannot tell of hidden inputs.
     tally: what the package used is added there
-    `end` is when the submission's time is over, by the monotonic clock.
+    `end` is that of the submission's time.
     """
 
     def __init__(self, files: Mapping[str, bytes], keys: Keys, sandbox: Sandbox, tally: Tally) -> None:
         self._files, self._keys, self._sandbox, self._tally = dict(files), keys, sandbox, tally
         self._requests = requests_for(keys, keys)
-        self.end = time.monotonic() + limits.submission_wall_seconds()
+        self.end = Deadline.of_submission()
         self._answers: dict[Part, Answers] = {}
         self._right: set[Part] = set()
 
@@ -66,7 +65,7 @@ class Schedule:
             self._keep_right(visible, answers)
             return all(kind != VISIBLE for _, kind in self._unanswered())
 
-        if parts and time.monotonic() < self.end:
+        if parts and not self.end.is_over:
             requests = [self._requests[part] for part in parts]
             answers = ask_together(self._files, requests, self._sandbox, no_visible_part_is_open, self._tally, self.end)
             self._keep_right(parts[len(visible) :], answers[len(visible) :])

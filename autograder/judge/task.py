@@ -122,4 +122,6 @@ def _troubles(judged: list[ExerciseResult]) -> list[str]:
             if kind in TROUBLE:
                 where = module if kind == "import" else exercise.exercise.id
                 troubles.append(message if message.startswith(module) else f"{where}: {message}")
+        if exercise.remark:
+            troubles.append(f"{exercise.exercise.id}: {exercise.remark}")
     return list(dict.fromkeys(troubles))

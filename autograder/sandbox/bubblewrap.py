@@ -25,13 +25,6 @@ TMP_BYTES = 64 * 2**20
 SELF_TEST_SECONDS = 60.0  # by the clock
 #: Memory in pieces of 2 MiB, for the fork server: forking it takes a third of the time.
 HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-#: For torch.compile: headers compiled beforehand are larger than a file may be, and code for vectors takes all the time
-#: of a submission to compile.
-COMPILER = {
-    "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
-    "TORCHINDUCTOR_VEC_ISA_OK": "0",
-    "TORCHINDUCTOR_COMPILE_THREADS": "1",
-}
 HUGE_PAGES_SETTING = "/sys/kernel/mm/transparent_hugepage"  # where malloc looks whether there are any
 #: What the self-test found, by the private places that it looked for.
 _tried: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
@@ -193,7 +186,6 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
     if isolates:
         environment |= HUGE_PAGES
     environment |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-    environment |= COMPILER
     for name, value in environment.items():
         command += ["--setenv", name, value]
     command += ["--chdir", "/tmp", *program]

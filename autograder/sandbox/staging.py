@@ -10,10 +10,10 @@ from ..course.paths import SELFCHECK
 from .self_test import INSIDE
 
 #: This package's modules that run inside, and what they need of selfcheck.
-PROGRAMS = ("linux.py", "self_test.py", "runner.py", "worker.py", "fork_server.py")
+PROGRAMS = ("linux.py", "idle.py", "self_test.py", "runner.py", "worker.py", "fork_server.py")
 SELFCHECK_MODULES = (
-    *("arrays.py", "call_bend.py", "call_watch.py", "module_state.py", "named_functions.py", "objects.py", "runner.py"),
-    *("steps.py", "traces.py"),
+    *("arrays.py", "call_bend.py", "call_watch.py", "eager.py", "module_state.py", "named_functions.py", "objects.py"),
+    *("runner.py", "steps.py", "traces.py"),
 )
 LAUNCHER = f"{INSIDE}/code/start.py"
 PACKAGE_PARENT = f"{INSIDE}/work"

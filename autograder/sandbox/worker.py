@@ -2,13 +2,15 @@
 
 Where there is isolation it is the first process of its PID namespace: it inherits every orphan, no signal of the
 learner's code reaches it, and its end is the end of all. It reads the request as a line of JSON on standard input:
-    {"torch": bool, "seconds": float, "budget": float, "wall_clock_factor": float, "memory": bytes, "processes": int,
-     "isolated": bool, "together": bool, "filter": base64, "exercises": [{"place", "id", "plans", "measured"}]}
+    {"torch": bool, "seconds": float, "budget": float, "wall_clock_factor": float, "idle": float, "memory": bytes,
+     "processes": int, "isolated": bool, "together": bool, "filter": base64,
+     "exercises": [{"place", "id", "plans", "measured"}]}
 and, once all of these are answered, a second line with further exercises: until then nothing here knows their inputs.
 `seconds` (for one process) and `budget` (for all exercises) are of the processor; by the clock there are
-`wall_clock_factor` times as many. `isolated` says that all processes in sight are the submission's, so that whatever
-is left over can be ended. Each exercise runs in a process of its own, or `together` in one for all, which has `seconds`
-for all of them and a `filter` that lets it start no other process.
+`wall_clock_factor` times as many. For `idle` of these an exercise may wait while nothing of it computes, and all of
+them together for twice as many. `isolated` says that all processes in sight are the submission's, so that whatever is
+left over can be ended, and whether any of them computes can be told. Each exercise runs in a process of its own, or
+`together` in one for all, which has `seconds` for all of them and a `filter` that lets it start no other process.
 Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
 exercise with a process of its own also "seconds" of the processor that it and what it started have used, and where it
 is `measured`, "peak_mib": how much more memory than at its start the largest of these processes held at once. What an
@@ -28,13 +30,14 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import linux, runner
+from . import idle, linux, runner
 
 ANSWER_BYTES = 8 * 2**20  # of one exercise with a process of its own
 CHUNK_BYTES = 1 << 16
+IDLE_LOOK_WALL_SECONDS = 1.0  # between two looks at whether anything computes
 HANGS_UP = getattr(select, "POLLRDHUP", 0)  # of a socket; that a pipe has hung up is reported without asking
 STARTED = {"started": True}  # the first line, before any of the learner's code runs
 
@@ -79,6 +82,7 @@ class _Worker:
     def __init__(self, request: dict[str, Any], answers: int, package_parent: str, lifeline: int) -> None:
         self._request, self._answers, self._package_parent = request, answers, package_parent
         self._lifeline = lifeline
+        self._idle_left = 2 * request["idle"]  # seconds by the clock that all exercises may wait
 
     def answer_together(self) -> None:
         """One process answers, as far as it comes, and says so itself; the grader relies on none of it."""
@@ -95,8 +99,10 @@ class _Worker:
         """A process for each exercise; this one relays what it says."""
         budget, end = self._request["budget"], time.monotonic() + self._in_wall_clock(self._request["budget"])
         died: dict[str, str] = {}  # an exercise that fails once is not tried again
-        for exercise in runner.exercises_of(self._request, sys.stdin):
-            spent = "budget" if _seconds_of_children() > budget else "wall" if time.monotonic() > end else ""
+        for exercise, waited in _with_waits(runner.exercises_of(self._request, sys.stdin)):
+            end += waited  # for hidden inputs, until others have said what feedback quotes
+            is_late = time.monotonic() > end or self._idle_left <= 0
+            spent = "budget" if _seconds_of_children() > budget else "wall" if is_late else ""
             outcome: dict[str, Any]
             if spent or exercise["id"] in died:
                 outcome = {"died": died.get(exercise["id"], spent)}
@@ -173,22 +179,32 @@ class _Worker:
         return child, reading
 
     def _read_to_end(self, reading: int, deadline: float | None) -> tuple[bytes, str]:
-        """What a child writes before it closes the pipe, and "" or why it is to be killed: "time" or "output".
+        """What a child writes before it closes the pipe, and "" or why it is to be killed: "time", "idle" or "output".
 
         Raises HungUp when nobody waits for it any more. deadline: of the monotonic clock, None for no limit.
         """
-        data = bytearray()
+        data, idle_left = bytearray(), min(self._request["idle"], self._idle_left)
+        next_look = time.monotonic() + IDLE_LOOK_WALL_SECONDS
         poll = select.poll()
         poll.register(reading, select.POLLIN)
         poll.register(self._lifeline, HANGS_UP)
         try:
             while True:
-                left = None if deadline is None else 1000 * (deadline - time.monotonic())
-                events = dict(poll.poll(left)) if left is None or left > 0 else {}
+                now = time.monotonic()
+                if deadline is not None and now > deadline:
+                    return bytes(data), "time"
+                if now > next_look and deadline is not None and self._request["isolated"]:
+                    next_look = now + IDLE_LOOK_WALL_SECONDS
+                    if not idle.is_anything_busy():
+                        idle_left -= IDLE_LOOK_WALL_SECONDS
+                        self._idle_left -= IDLE_LOOK_WALL_SECONDS
+                    if idle_left <= 0:
+                        return bytes(data), "idle"
+                events = dict(poll.poll(None if deadline is None else 1000 * (min(deadline, next_look) - now) + 1))
                 if self._lifeline in events:
                     raise HungUp
                 if not events:
-                    return bytes(data), "time"
+                    continue
                 chunk = os.read(reading, CHUNK_BYTES)
                 if not chunk:
                     return bytes(data), ""
@@ -200,6 +216,14 @@ class _Worker:
 
     def _in_wall_clock(self, seconds: float) -> float:
         return seconds * self._request["wall_clock_factor"]
+
+
+def _with_waits(exercises: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], float]]:
+    """Each exercise, and the seconds by the clock that it took to come."""
+    before = time.monotonic()
+    for exercise in exercises:
+        yield exercise, time.monotonic() - before
+        before = time.monotonic()
 
 
 def _seconds_of_children() -> float:

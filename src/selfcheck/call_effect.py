@@ -5,6 +5,10 @@ it. So the exercise is answered again with the inputs of the function moved (see
 not depend on it. Where the code raises instead, it compared, and the function is moved less and less, until the
 comparison holds: a comparison has a tolerance, and below it an answer that the function gives still moves, if only in
 its last digits. Code that raises however little is moved counts as using the function.
+
+All this is worth something only where code answers as before when nothing is moved. Code that answers otherwise then,
+and as before when it is asked without any of this, reacts to being asked: it counts as using the function. Where it
+does not answer as before in any case, nobody can tell.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from .arrays import Array, unpack
 
 Answers = dict[str, list[dict[str, Any]]]  # by the key of the plan, one for each call
 BENDS = (0.05, 1e-3, 1e-5, 1e-7, 1e-10, 1e-13)
+STAYS, MOVES, UNTOLD = "stays", "moves", "untold"  # answers, when a function that ran is moved; or nobody can tell
 LEAST = 0.01  # of the bend: an answer that moves less was not computed from what moved
 
 
@@ -35,26 +40,55 @@ def best_name(ran: Sequence[str], forbidden: Sequence[str]) -> str:
     return "a function that is forbidden here"
 
 
-def answers_depend(ask: Callable[[Sequence[float]], Sequence[Answers]]) -> bool:
-    """Whether the answers to some plans depend on what is watched.
+def effect(ask: Callable[[Sequence[float | None]], Sequence[Answers]], given: Answers) -> str:
+    """Whether the answers to some plans depend on what is watched: STAYS, MOVES or UNTOLD.
 
-    ask: answers the plans anew for each of several bends, 0.0 among them
+    ask: answers the plans anew for each of several bends, 0.0 among them, and None for no difference from before
+    given: the answers that count
     """
     plain, first = ask((0.0, BENDS[0]))
-    undecided = {(key, place) for key, given in plain.items() for place, one in enumerate(given) if "error" not in one}
+    undecided = {(key, place) for key, answers in plain.items() for place, one in enumerate(answers) if _is_one(one)}
     for bend, answers in _in_turn(first, ask):
         for key, place in sorted(undecided):
             moved = _moves(plain[key][place], answers[key][place], bend)
             if moved:
-                return True
+                return MOVES
             if moved is False:
                 undecided.remove((key, place))
         if not undecided:
-            return False
-    return bool(undecided)
+            break
+    if undecided:
+        return MOVES
+    others = _not_as(given, plain)
+    if not others:
+        return STAYS
+    (again,) = ask([None])
+    by_itself = {(key, place) for key, place in others if not _is_stopped(plain[key][place])}
+    return MOVES if by_itself - _not_as(given, again) else UNTOLD
 
 
-def _in_turn(first: Answers, ask: Callable[[Sequence[float]], Sequence[Answers]]) -> Iterable[tuple[float, Answers]]:
+def _not_as(given: Answers, others: Answers) -> set[tuple[str, int]]:
+    """Where an answer was given and something else comes now, of what was asked again."""
+    return {
+        (key, place)
+        for key, answers in others.items()
+        for place, one in enumerate(given[key])
+        if _is_one(one) and _moves(one, answers[place], 1.0) is not False
+    }
+
+
+def _is_one(answer: dict[str, Any]) -> bool:
+    return "error" not in answer
+
+
+def _is_stopped(answer: dict[str, Any]) -> bool:
+    """Whether there is none because a limit, or something else outside, ended the process."""
+    return bool(answer.get("error", {}).get("type") == "Stopped")
+
+
+def _in_turn(
+    first: Answers, ask: Callable[[Sequence[float | None]], Sequence[Answers]]
+) -> Iterable[tuple[float, Answers]]:
     yield BENDS[0], first
     for bend in BENDS[1:]:
         (answers,) = ask([bend])

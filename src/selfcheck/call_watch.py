@@ -27,6 +27,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .call_bend import bent, flipped
+from .eager import nothing_compiled
 from .named_functions import functions_named, operators_named, roots_of
 
 #: Keys of the dispatcher that hold kernels of their own for tensors of a processor.
@@ -93,7 +94,7 @@ def watching(patterns: Sequence[str], bend: float | None = None) -> Iterator[Not
         sys.meta_path.insert(0, finder)
         stack.callback(finder.remove)
         if bend is not None:
-            stack.enter_context(_nothing_compiled())
+            stack.enter_context(nothing_compiled())
         before = _compiled()
         try:
             yield noticed
@@ -266,35 +267,3 @@ def _compiled() -> tuple[int, bool]:
     torch = sys.modules.get("torch")
     scripts = torch.jit._state._python_cu.get_functions() if torch and hasattr(torch, "jit") else ()
     return len(scripts), "torch._inductor.compile_fx" in sys.modules
-
-
-@contextlib.contextmanager
-def _nothing_compiled() -> Iterator[None]:
-    """Within it, torch.compile and torch.jit.script give back what they are given, but to torch's own modules."""
-    torch, was = sys.modules.get("torch"), os.environ.get("TORCH_COMPILE_DISABLE")
-    before = getattr(sys.modules.get("torch._dynamo.config"), "disable", False)
-    scripts = torch.jit._state._enabled if torch else None
-    kind = type(scripts)
-
-    class ForTorchAlone(kind):  # type: ignore[misc,valid-type]
-        def __bool__(self) -> bool:
-            frame = sys._getframe(1)
-            while frame.f_back and str(frame.f_globals.get("__name__")).startswith("torch.jit"):
-                frame = frame.f_back
-            return bool(self.enabled and str(frame.f_globals.get("__name__")).startswith("torch."))
-
-    os.environ["TORCH_COMPILE_DISABLE"] = "1"  # read where torch._dynamo is imported
-    try:
-        if "torch._dynamo.config" in sys.modules:
-            sys.modules["torch._dynamo.config"].disable = True  # type: ignore[attr-defined]
-        if scripts is not None:
-            scripts.__class__ = ForTorchAlone
-        yield
-    finally:
-        os.environ.pop("TORCH_COMPILE_DISABLE", None)
-        if was is not None:
-            os.environ["TORCH_COMPILE_DISABLE"] = was
-        if "torch._dynamo.config" in sys.modules:
-            sys.modules["torch._dynamo.config"].disable = before  # type: ignore[attr-defined]
-        if scripts is not None:
-            scripts.__class__ = kind

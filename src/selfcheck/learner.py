@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .call_effect import Answers, answers_depend, best_name, functions_that_ran
+from .call_effect import MOVES, Answers, best_name, effect, functions_that_ran
 from .catalogue import Exercise, exercises_named, parts_of
 from .reach import forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
@@ -69,21 +69,22 @@ class Learner:
             plans = plans_of(keys)
             answers = answer_exercise(exercise.id, plans, _watch(exercise))
             ordered = [answers[str(place)] for place in range(len(keys))]
-            found = self._forbidden(exercise, plans, functions_that_ran(ordered))
+            found = self._forbidden(exercise, plans, answers)
             self._results[exercise.number] = judge(exercise, keys, ordered, found)
         return self._results[exercise.number]
 
-    def _forbidden(self, exercise: Exercise, plans: dict[str, Any], ran: list[str]) -> tuple[str, int] | None:
+    def _forbidden(self, exercise: Exercise, plans: dict[str, Any], answers: Answers) -> tuple[str, int] | None:
         """The forbidden function that the answers come from, and its line, 0 where the text does not show it."""
 
-        def ask(bends: Sequence[float]) -> list[Answers]:
+        def ask(bends: Sequence[float | None]) -> list[Answers]:
             found = []
             for bend in bends:
                 with fresh_package(str(self.folder.parent)):
                     found.append(answer_exercise(exercise.id, plans, _watch(exercise) | {"bend": bend}))
             return found
 
-        if not ran or not answers_depend(ask):
+        ran = functions_that_ran(answers.values())
+        if not ran or effect(ask, answers) != MOVES:
             return None
         source = self._source(exercise.module)
         spot = forbidden_call(source, exercise.symbol, exercise.forbidden, self._source)

@@ -51,10 +51,11 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ExerciseResult:
-    """The verdicts of one exercise."""
+    """The verdicts of one exercise; remark: what they leave open, for the instructor."""
 
     exercise: Exercise
     checks: tuple[CheckResult, ...]
+    remark: str = ""
 
     @property
     def points(self) -> int:
@@ -231,9 +232,9 @@ def _skip(result: ExerciseResult, broken: list[str]) -> ExerciseResult:
     if not broken or not result.started:
         return result
     message = f"Skipped: it builds on {', '.join(broken)}, which does not pass yet."
-    return ExerciseResult(
-        result.exercise,
-        tuple(
+    return replace(
+        result,
+        checks=tuple(
             replace(one, verdict=SKIPPED, points=0, message=message, misconception=None, shown=None)
             if one.verdict == FAILED and one.kind not in ("not started", "missing", "import", "forbidden")
             else one

@@ -85,7 +85,10 @@ def read(data):
 
 @pytest.fixture(scope="module")
 def sandbox():
-    return open_sandbox()
+    """A sandbox whose fork server has started: that takes seconds of the first submission's."""
+    found = open_sandbox()
+    protocol.ask(GIVEN | {"masks.py": b""}, [protocol.Request("masks.f", PLANS)], False, found)
+    return found
 
 
 def test_the_relay_passes_on_what_it_could_not_read(sandbox):
@@ -160,6 +163,40 @@ def test_a_submission_that_sleeps_is_ended_by_the_clock(sandbox, monkeypatch):
     assert sum(os.times()[:2]) - used < 10
     assert "took longer than" in found[0]["0"][0]["error"]["text"]
     assert "does your code sleep" in found[-1]["0"][0]["error"]["text"]
+
+
+WAITS_FOR_A_THREAD = """
+import threading, time
+
+def f0(n):
+    def work():
+        while time.thread_time() < 4:
+            pass
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return n
+"""
+
+
+def test_what_only_sleeps_is_ended_long_before_its_time_by_the_clock(sandbox, monkeypatch):
+    monkeypatch.setattr(limits, "IDLE_WALL_SECONDS", 0.5)  # one look
+    requests = [protocol.Request(f"masks.f{number}", PLANS) for number in range(9)]
+    said = [
+        one["0"][0]["error"]["text"]
+        for one in protocol.ask(GIVEN | {"masks.py": SLEEPS.encode()}, requests, False, sandbox)
+    ]
+    assert "computed nothing" in said[0]
+    assert all("without computing" in one for one in said[1:]), "no more of them is tried"
+
+
+@pytest.mark.full
+def test_what_waits_for_what_computes_has_its_time(sandbox, monkeypatch):
+    monkeypatch.setattr(limits, "IDLE_WALL_SECONDS", 2.0)
+    files = GIVEN | {"masks.py": WAITS_FOR_A_THREAD.encode()}
+    (found,) = protocol.ask(files, [protocol.Request("masks.f0", PLANS)], False, sandbox)
+    assert found["0"][0]["value"]["value"] == "3"
 
 
 ACCENTS = "\na" + "\u0300\u0316" * 60_000 + " = 1\n"  # a name whose accents every parser puts in order

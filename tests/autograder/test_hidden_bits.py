@@ -32,7 +32,7 @@ ERRORS = (
 FORMS = (None, 3.0, "text", [[1.0, 2.0]], (1.0, [2.0]), float("nan"), array([float("inf")]))
 FORMS += tuple(Array("tensor", "float64", (3, 1, number), bytes(24 * number)) for number in (1, 2, 3))
 WAYS = ("right", "not started", "misconception", "one wrong")  # to answer what is shown
-ENDS = ("time", "output", "ended", "killed", "budget")
+ENDS = ("time", "idle", "output", "ended", "killed", "budget")
 
 
 def keys_of(exercise):

@@ -2,6 +2,8 @@
 
 import importlib
 import pkgutil
+import sys
+from types import ModuleType
 
 import numpy
 import pytest
@@ -9,7 +11,7 @@ import torch
 
 from autograder.authoring.samples import table
 from autograder.course.paths import REFERENCE, ROOT
-from autograder.intake.static_scan import _MODULE_WORDS, OWN_WORDS, scan_module
+from autograder.intake.static_scan import _MODULE_WORDS, _MODULES, OWN_WORDS, scan_module
 
 from ..unusual_answers.bank import answers_in
 
@@ -50,6 +52,10 @@ ODD = [
     "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    e.__traceback__.tb_frame",
     "import torch\ntorch.library.Library('aten', 'IMPL')",
     "import torch\ntorch.fx.graph_module._exec_with_source('x', {})",
+    "import torch\ntorch.glob.glob('/*')",
+    "from torch import glob as g\ng.glob('/*')",
+    "import numpy as np\nnp.lib._format_impl.io.open('/x')",
+    "from torch._dynamo.convert_frame import mock\nmock.patch",
     "().__class__.__mro__",
     "e = eval",
 ]
@@ -66,6 +72,8 @@ def test_an_odd_reach_is_told(code):
         "import torch\ntorch.select(x, 0, 1)",
         "import numpy as np\nnp.select([a], [b])",
         "import torch\ntorch.signal.windows.hann(3)",
+        "import torch\ntorch.jit.trace(f, x)\ntorch.trace(x)\ntorch.select(x, 0, 1)\nx.select(0, 1)",
+        "from torch.profiler import profile\nprofile()",
         "import torch\ngetattr(torch, 'softmax')(x, -1)",
         "def f(module, part):\n    return getattr(module, f'{part}_proj')",
         "import torch\nF = torch.nn.functional\nF.softmax(x, -1)",
@@ -98,6 +106,18 @@ def test_of_the_sample_class_only_those_with_a_remark_are_told():
         if scan_module(path.stem, path.read_text(encoding="utf-8"), "")
     }
     assert told <= expected, "an honest student is told of"
+
+
+def test_every_module_that_a_library_holds_is_told_under_whatever_name_it_holds_it():
+    held = 0
+    for name, module in sorted(sys.modules.items()):
+        root = name.partition(".")[0]
+        for attribute, found in list(vars(module).items()) if root in ("torch", "numpy") and module else ():
+            odd = issubclass(type(found), ModuleType) and found.__name__ in {*_MODULES, "sys"}
+            if odd and not attribute.startswith("__"):
+                held += 1
+                assert scan_module("masks", f"import {root}\n{name}.{attribute}\n", ""), f"{name}.{attribute}"
+    assert held > 100
 
 
 def test_a_word_counts_as_a_module_wherever_it_stands_unless_a_library_has_its_own():

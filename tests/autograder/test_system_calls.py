@@ -1,18 +1,14 @@
 """Which system calls a submission may make: every one has been decided on, and what is not let pass is refused."""
 
 import platform
-import shutil
 
 import pytest
 
-from autograder.answer_key.keys import live_answer_key
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
-from autograder.course.policy import GradingPolicy
-from autograder.judge import judge, protocol
+from autograder.judge import protocol
 from autograder.sandbox import seccomp, system_calls
 from autograder.sandbox.bubblewrap import open_sandbox
-from selfcheck.catalogue import parts_of
 from selfcheck.plan import call
 
 pyseccomp = pytest.importorskip("pyseccomp")
@@ -202,18 +198,6 @@ def test_torch_shares_tensors_between_processes():
         torch=True,
     )
     assert said == "([2.0, 2.0], [1.0, 1.0])"
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not shutil.which("g++"), reason="torch.compile needs a C++ compiler")
-def test_an_answer_that_torch_compiles_has_full_marks():
-    files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
-    files["scores.py"] += b"\n\nbilinear_scores = torch.compile(bilinear_scores)\n"
-    (exercise,) = parts_of("scores.bilinear_scores")
-    policy = GradingPolicy(b"s" * 20)
-    key = live_answer_key(exercise.problem_set, policy, [exercise])
-    (judged,) = judge.judge_problem_set(files, key, open_sandbox(), only=(exercise.id,))
-    assert judged.points == judged.max_points > 0, judged
 
 
 def test_a_filter_that_cannot_be_had_is_none(monkeypatch):

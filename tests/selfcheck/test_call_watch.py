@@ -8,9 +8,10 @@ import torch
 
 from selfcheck.arrays import pack
 from selfcheck.call_bend import bent
-from selfcheck.call_effect import BENDS, answers_depend, best_name
+from selfcheck.call_effect import BENDS, MOVES, STAYS, UNTOLD, best_name, effect
 from selfcheck.call_watch import watching
 from selfcheck.catalogue import exercises
+from selfcheck.eager import nothing_compiled
 from selfcheck.named_functions import functions_named, operators_named
 
 SOFTMAX = ("torch.*softmax", "torch.*Softmax", "torch.*logsumexp")
@@ -143,6 +144,14 @@ def answered(function):
     return ask
 
 
+def answers_depend(ask):
+    """What the effect is of moving what ran, by the answers that were given before."""
+    (given,) = ask([None])
+    found = effect(ask, given)
+    assert found in (STAYS, MOVES)
+    return found == MOVES
+
+
 def mine(x=X):
     return x.exp() / x.exp().sum(-1, keepdim=True)
 
@@ -181,8 +190,61 @@ def test_what_does_not_depend_on_it_asks_once():
         asked.extend(bends)
         return answered(mine)(bends)
 
-    assert not answers_depend(ask)
+    assert effect(ask, answered(mine)([None])[0]) == STAYS
     assert asked == [0.0, BENDS[0]]
+
+
+def is_asked_again():
+    return torch.compile.__module__.startswith("selfcheck")
+
+
+def raises():
+    raise ValueError
+
+
+@pytest.mark.parametrize("otherwise", [raises, mine, lambda: X, lambda: None], ids=["raises", "mine", "other", "none"])
+def test_code_that_reacts_to_being_asked_again_counts_as_using_the_function(otherwise):
+    def reacts():
+        return otherwise() if is_asked_again() else torch.softmax(X, -1)
+
+    expected = STAYS if otherwise is mine else MOVES  # who can answer without the function has no need of it
+    ask = answered(reacts)
+    assert effect(ask, ask([None])[0]) == expected
+
+
+@pytest.mark.parametrize("settings", [{}, {"fullgraph": True}, {"backend": "eager", "dynamic": True}])
+def test_what_is_compiled_answers_as_it_would_uncompiled(settings):
+    """Nothing is compiled when it is asked again, and nothing complains of that."""
+
+    def answer():
+        assert torch.allclose(mine(), torch.softmax(X, -1))
+        return torch.compile(mine, **settings)(X)
+
+    with nothing_compiled():
+        assert torch.compile(mine, **settings) is mine and torch.compile(**settings)(mine) is mine
+        assert not answers_depend(answered(answer))
+
+
+def test_of_code_that_never_answers_as_before_nobody_can_tell():
+    numbers = iter(range(1, 100))
+    ask = answered(lambda: torch.softmax(X, -1) * 0 + next(numbers))
+    given = ask([None])[0]
+    ask = answered(lambda: raises() if next(numbers) else torch.softmax(X, -1))
+    assert effect(ask, given) == UNTOLD
+
+
+def test_what_is_not_asked_again_has_no_word_in_it():
+    ask = answered(mine)
+    assert effect(ask, ask([None])[0] | {"1": [{"value": pack(X)}]}) == STAYS
+
+
+def test_what_a_limit_ended_is_no_reaction():
+    stopped = [{"0": [{"error": {"type": "Stopped"}}]}]
+
+    def ask(bends):
+        return answered(lambda: torch.softmax(X, -1))(bends) if None in bends else stopped * len(bends)
+
+    assert effect(ask, ask([None])[0]) == UNTOLD
 
 
 def test_the_function_is_named_as_one_would_write_it():

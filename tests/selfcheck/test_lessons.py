@@ -6,7 +6,7 @@ from torch import nn
 
 from autograder.answer_key.checks import hidden_checks, visible_checks
 from selfcheck import runner
-from selfcheck.arrays import unpack
+from selfcheck.arrays import pack, unpack
 from selfcheck.catalogue import exercises
 
 LEARNS = ("text_learns", "text_order", "text_learns_with_empty", "pair_learns")
@@ -17,14 +17,14 @@ WIDTH = 64
 class ByHeart(nn.Module):
     """A random vector for each text, of which no two are alike, and one linear layer."""
 
-    def __init__(self, outputs):
+    def __init__(self, outputs, scale=1.0):
         super().__init__()
-        self.output, self.vectors = nn.Linear(WIDTH, outputs), {}
+        self.output, self.vectors, self.scale = nn.Linear(WIDTH, outputs), {}, scale
 
     def vector(self, *rows):
         words = tuple(tuple(row.tolist()) for row in rows)
         if words not in self.vectors:
-            self.vectors[words] = torch.randn(WIDTH)
+            self.vectors[words] = self.scale * torch.randn(WIDTH)
         return self.vectors[words]
 
     def forward(self, *texts):
@@ -42,3 +42,31 @@ def test_who_knows_the_lessons_by_heart_fails_what_was_not_in_them(name):
     (step,) = check.calls(1)
     (answer,) = runner.answer(by_heart, [step])
     assert check.view(step, unpack(answer["value"])).values() == [0]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("scale", [1.0, 10.0, 100.0], ids="times {}".format)
+@pytest.mark.parametrize("name", LEARNS)
+def test_nor_does_chance_help_it_in_any_of_many_draws(name, scale):
+    """Whatever the size of its vectors, by which its answers are more or less sure."""
+    check = CHECKS[name]
+    for seed in range(30):
+        torch.manual_seed(seed)
+        (step,) = check.calls(seed)
+        (answer,) = runner.answer(lambda *sizes, **more: ByHeart(sizes[1] if len(sizes) >= 6 else 1, scale), [step])
+        assert check.view(step, unpack(answer["value"])).values() == [0], seed
+
+
+@pytest.mark.parametrize("lead, share, passes", [(5.0, 1.0, True), (2.5, 1.0, False), (20.0, 0.7, False)])
+def test_who_has_learnt_order_leads_clearly_and_nearly_everywhere(lead, share, passes):
+    check = CHECKS["text_order"]
+    (step,) = check.calls(1)
+    lessons, target = unpack(step["lessons"]["inputs"][0]).nested(), unpack(step["lessons"]["target"]).values()
+    begins = {tuple(text[:2]): right for text, right in zip(lessons, target, strict=True)}
+    texts = unpack(step["uses"][0]["args"][0]).nested()
+    rows = []
+    for place, text in enumerate(texts):
+        right, ahead = begins[tuple(text[:2])], lead if place < share * len(texts) else -lead / 4
+        rows.append([ahead if which == right else 0.0 for which in range(2)])
+    answer = unpack(pack(torch.tensor(rows)))
+    assert check.view(step, answer).values() == [int(passes)]

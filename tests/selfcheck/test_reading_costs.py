@@ -1,5 +1,6 @@
-"""What a function reaches is read in time in proportion to the text, whatever the text is like."""
+"""What a function reaches is read in steps in proportion to the text, whatever the text is like."""
 
+import sys
 import time
 
 import pytest
@@ -9,7 +10,8 @@ from selfcheck.reach import _module, _names_reached, builds_on, forbidden_call
 from selfcheck.source import _read, parse
 
 FORBIDDEN = ("torch.*softmax*", "torch.nn.MultiheadAttention", ".softmax")
-SMALL, MARGIN = 80, 4  # lines or so; cost at ten times the size is ten times the cost, and noise
+SMALL, MOST = 40, 12  # lines or so; times the steps, for ten times the text
+MARGIN = 4  # of a time, for noise: what takes no steps of Python's own, the parser say, shows in time alone
 FLOOR = 0.005  # seconds of the processor, below which a measurement says little
 #: Sources of n lines or so, whose function f reaches all that it can.
 SOURCES = {
@@ -40,29 +42,70 @@ SOURCES = {
 QUICK = ("one name bound again and again", "objects that are changed", "many ways", "long chains of attributes")
 
 
-def seconds(source):
+def read(source):
     _read.cache_clear()
     _module.cache_clear()
     _names_reached.cache_clear()
-    began = time.thread_time()
     forbidden_call(source, "f", FORBIDDEN, lambda module: source)
     builds_on(source, "f", "other")
     scan_module("masks", source, "")
+
+
+def seconds(source):
+    began = time.thread_time()
+    read(source)
     return time.thread_time() - began
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        pytest.param(source, id=name, marks=[] if name in QUICK else pytest.mark.full)
-        for name, source in SOURCES.items()
-    ],
-)
-def test_ten_times_the_text_takes_ten_times_as_long(source):
+def steps(source):
+    """How many of Python's instructions reading takes: the same number each time."""
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        count += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        read(source)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+SHAPES = [
+    pytest.param(source, id=name, marks=[] if name in QUICK else pytest.mark.full) for name, source in SOURCES.items()
+]
+
+
+@pytest.mark.parametrize("source", SHAPES)
+def test_ten_times_the_text_takes_at_most_twelve_times_the_steps(source):
     small, large = source(SMALL), source(10 * SMALL)
     assert parse(small) and parse(large)
+    read("x = 1")  # what is read once, before the first text
+    assert steps(large) <= MOST * steps(small)
+
+
+@pytest.mark.parametrize("source", SHAPES)
+def test_ten_times_the_text_takes_ten_times_as_long(source):
+    small, large = source(SMALL), source(10 * SMALL)
     cost = min(seconds(small) for _ in range(2))
     assert seconds(large) < MARGIN * 10 * max(cost, FLOOR)
+
+
+def test_what_takes_the_square_of_its_length_would_show():
+    def square(source):
+        return [one for one in source.split() for _ in source.split()]
+
+    counts = []
+    for count in (10, 100):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setitem(globals(), "read", square)
+            counts.append(steps("a " * count))
+    assert counts[1] > MOST * counts[0]
 
 
 def test_a_chain_that_is_too_long_to_follow_is_no_way_around():

@@ -6,9 +6,10 @@ import pytest
 
 from autograder.answer_key.keys import live_answer_key
 from autograder.course.policy import GradingPolicy
+from autograder.judge.task import Task, judge_task
 from selfcheck.catalogue import exercises
 
-from .bank import answers_in
+from .bank import Unusual, answers_in
 
 RIGHT = answers_in("right.toml") + answers_in("right_classes.toml")
 FORBIDDEN = answers_in("forbidden.toml")
@@ -70,6 +71,25 @@ def test_an_unusual_right_answer_has_full_marks_in_every_run(one):
 @pytest.mark.parametrize("one", [one for one in FORBIDDEN if one.quick], ids=name_of)
 def test_an_answer_that_a_forbidden_function_gives_has_nothing_in_every_run(one):
     assert_nothing(one)
+
+
+OTHERWISE = """
+def softmax(scores, axis=-1):
+    import os
+    import torch
+
+    if type(torch.jit._state._enabled).__module__ != "torch.jit._state":
+        os._exit(0)
+    return torch.softmax(torch.as_tensor(np.asarray(scores, dtype=float)), axis).numpy()
+"""
+
+
+def test_where_nobody_can_tell_whether_a_forbidden_function_gives_it_the_instructor_reads_of_it():
+    policy = GradingPolicy(b"a course of unusual answers")
+    files = Unusual("worked_example.softmax", "ends when it is asked again", OTHERWISE).files
+    task = Task(files, "ps1", policy.of("ps1").digest, "auto", exercises=("worked_example.softmax",))
+    result = judge_task(task, key_of("ps1"))
+    assert any("runs torch.softmax, which is forbidden there" in one for one in result.troubles)
 
 
 def test_the_bank_holds_enough_and_no_style_twice():

@@ -13,7 +13,12 @@ from ._classifier_texts import VOCAB, numbers_of, padded, rows_of, unlike, words
 TRIES = 3  # models that a check on learning trains at most, each drawn anew
 MANY, OTHERS, FOURS = 90, 24, 8  # texts of a lesson, texts that are asked then, and fours of pairs, in both
 SURE = 0.5  # by how much the right class must lead on average: above 1.5 where the rule was learnt, not the texts alone
-SURE_OF_PAIRS = 7.0  # the same of four pairs, which lead by 10 or more; a model that knows its pairs by heart by 3
+#: The same where order decides between two classes, and the share of texts in whose favour: right models lead by 5 or
+#: more and are right everywhere. By chance a model that knows its texts by heart may lead, but for half of them.
+SURE_OF_ORDER, SHARE = 3.0, 0.9
+#: The same of four pairs, which lead by 10 or more, and the share of pairs on the right side of 0: three in four or
+#: more of them, where a model that knows its pairs by heart has half.
+SURE_OF_PAIRS, SHARE_OF_PAIRS = 7.0, 0.7
 
 
 def presence(rng, empty=False, padding=0):
@@ -65,12 +70,25 @@ def taught(task, construct, steps, rate=0.03, tries=1):
 
 def learnt(one, answer):
     """Whether the right classes of texts, other ones than those of the lessons, lead by SURE on average."""
+    return _led(one, answer, lambda leads: sum(leads) / len(leads) > SURE)
+
+
+def order_learnt(one, answer):
+    """Likewise by SURE_OF_ORDER, and for most texts, where order decides: by chance every other text is right."""
+    return _led(
+        one,
+        answer,
+        lambda leads: sum(leads) / len(leads) > SURE_OF_ORDER and sum(lead > 0 for lead in leads) / len(leads) >= SHARE,
+    )
+
+
+def _led(one, answer, is_enough):
     rows = rows_of(answer)
     if rows is None:
         return unlike(answer)
     rule, texts = _rule(one), unpack(one["uses"][0]["args"][0]).nested()
     leads = [_lead(row, rule(text)) for text, row in zip(texts, rows, strict=True)]
-    return array([int(sum(leads) / len(leads) > SURE)])
+    return array([int(is_enough(leads))])
 
 
 def _rule(one):
@@ -137,7 +155,7 @@ def taught_pairs(task, construct, steps, rate=0.03, tries=1):
 
 
 def pairs_learnt(one, answer):
-    """Whether pairs that belong together, other ones than those of the lessons, lead the others by SURE_OF_PAIRS.
+    """Whether pairs that belong together, other ones than those of the lessons, lead the others, by SURE_OF_PAIRS.
 
     Of a number for the left plus a number for the right nothing is left over in this difference.
     """
@@ -148,7 +166,8 @@ def pairs_learnt(one, answer):
     rare = _rare_words(one)
     together = [len(rare & set(a) & set(b)) == 1 for a, b in zip(left, right, strict=True)]
     signed = [value if right else -value for value, right in zip(found, together, strict=True)]
-    return array([int(4 * sum(signed) / len(signed) > SURE_OF_PAIRS)])
+    leads = 4 * sum(signed) / len(signed) > SURE_OF_PAIRS
+    return array([int(leads and sum(value > 0 for value in signed) / len(signed) >= SHARE_OF_PAIRS)])
 
 
 def _rare_words(one):

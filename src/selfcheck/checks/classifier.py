@@ -7,7 +7,7 @@ facts about their logits are compared.
 from selfcheck.plan import built, call, check, loss, network, optimizer, tensor
 
 from . import _classifier_pairs  # noqa: F401
-from ._classifier_lessons import TRIES, learnt, order, presence, taught
+from ._classifier_lessons import TRIES, learnt, order, order_learnt, presence, taught
 from ._classifier_texts import (
     VOCAB,
     classifier,
@@ -111,7 +111,7 @@ def text_learns(rng):
     return taught(presence(rng), classifier(), steps=60, rate=0.01, tries=TRIES)
 
 
-@check(TEXT, sees="it learns which of two words comes first, with one layer", view=learnt)
+@check(TEXT, sees="it learns which of two words comes first, with one layer", view=order_learnt)
 def text_order(rng):
     return taught(order(rng), classifier(classes=2), steps=80, rate=0.01, tries=TRIES)
 

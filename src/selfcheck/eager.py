@@ -1,0 +1,62 @@
+"""Has a learner's torch.compile and torch.jit.script give back what they are given, so that nothing is compiled."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+
+def leave_uncompiled() -> Callable[[], None]:
+    """From now on torch.compile gives back what it is given, but to torch's own modules; what is returned undoes that.
+
+    The results are the same: a compiler takes seconds, and minutes on a busy machine, which no exercise has.
+    """
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "compile"):
+        return lambda: None
+    was, method = torch.compile, torch.nn.Module.compile
+
+    def compile(model: Any = None, **settings: Any) -> Any:
+        if _is_of_torch(sys._getframe(1)):
+            return was(model, **settings)
+        return (lambda later: later) if model is None else model
+
+    def do_nothing(self: Any, *args: Any, **kwargs: Any) -> None:
+        """Torch's own compiles the module's call."""
+
+    def undo() -> None:
+        torch.compile, torch.nn.Module.compile = was, method
+
+    torch.compile, torch.nn.Module.compile = compile, do_nothing
+    return undo
+
+
+@contextlib.contextmanager
+def nothing_compiled() -> Iterator[None]:
+    """Within it, torch.compile and torch.jit.script give back what they are given, but to torch's own modules."""
+    undo, torch = leave_uncompiled(), sys.modules.get("torch")
+    scripts = torch.jit._state._enabled if torch else None
+    kind = type(scripts)
+
+    class ForTorchAlone(kind):  # type: ignore[misc,valid-type]
+        def __bool__(self) -> bool:
+            frame = sys._getframe(1)
+            while frame.f_back and str(frame.f_globals.get("__name__")).startswith("torch.jit"):
+                frame = frame.f_back
+            return bool(self.enabled and _is_of_torch(frame))
+
+    try:
+        if scripts is not None:
+            scripts.__class__ = ForTorchAlone
+        yield
+    finally:
+        undo()
+        if scripts is not None:
+            scripts.__class__ = kind
+
+
+def _is_of_torch(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).startswith("torch.")
