@@ -1,4 +1,4 @@
-"""Two toy translations whose right alignment is known, for chapter 10."""
+"""Two toy translations whose right alignment is known, for chapter 9."""
 
 from __future__ import annotations
 

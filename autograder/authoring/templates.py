@@ -5,7 +5,7 @@ from __future__ import annotations
 #: The beginning of each file of a new module; imports follow.
 HEADS = {
     "solutions": '"""{title}."""\n\n__all__ = []\n',
-    "catalogue": 'module = "{module}"\ntitle = "{title}"\nchapter = "{chapter}"\n',
+    "catalogue": 'module = "{module}"\ntitle = "{title}"\n',
     "checks": '"""Visible checks of {module}."""\n',
     "hidden": '"""Hidden checks of {module}."""\n',
     "misconceptions": '"""Misconceptions about {module}, as runnable wrong answers."""\n',

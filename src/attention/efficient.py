@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 87ea63dd5c44
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. bd26ffed833b
 """Attention that scales: softmax in one pass, attention in blocks, shared key heads, a cache, a GPU kernel."""
 
 import math
@@ -30,7 +30,7 @@ def online_softmax(chunks: Iterable[Tensor]) -> Tensor:
     Raises ValueError where there is no score or the shapes do not fit, TypeError for a wrong dtype.
     """
     chunks = _checked(chunks)
-    raise NotImplementedError("exercise 9.1: Softmax in one pass")
+    raise NotImplementedError("exercise 11.1: Softmax in one pass")
 
 
 def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
@@ -85,7 +85,7 @@ def blockwise_attention(
     batch = check_batch(query=query, key=key, value=value)
     if attn_mask is not None:
         check_mask("attn_mask", attn_mask, (*batch, query.shape[-2], key.shape[-2]))
-    raise NotImplementedError("exercise 9.2: Attention block by block")
+    raise NotImplementedError("exercise 11.2: Attention block by block")
 
 
 def grouped_query_attention(
@@ -113,7 +113,7 @@ def grouped_query_attention(
         raise ValueError(f"the number of query heads must be a multiple of the key heads', got {heads} and {groups}")
     if attn_mask is not None:
         check_mask("attn_mask", attn_mask, (batch, heads, length, keys))
-    raise NotImplementedError("exercise 9.3: Heads that share keys and values")
+    raise NotImplementedError("exercise 11.3: Heads that share keys and values")
 
 
 class KeyValueCache:
@@ -126,7 +126,7 @@ class KeyValueCache:
     def __init__(self, max_length: int) -> None:
         check_length("max_length", max_length, least=1)
         self.max_length = max_length
-        raise NotImplementedError("exercise 9.4: A cache of keys and values")
+        raise NotImplementedError("exercise 10.1: A cache of keys and values")
 
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys (..., T, d_k) and values (..., T, d_v) of the next T positions.
@@ -141,7 +141,7 @@ class KeyValueCache:
             raise ValueError(
                 f"key and value must agree but for their last axis, got {tuple(key.shape)} and {tuple(value.shape)}"
             )
-        raise NotImplementedError("exercise 9.4: A cache of keys and values")
+        raise NotImplementedError("exercise 10.1: A cache of keys and values")
 
 
 def triton_attention(query: Tensor, key: Tensor, value: Tensor, is_causal: bool = False) -> Tensor:

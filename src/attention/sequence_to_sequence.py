@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 8f29540cedaf
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 521306d93623
 """Attention before Transformers: a decoder that looks back, local, hard and hierarchical attention."""
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ def attend(
     check_batch(query=query, keys=keys, values=values)
     if mask is not None:
         check_mask("mask", mask, (*check_batch(query=query, keys=keys), query.shape[-2], keys.shape[-2]))
-    raise NotImplementedError("exercise 10.1: Attention with any score")
+    raise NotImplementedError("exercise 9.1: Attention with any score")
 
 
 def local_attention_weights(scores: Tensor, center: Tensor, window: float) -> Tensor:
@@ -65,7 +65,7 @@ def local_attention_weights(scores: Tensor, center: Tensor, window: float) -> Te
         )
     if not window > 0:
         raise ValueError(f"window must be positive, got {window}")
-    raise NotImplementedError("exercise 10.2: Local attention")
+    raise NotImplementedError("exercise 9.2: Local attention")
 
 
 def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
@@ -82,7 +82,7 @@ def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | 
         raise ValueError(
             f"values must have one vector per score, {(*scores.shape, 'd')}, got shape {tuple(values.shape)}"
         )
-    raise NotImplementedError("exercise 10.3: Hard attention")
+    raise NotImplementedError("exercise 9.3: Hard attention")
 
 
 class HierarchicalAttention(nn.Module):
@@ -100,7 +100,7 @@ class HierarchicalAttention(nn.Module):
         super().__init__()
         check_length("d_model", d_model, least=1)
         self.d_model = d_model
-        raise NotImplementedError("exercise 10.4: Words, sentences, document")
+        raise NotImplementedError("exercise 9.4: Words, sentences, document")
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """x: (B, n_sentences, n_words, d_model); mask: bool (B, n_sentences, n_words), True at words.
@@ -114,7 +114,7 @@ class HierarchicalAttention(nn.Module):
         check_width(self, self.d_model, x=x)
         if mask is not None:
             check_mask("mask", mask, x.shape[:3])
-        raise NotImplementedError("exercise 10.4: Words, sentences, document")
+        raise NotImplementedError("exercise 9.4: Words, sentences, document")
 
 
 class AttentionDecoder(nn.Module):
@@ -138,7 +138,7 @@ class AttentionDecoder(nn.Module):
         if score not in SCORES:
             raise ValueError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
         self.vocab_size, self.d_model = vocab_size, d_model
-        raise NotImplementedError("exercise 10.5: A decoder that looks back")
+        raise NotImplementedError("exercise 9.5: A decoder that looks back")
 
     def forward(self, token_ids: Tensor, encoder_states: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """token_ids: integers (B, T), each the word before the one to predict; encoder_states: (B, S, d_model)
@@ -158,4 +158,4 @@ class AttentionDecoder(nn.Module):
             )
         if mask is not None:
             check_key_mask(mask, encoder_states.shape[:2], name="mask")
-        raise NotImplementedError("exercise 10.5: A decoder that looks back")
+        raise NotImplementedError("exercise 9.5: A decoder that looks back")

@@ -1,4 +1,4 @@
-"""What chapter 10 says of its own training runs, read from the record and from the built page."""
+"""What chapter 9 says of its own training runs, read from the record and from the built page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 from autograder.build.executed_pages import COMMITTED, read
 from autograder.course.paths import BOOK
 
-PAGE = "chapters/10-sequence-to-sequence"
+PAGE = "chapters/09-sequence-to-sequence"
 
 
 def _stated() -> list[str]:

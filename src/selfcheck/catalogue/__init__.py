@@ -38,7 +38,6 @@ class Exercise:
     depends_on: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     misconceptions: tuple[Misconception, ...] = ()
-    chapter: str = ""
     library: str = "torch"  # that the module's answers are written with; "numpy": the arguments may be nested lists
 
     def __hash__(self) -> int:
@@ -73,16 +72,16 @@ def exercises() -> tuple[Exercise, ...]:
         with path.open("rb") as file:
             table = tomllib.load(file)
         for entry in table["exercise"]:
-            found.append(_exercise(entry, table["chapter"], table.get("library", "torch")))
+            found.append(_exercise(entry, table.get("library", "torch")))
     return tuple(sorted(found, key=lambda exercise: [int(part) for part in exercise.number.split(".")]))
 
 
-def _exercise(entry: dict[str, Any], chapter: str, library: str) -> Exercise:
+def _exercise(entry: dict[str, Any], library: str) -> Exercise:
     fields = dict(entry)
     wrong = tuple(Misconception(**one) for one in fields.pop("misconception", []))
     for name in ("hints", "depends_on", "forbidden"):
         fields[name] = tuple(fields.get(name, ()))
-    return Exercise(**fields, misconceptions=wrong, chapter=chapter, library=library)
+    return Exercise(**fields, misconceptions=wrong, library=library)
 
 
 def parts_of(exercise_id: str) -> list[Exercise]:

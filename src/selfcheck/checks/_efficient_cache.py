@@ -15,7 +15,7 @@ from ._efficient_inputs import (
 CACHE = "efficient.KeyValueCache"
 
 
-# 9.4 KeyValueCache
+# 10.1 KeyValueCache
 
 
 @check(CACHE, sees="each cache begins empty, whatever another one holds")

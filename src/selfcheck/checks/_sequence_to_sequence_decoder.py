@@ -9,7 +9,7 @@ from .dot_product import attended, mask_of, weights
 DECODER = "sequence_to_sequence.AttentionDecoder"
 
 
-# 10.5 AttentionDecoder
+# 9.5 AttentionDecoder
 
 SCORES = ("additive", "bilinear", "dot", "scaled")
 

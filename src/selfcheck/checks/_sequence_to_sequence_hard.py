@@ -9,7 +9,7 @@ from ._dtypes import DTYPES
 HARD = "sequence_to_sequence.hard_attention"
 
 
-# 10.3 hard_attention
+# 9.3 hard_attention
 
 
 @check(HARD, sees="what comes back is one of the values, as it was given", view=draws.all_choices)

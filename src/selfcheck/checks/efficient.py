@@ -32,7 +32,7 @@ from .dot_product import mask_of
 SOFTMAX, BLOCKWISE = "efficient.online_softmax", "efficient.blockwise_attention"
 
 
-# 9.1 online_softmax
+# 11.1 online_softmax
 
 
 @check(SOFTMAX, sees="of a single chunk it is the softmax")
@@ -105,7 +105,7 @@ def online_errors(rng):
     return misfit_chunks(rng)
 
 
-# 9.2 blockwise_attention
+# 11.2 blockwise_attention
 
 
 @check(BLOCKWISE, sees="with one block for all keys it is attention, scaled by the root of the keys' width")

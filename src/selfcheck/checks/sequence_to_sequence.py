@@ -24,7 +24,7 @@ ATTEND, LOCAL, HIERARCHICAL = (
 )
 
 
-# 10.1 attend
+# 9.1 attend
 
 
 @check(ATTEND, sees="the weights come from the score that was given, of queries and keys in this order", view=weights)
@@ -102,7 +102,7 @@ def attend_errors(rng):
     return refused.attend_calls(rng)
 
 
-# 10.2 local_attention_weights
+# 9.2 local_attention_weights
 
 
 @check(
@@ -192,7 +192,7 @@ def local_errors(rng):
     return refused.local_calls(rng)
 
 
-# 10.4 HierarchicalAttention
+# 9.4 HierarchicalAttention
 
 
 @check(HIERARCHICAL, sees="each level has a projection with bias and a query of its own", compares="parameters")

@@ -1,4 +1,4 @@
-"""What the tests of chapter 9 share: the functions that its cells define, and random tensors."""
+"""What the tests of chapter 11 share: the functions that its cells define, and random tensors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-PAGE = (BOOK / "chapters" / "09-efficient.md").read_text(encoding="utf-8")
+PAGE = (BOOK / "chapters" / "11-efficient.md").read_text(encoding="utf-8")
 PRINTED = 5.1e-5  # numbers on the page are rounded to four digits behind the point
 EXACT = 1e-12  # float64, values of order 1 to 10, some hundreds of additions
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
@@ -29,7 +29,7 @@ def page_names() -> dict[str, Any]:
         source = re.sub(r"^(---\n.*?\n---\n|:tags:[^\n]*\n)", "", cell, flags=re.S)
         nodes = [node for node in ast.parse(source).body if getattr(node, "module", "") != "benchmarks"]  # figures
         kept = [node for node in nodes if isinstance(node, DEFINITIONS) or _assigned(node) & WANTED]
-        exec(compile(ast.Module(kept, []), "09-efficient.md", "exec"), names)
+        exec(compile(ast.Module(kept, []), "11-efficient.md", "exec"), names)
     return names
 
 

@@ -1,4 +1,4 @@
-"""What chapter 9 says of the results file that it draws: read from the file, not measured again."""
+"""What chapter 11 says of the results file that it draws: read from the file, not measured again."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from benchmarks import results
-from tests.chapters.chapter9 import PAGE
+from tests.chapters.chapter11 import PAGE
 
-pytestmark = pytest.mark.proof(depends=["book/chapters/09-efficient.md", "solutions/benchmarks/results/*.json"])
+pytestmark = pytest.mark.proof(depends=["book/chapters/11-efficient.md", "solutions/benchmarks/results/*.json"])
 
 FOUND = results.load("epyc-2-cores")
 FORMS = ("naive", "loop over heads", "online softmax, autograd", "blockwise 256", "SDPA", "SDPA, dense mask")

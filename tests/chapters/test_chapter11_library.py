@@ -1,4 +1,4 @@
-"""The claims of chapter 9 about torch's attention on a processor, shared heads, the cache, and usual mistakes."""
+"""The claims of chapter 11 about torch's attention on a processor, shared heads, and usual mistakes."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import torch.nn.functional as F
 from torch.nn.attention import SDPBackend
 from torch.utils.flop_counter import FlopCounterMode
 
-from attention.efficient import KeyValueCache, blockwise_attention, grouped_query_attention
+from attention.efficient import blockwise_attention, grouped_query_attention
 from attention.masks import causal_mask
 from attention.worked_example import EXAMPLE
 from benchmarks.gate import GateError
-from tests.chapters.chapter9 import EXACT, page_names, random
+from tests.chapters.chapter11 import EXACT, page_names, random
 
-pytestmark = pytest.mark.proof(depends="book/chapters/09-efficient.md")
+pytestmark = pytest.mark.proof(depends="book/chapters/11-efficient.md")
 
 KERNEL = Path(__file__).resolve().parents[2] / "solutions" / "attention" / "_triton_attention.py"
 
@@ -145,44 +145,6 @@ def test_sharing_heads_saves_bytes_and_no_flops(page):
         spent.append(counted.flops)
     assert spent == [4 * 16 * 512 * 64] * 3
     assert page["cache_bytes"](32, 32768) == 16 * 2**30 == 4 * page["cache_bytes"](8, 32768)
-
-
-# The cache
-
-
-def test_step_by_step_equals_all_at_once(page):
-    torch.manual_seed(0)
-    writer, written = page["Writer"](d_model=16).double(), random(1, 9, 16)
-    caches = [KeyValueCache(9) for _ in writer.layers]
-    with torch.no_grad():
-        steps = torch.cat([writer.step(token, caches) for token in written.split(1, dim=1)], dim=1)
-        assert (steps - writer(written)).abs().max() < EXACT
-
-
-def test_flops_of_a_step_with_and_without_the_cache(page):
-    d, t = 128, 20
-    writer, x = page["Writer"](layers=1), random(1, t, d).float()
-    with torch.no_grad():
-        with page["MatrixWork"]() as again:
-            writer(x)
-        assert again.flops == 8 * t * d * d + 4 * t * t * d
-        caches = [KeyValueCache(t)]
-        for token in x[:, :-1].split(1, dim=1):
-            writer.step(token, caches)
-        with page["MatrixWork"]() as step, torch.nn.attention.sdpa_kernel(SDPBackend.MATH):
-            writer.step(x[:, -1:], caches)
-    assert step.flops == 8 * d * d + 4 * t * d
-
-
-@pytest.mark.full
-def test_costs_of_writing_to_leading_order():
-    T, d = 4000, 64
-    again, cached = (
-        sum(8 * t * d * d + 4 * t * t * d for t in range(1, T)),
-        8 * T * d * d + sum(4 * t * d for t in range(T)),
-    )
-    assert again == pytest.approx(4 * T**2 * d**2 + 4 / 3 * T**3 * d, rel=1e-3)
-    assert cached == pytest.approx(8 * T * d**2 + 2 * T**2 * d, rel=1e-3)
 
 
 # Mistakes
