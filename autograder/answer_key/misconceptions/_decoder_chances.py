@@ -152,11 +152,6 @@ def not_renormalised_between(logits, temperature, top_k, top_p):
 
 
 @wrong_chances
-def top_p_first(logits, temperature, top_k, top_p):
-    return cut_k(cut_p(heated(logits, temperature), top_p), top_k).to(logits.dtype)
-
-
-@wrong_chances
 def cut_logits_count_one(logits, temperature, top_k, top_p):
     """What is cut gets the logit 0 instead of -inf."""
     if temperature == 0:

@@ -102,15 +102,6 @@ class position_of_the_last(Model):
 
 
 @wrong
-class positions_off_by_one(Model):
-    """held + 1: the length counts positions, the first of which is 0."""
-
-    def place(self, token_ids, held):
-        places = torch.arange(held, held + token_ids.shape[1]) + (1 if held else 0)
-        return self.places(places.clamp(max=self.max_length - 1))
-
-
-@wrong
 class positions_by_batch(Model):
     def place(self, token_ids, held):
         return self.places(torch.arange(len(token_ids)) % self.max_length).unsqueeze(1)

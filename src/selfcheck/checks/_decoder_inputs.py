@@ -194,6 +194,11 @@ def last_logits_differ(one, answer):
     return array(int(not agree(first[-1], second[-1])))
 
 
+def last_use_differs(one, answer):
+    """As `last_logits_differ`, of the last use."""
+    return unlike(answer) if several(answer, len(one["uses"])) is None else last_logits_differ(one, answer[-1])
+
+
 def logits(one, answer):
     """1 where no row is made of probabilities that sum to 1, and 1 where not all lie within 0 … 1."""
     rows = rows_of(answer)

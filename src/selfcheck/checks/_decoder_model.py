@@ -10,6 +10,7 @@ from ._decoder_inputs import (
     form,
     language_model,
     last_logits_differ,
+    last_use_differs,
     logits,
     on_a_line,
     one_token_changed,
@@ -86,6 +87,14 @@ def model_caches_chunks(rng):
     text = tokens(rng, 3, 7)
     uses = [call(one, made("new_caches", "a")) for one in parts(text, rng.choice(((3, 1, 3), (2, 4, 1), (4, 2, 1))))]
     return built(language_model(), call(text), *uses, stirred=STIRRED)
+
+
+@check(MODEL, sees="with caches, what the earlier tokens were has its influence", view=last_use_differs)
+def model_caches_read(rng):
+    first, second, *rest = rng.sample(range(1, VOCAB), 4)
+    begin = tensor([[first, *rest], [second, *rest]], "int64")
+    uses = [call(one, made("new_caches", "a")) for one in (begin, tensor([[first]] * 2, "int64"))]
+    return built(language_model(1), *uses, stirred=STIRRED)
 
 
 @check(MODEL, sees="new_caches() gives empty ones each time", view=uses_agree)
