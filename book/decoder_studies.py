@@ -22,7 +22,7 @@ import translators
 from benchmarks import results
 from benchmarks.environment import environment
 
-__all__ = ["FILE", "load"]
+__all__ = ["FILE", "load", "machine"]
 
 FILE = Path(__file__).resolve().parent / "measuring" / "decoder.json"
 
@@ -30,6 +30,15 @@ FILE = Path(__file__).resolve().parent / "measuring" / "decoder.json"
 def load() -> dict[str, Any]:
     """What the committed file holds: part → {"environment": …, "seeds": …, "found": …}."""
     return json.loads(FILE.read_text("utf-8"))
+
+
+def machine(part: str) -> str:
+    """Where and when a part was measured, and how many seeds it has, in a line."""
+    study = load()[part]
+    about, seeds = study["environment"], study["seeds"]
+    return (
+        f"{len(seeds)} seeds" if len(seeds) > 1 else "medians of five runs"
+    ) + f", {about['date'][:10]}, {about['processor']}, {about['threads']} thread, torch {about['torch']}"
 
 
 def _language(seeds: range) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def successors(period: Tensor) -> Tensor:
 
 
 def run(name: str, seed: int, steps: int = STEPS) -> tuple[AttentionOnly, dict]:
-    """Train one model with one seed on 64 rows a step; the loss on what repeats, every 50 steps, and at the end by place."""
+    """Train one model with one seed, 64 rows a step; its loss on what repeats every 50 steps, and by place."""
     torch.manual_seed(seed)
     model, rng = AttentionOnly(*MODELS[name]), torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)

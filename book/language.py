@@ -18,6 +18,7 @@ __all__ = ["Characters", "Texts", "bits_of_model", "load", "make_model", "train"
 
 END = "\0"  # stands between two docstrings
 CONTEXT, BATCH, WIDTH, STEPS, RATE = 48, 24, 96, 1200, 6e-3
+VALIDATION = 40_000  # characters: it is read twelve times
 MODULES = 400  # of the standard library, those with docstrings are fewer
 
 
@@ -50,6 +51,7 @@ class Texts:
         joined = {name: END + END.join(texts) + END for name, texts in parts.items()}
         self.characters = Characters(joined["train"])
         self.train, self.validation, self.test = (self.characters.encode(joined[name]) for name in joined)
+        self.validation = self.validation[:VALIDATION]
 
 
 def load() -> Texts:
@@ -119,13 +121,12 @@ def run(seed: int, texts: Texts | None = None, steps: int = STEPS, stages: int =
     """Train one seed; bits on the validation text at each stage and on the test text at the end, and three samples."""
     texts = texts or load()
     model = make_model(len(texts.characters), seed)
-    validation = texts.validation[:40_000]
     curve: list[tuple[int, float]] = []
     samples: list[tuple[int, str]] = []
 
     def watch(step: int) -> None:
         if step % (steps // stages) == 0:
-            curve.append((step, round(bits_of_model(model, validation), 3)))
+            curve.append((step, round(bits_of_model(model, texts.validation), 3)))
         if step in (steps // stages, 4 * steps // stages, steps):
             samples.append((step, write(model, texts, END + "Return ", 150, temperature=0.8)[1:]))
 
