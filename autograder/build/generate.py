@@ -15,7 +15,7 @@ def products() -> Iterable[tuple[str, dict[Path, str]]]:
     yield "recorded answers", {RECORDED / name: text for name, text in recorded_answers.recordings().items()}
     from . import notebooks  # imports nbformat, which takes a second
 
-    yield "notebooks", notebooks.texts()
+    yield "notebooks", {**notebooks.texts(), **notebooks.forwards()}
 
 
 def build() -> list[Path]:

@@ -26,9 +26,9 @@ from .exercise_text import points_text, slug
 from .markdown import Directive, convert, pieces
 from .notebook_setup import packages, setup_source
 from .stubs import stub
-from .urls import NOTEBOOK_FOLDERS, colab_url, site_url
+from .urls import NOTEBOOK_FOLDERS, colab_url, moved_pages, notebook_name, site_url
 
-__all__ = ["generate", "source_notebook", "texts"]
+__all__ = ["forwards", "generate", "source_notebook", "texts"]
 
 NOTEBOOKS = BOOK / "notebooks"
 IMPORTS = "from selfcheck import check, edit, hint, pack, reload, restore, save"
@@ -55,6 +55,18 @@ def texts(solutions: bool = True) -> dict[Path, str]:
     index = BookIndex(show_solutions=solutions)
     pages = [page for page in index.pages if page.partition("/")[0] in NOTEBOOK_FOLDERS]
     return {NOTEBOOKS / f"{page.rpartition('/')[2]}.ipynb": _written(_open_notebook(page, index)) for page in pages}
+
+
+def forwards() -> dict[Path, str]:
+    """A notebook for each one that has moved, which says where it is: path and text."""
+    moved = {notebook_name(old): notebook_name(now) for old, now in moved_pages().items()}
+    return {
+        NOTEBOOKS / f"{old}.ipynb": _written(
+            _notebook(old, [_markdown(f"This notebook has moved: open [{now}]({colab_url(now)}).")])
+        )
+        for old, now in moved.items()
+        if old and now
+    }
 
 
 def generate(out_dir: Path | str = NOTEBOOKS) -> list[Path]:

@@ -9,7 +9,16 @@ import yaml
 
 from ..course.paths import BOOK
 
-__all__ = ["NOTEBOOK_FOLDERS", "Repository", "binder_url", "colab_url", "notebook_name", "repository", "site_url"]
+__all__ = [
+    "NOTEBOOK_FOLDERS",
+    "Repository",
+    "binder_url",
+    "colab_url",
+    "moved_pages",
+    "notebook_name",
+    "repository",
+    "site_url",
+]
 
 CONFIG = BOOK / "_config.yml"
 NOTEBOOK_FOLDERS = ("chapters", "problem-sets", "measuring")  # the folders of book/ whose pages become notebooks
@@ -58,6 +67,13 @@ def binder_url(notebook: str) -> str:
     home = repository()
     path = f"lab/tree/book/notebooks/{notebook}.ipynb"
     return f"https://mybinder.org/v2/gh/{home.owner}/{home.name}/{home.branch}?urlpath={path}"
+
+
+@cache
+def moved_pages() -> dict[str, str]:
+    """Of each page that has moved, its former name and where it is now, as book/_config.yml says."""
+    moved = yaml.safe_load(CONFIG.read_text("utf-8"))["sphinx"]["config"]["moved_pages"]
+    return {old: now for old, now in moved.items() if "#" not in old}
 
 
 def notebook_name(page: str) -> str | None:

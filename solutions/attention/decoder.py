@@ -361,12 +361,15 @@ def generate(
 @contextmanager
 def _evaluation(model: Callable[[Tensor], Tensor]) -> Iterator[None]:
     """Within it a module, with all its parts, is in evaluation mode; afterwards each part is as it was."""
-    modes = {part: part.training for part in model.modules()} if isinstance(model, nn.Module) else {}
+    if not isinstance(model, nn.Module):
+        yield
+        return
+    modes = {part: part.training for part in model.modules()}
     try:
-        for part in modes:
-            part.training = False
+        model.eval()
         yield
     finally:
+        model.train(modes[model])
         for part, training in modes.items():
             part.training = training
 

@@ -32,6 +32,20 @@ def test_each_chapter_problem_set_and_page_that_measures_has_one() -> None:
     assert {path.stem for path in TEXTS} == {page.rpartition("/")[2] for page in notebook_pages()}
 
 
+def test_a_notebook_that_moved_leads_to_where_it_is() -> None:
+    forwards = notebooks.forwards()
+    assert {path.stem for path in forwards} == {
+        "09-efficient",
+        "10-sequence-to-sequence",
+    } and not forwards.keys() & TEXTS
+    for old, text in forwards.items():
+        nbformat.validate(json.loads(text))
+        (cell,) = _cells(text)
+        (address,) = re.findall(r"\((https://colab\S+)\)", cell.source)
+        now = old.with_name(address.rpartition("/")[2])
+        assert now in TEXTS and now.stem[3:] == old.stem[3:]
+
+
 @pytest.mark.parametrize("text", TEXTS.values(), ids=[path.stem for path in TEXTS])
 def test_notebook_is_valid_and_has_no_outputs(text: str) -> None:
     nbformat.validate(json.loads(text))
