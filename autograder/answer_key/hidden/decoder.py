@@ -1,0 +1,188 @@
+"""Hidden checks of the decoder."""
+
+from selfcheck.checks import _decoder_inputs as inputs
+from selfcheck.checks import _decoder_texts as texts
+from selfcheck.checks._decoder_layer import LAYER
+from selfcheck.checks._decoder_model import MODEL
+from selfcheck.checks._decoder_translator import TRANSLATOR, lengthened, sources
+from selfcheck.checks.decoder import CHANCES, LOSS, TEXT
+from selfcheck.plan import built, cache, call, check, generator, made, tensor
+
+DTYPES = ("float16", "bfloat16", "float32", "float64")
+
+
+@check(LAYER, sees="memory as long as the text, d_ff as wide as d_model, as many rows as heads, one token", points=1)
+def layer_sizes(rng):
+    def step(batch, length, source, d_model=4, heads=2, d_ff=4):
+        state = inputs.decoder_state(rng, d_model, d_ff, cross=True)
+        given = call(rng.tensor(batch, length, d_model), rng.tensor(batch, source, d_model))
+        return built(inputs.layer(d_model, heads, d_ff, cross=True), given, state=state)
+
+    return [step(2, 2, 2), step(2, 4, 4), step(1, 1, 5), step(3, 5, 1), step(2, 3, 2, 6, 1, 7)]
+
+
+@check(
+    LAYER, sees="gradients reach x, the memory and all parameters, through a cache too", compares="gradient", points=1
+)
+def layer_gradient(rng):
+    first, second = inputs.parts(rng.tensor(2, 4, 4), (3, 1))
+    steps = [call(one, cache=cache(4, "a")) for one in (first, second)]
+    read = call(rng.tensor(2, 3, 4), rng.tensor(2, 5, 4), tensor([[True, True, False]] * 2))
+    return [
+        built(inputs.layer(4), *steps, state=inputs.decoder_state(rng, 4, 5)),
+        built(inputs.layer(4, cross=True), read, state=inputs.decoder_state(rng, 4, 5, cross=True)),
+    ]
+
+
+@check(LAYER, sees="both masks at once, and where padding hides all there is", points=1)
+def layer_masks(rng):
+    own = tensor([[True, True, True, False], [False, False, True, True]])
+    read = call(rng.tensor(2, 4, 4), rng.tensor(2, 3, 4), own, tensor([[True, False, True], [False] * 3]))
+    return built(inputs.layer(4, cross=True), read, state=inputs.decoder_state(rng, 4, 5, cross=True))
+
+
+@check(LAYER, sees="post-norm with a cache and a memory, in pieces of any length", points=1)
+def layer_post_norm_cache(rng):
+    memory, pieces = rng.tensor(2, 3, 4), inputs.parts(rng.tensor(2, 7, 4), (1, 3, 1, 2))
+    mask = tensor([[True, True, False], [True, False, False]])
+    steps = [call(one, memory, memory_key_mask=mask, cache=cache(7, "a")) for one in pieces]
+    state = inputs.decoder_state(rng, 4, 5, cross=True)
+    return built(inputs.layer(4, cross=True, norm_first=False), *steps, state=state)
+
+
+@check(MODEL, sees="one head, one layer, one token, d_ff as wide as d_model, many layers", view=inputs.form, points=1)
+def model_sizes(rng):
+    return [
+        built(call(5, 4, 1, 4, 1), call(inputs.tokens(rng, 1, 1, 5))),
+        built(call(1, 6, 2, 3, 1, max_length=2), call(tensor([[0, 0]] * 3, "int64"))),
+        built(call(9, 4, 2, 4, 4, dropout=0.5), call(inputs.tokens(rng, 2, 2, 9)), training=True),
+    ]
+
+
+@check(MODEL, sees="two texts written in turn, each with caches of its own", view=inputs.pairs_agree, points=1)
+def model_caches_in_turn(rng):
+    text, other = inputs.tokens(rng, 2, 3), inputs.tokens(rng, 2, 3)
+    (begin, end), (start, _) = inputs.parts(text, (2, 1)), inputs.parts(other, (2, 1))
+    order = ((start, "b"), (begin, "a"), (begin, "c"), (end, "a"), (end, "c"))
+    return built(
+        inputs.language_model(3), *(call(one, made("new_caches", name)) for one, name in order), stirred=inputs.STIRRED
+    )
+
+
+@check(
+    MODEL,
+    sees="id 0 is a token like any other, and equal tokens at other positions differ",
+    points=1,
+    view=inputs.depends,
+)
+def model_zero(rng):
+    length = rng.integer(3, 6)
+    rows = [[0] * length] + [[int(i == j) for i in range(length)] for j in range(length)]
+    return built(inputs.language_model(), call(tensor(rows, "int64")), stirred=inputs.STIRRED)
+
+
+@check(TRANSLATOR, sees="one layer, one head, one token on each side, vocabularies of one", view=inputs.form, points=1)
+def translator_sizes(rng):
+    one, pair = tensor([[1], [2]], "int64"), (sources(rng, 2, 3), inputs.tokens(rng, 2, 3))
+    nothing = tensor([[0, 0]], "int64")
+    return [
+        built(call(9, 11, 4, 1, 4, 1), call(one, one)),
+        built(call(9, 11, 4, 2, 4, 2, dropout=0.5), call(*pair), training=True),
+        built(call(1, 1, 4, 2, 5, 1, max_length=2), call(nothing, nothing)),
+    ]
+
+
+@check(
+    TRANSLATOR,
+    sees="source and target of one length, target tokens of id 0, several heads",
+    view=inputs.depends,
+    points=1,
+)
+def translator_zero(rng):
+    length = rng.integer(3, 5)
+    rows = [[0] * length] + [[int(i == j) for i in range(length)] for j in range(length)]
+    source = inputs.same_text(rng, length + 1, length, inputs.SOURCE_VOCAB)
+    construct = call(inputs.SOURCE_VOCAB, inputs.VOCAB, 8, 4, 12, 1, max_length=6, dropout=0.0)
+    return built(construct, call(source, tensor(rows, "int64")), stirred=inputs.STIRRED)
+
+
+@check(TRANSLATOR, sees="padding changes nothing up to max_length, in every row", view=inputs.uses_agree, points=1)
+def translator_padding_most(rng):
+    padding = rng.integer(2, inputs.SOURCE_VOCAB)
+    allowed = [one for one in range(inputs.SOURCE_VOCAB) if one != padding]
+    some = [[rng.choice(allowed) for _ in range(length)] for length in (2, 0, 3)]
+    target = inputs.tokens(rng, 3, 7, low=0)
+    uses = [call(lengthened(some, length, padding), target) for length in (3, 5, 7)]
+    construct = inputs.translator(3, max_length=7, padding_id=padding)
+    return built(construct, *uses, stirred=inputs.STIRRED)
+
+
+@check(LOSS, sees="large logits, one token of vocabulary, two tokens of text, a mask over everything", points=1)
+def loss_sizes(rng):
+    large = tensor([[[float(rng.integer(-900, 900)) for _ in range(4)] for _ in range(3)] for _ in range(2)])
+    tokens = texts.ids(rng, 2, 3, 4)
+    return [
+        texts.lesson(rng, 3, 3, 3),
+        texts.lesson(rng, 2, 4, 1),
+        texts.lesson(rng, 1, 2, 5),
+        texts.lesson(rng, 4, 4, 4, [[True] * 4] * 4),
+        call(large, tokens),
+        call(large, tokens, tensor([[False, True, False], [True, False, False]])),
+    ]
+
+
+@check(LOSS, sees="gradients under a mask with holes", compares="gradient", points=1)
+def loss_gradient_anywhere(rng):
+    mask = [[False, True, False, True], [True, True, True, False], [False] * 4]
+    return texts.lesson(rng, 3, 4, 5, rng.sample(mask, 3))
+
+
+@check(CHANCES, sees="all settings at once, on any axes", points=1)
+def chances_everything(rng):
+    chances = (0.34, 0.27, 0.17, 0.12, 0.07, 0.03)
+    return [
+        call(texts.spread_logits(rng, 2, 3), 0.7, 4, 0.83),
+        call(texts.chosen_logits(rng, chances), 1.0, 5, 0.79),
+        call(texts.chosen_logits(rng, chances), 1.6, 3, 0.71),
+        call(texts.spread_logits(rng, 1, 2), 0, 3, 0.5),
+        call(texts.spread_logits(rng, 2, vocab=1), 0.5, 1, 0.5),
+        call(texts.spread_logits(rng, 3), top_k=1),
+    ]
+
+
+@check(CHANCES, sees="ties under top_p and at temperature 0; top_k of a tied rest", view=texts.in_order, points=1)
+def chances_tied(rng):
+    return [
+        call(texts.tied(rng, 5, 5, 0), top_p=0.5),
+        call(texts.tied(rng, 4, 4, 0), 0),
+        call(texts.tied(rng, 6, 3, 2), 0.9, 4, 0.999),
+        call(texts.tied(rng, 4, 4, 0), top_k=3, top_p=0.5),
+    ]
+
+
+@check(CHANCES, sees="in half precision the answer is rounded once", tolerance=8e-3, points=1)
+def chances_half(rng):
+    return [call(texts.spread_logits(rng, 2, dtype=dtype), 0.8, 5, 0.93) for dtype in DTYPES[:2]]
+
+
+@check(TEXT, sees="one row, one token, a prompt of one, many tokens, a plain function that ends", points=1)
+def text_sizes(rng):
+    return [
+        texts.text(rng, 1, 1, 1),
+        texts.text(rng, 1, 4, 9),
+        texts.text(rng, 3, 3, 3),
+        texts.ending(rng, 2, 3, 5, rng.sample((2, 3), 2), plain=True),
+        texts.ending(rng, 1, 2, 3, (3,)),
+        texts.ending(rng, 1, 2, 4, (1,), in_prompt=True),
+    ]
+
+
+@check(TEXT, sees="a sampled row that has ended is filled with end_id too", points=1)
+def text_sampled_end(rng):
+    more = {"temperature": 2.0, "top_k": 1, "generator": generator(rng.integer(1, 1000))}
+    return texts.ending(rng, 2, 3, 5, rng.sample((2, None), 2), **more)
+
+
+@check(TEXT, sees="the second token is drawn as often as the softmax says", view=texts.how_often, points=1)
+def text_second_token(rng):
+    return texts.lottery(rng, new=2)

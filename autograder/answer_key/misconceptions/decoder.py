@@ -1,0 +1,11 @@
+"""Runnable wrong answers of the decoder, each as somebody would really write it."""
+
+from . import (  # noqa: F401  (registers them)
+    _decoder_caches,
+    _decoder_chances,
+    _decoder_layer,
+    _decoder_loss,
+    _decoder_models,
+    _decoder_text,
+    _decoder_translators,
+)

@@ -1,0 +1,234 @@
+"""Inputs and views of the checks of the decoder layer and of the two models.
+
+A layer gets its parameters. A model is free inside: its parameters are stirred, so that nothing it reads stays without
+influence, and facts about its logits are compared: which agree, and which do not.
+"""
+
+from selfcheck.arrays import Array, array, unpack
+from selfcheck.plan import built, call, tensor
+
+from ._encoder_inputs import filled, layer_state, norm_state
+
+STIRRED = 0.3  # deviation of what is added to a model's parameters
+SAME = 1e-4  # two logits agree to SAME · (1 + |logit|): float32 sums in another order, never a token more or less
+VOCAB, SOURCE_VOCAB = 11, 9
+
+
+# A layer
+
+
+def decoder_state(rng, d_model, d_ff, cross=False, dtype="float64"):
+    """Parameters of a DecoderLayer."""
+    state = layer_state(rng, d_model, d_ff, dtype=dtype)
+    if cross:
+        shapes = {}
+        for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+            shapes |= {f"cross_attention.{name}.weight": (d_model, d_model), f"cross_attention.{name}.bias": (d_model,)}
+        state |= rng.state(shapes, dtype, 0.6) | norm_state(rng, d_model, "norm3.", dtype)
+    return state
+
+
+def layer(d_model=6, heads=2, d_ff=5, cross=False, **more):
+    """The construction of a small layer without dropout; what is default is left out."""
+    settings = {"dropout": 0.0} | ({"cross_attention": True} if cross else {})
+    return call(d_model, heads, d_ff, **settings | more)
+
+
+def parts(x, lengths):
+    """A tensor (B, L, d) cut along L, or ids (B, L)."""
+    rows, found, start = x.nested(), [], 0
+    for length in lengths:
+        found.append(tensor([row[start : start + length] for row in rows], x.dtype))
+        start += length
+    return found
+
+
+def memory_changed(rng, source, d_model):
+    """Memories (source + 1, source, d_model): one, and for each position the same with that one replaced."""
+    plain, other = rng.normal(source, d_model), rng.normal(source, d_model)
+    batch = [plain] + [[other[i] if i == j else plain[i] for i in range(source)] for j in range(source)]
+    return tensor(batch)
+
+
+def repeated(rng, batch, length, d_model):
+    """The same sequence in each row of a batch."""
+    return tensor([rng.normal(length, d_model)] * batch)
+
+
+def in_training(rng, length, bias, rate=0.25, cross=False):
+    """A pre-norm layer of width 8 in training, on tokens of tens; all it adds is the bias named, 1 everywhere."""
+    state = {name: filled(value, 0) for name, value in decoder_state(rng, 8, 5, cross, dtype="float32").items()}
+    state[bias] = filled(state[bias], 1)
+    x = tensor([[[10.0] * 8] * length], "float32")
+    memory = (tensor([[[1.0] * 8] * 3], "float32"),) if cross else ()
+    more = {"cross_attention": True} if cross else {}
+    return built(call(8, 2, 5, dropout=rate, **more), call(x, *memory), state=state, training=True)
+
+
+# Models
+
+
+def language_model(layers=2, **more):
+    """The construction of a small language model."""
+    return call(VOCAB, 8, 2, 12, layers, **{"max_length": 12, "dropout": 0.0} | more)
+
+
+def translator(layers=2, **more):
+    """The construction of a small translating model."""
+    return call(SOURCE_VOCAB, VOCAB, 8, 2, 12, layers, **{"max_length": 12, "dropout": 0.0} | more)
+
+
+def tokens(rng, batch, length, vocab=VOCAB, low=1):
+    """Token ids (batch, length), none below `low`."""
+    return tensor(rng.integers(batch, length, low=low, high=vocab), "int64")
+
+
+def one_token_changed(rng, length, vocab=VOCAB):
+    """Ids (length + 1, length): a text, and for each position the text with another token there."""
+    plain = rng.integers(length, low=1, high=vocab)
+    others = [(one - 1 + rng.integer(1, vocab - 1)) % (vocab - 1) + 1 for one in plain]
+    batch = [plain] + [[others[i] if i == j else plain[i] for i in range(length)] for j in range(length)]
+    return tensor(batch, "int64")
+
+
+def same_text(rng, batch, length, vocab=VOCAB):
+    """The same text in each row of a batch."""
+    return tensor([rng.integers(length, low=1, high=vocab)] * batch, "int64")
+
+
+def rows_of(answer):
+    """The logits of each position, None where the answer is none of (B, L, V)."""
+    fits = isinstance(answer, Array) and len(answer.shape) == 3 and answer.floating
+    return [row for text in answer.nested() for row in text] if fits else None
+
+
+def several(answer, count):
+    """The logits of several uses as nested lists (B, L, V), None where one is of another form."""
+    if not isinstance(answer, (tuple, list)) or len(answer) != count:
+        return None
+    return None if any(rows_of(part) is None for part in answer) else [part.nested() for part in answer]
+
+
+def unlike(answer):
+    """An answer of a form that no view expects, with zeros for its numbers: those go with the learner's parameters."""
+    if isinstance(answer, (tuple, list)):
+        return type(answer)(unlike(part) for part in answer)
+    if isinstance(answer, Array):
+        return Array(answer.kind, answer.dtype, answer.shape, bytes(len(answer.data)))
+    return answer
+
+
+def agree(one, other):
+    """Whether two rows of logits are the same but for rounding; NaN agrees with nothing."""
+    return len(one) == len(other) and all(abs(a - b) <= SAME * (1 + abs(a)) for a, b in zip(one, other, strict=True))
+
+
+def all_agree(some, others):
+    """Whether two (L, V) agree in each row."""
+    return len(some) == len(others) and all(agree(a, b) for a, b in zip(some, others, strict=True))
+
+
+def form(one, answer):
+    """The answer's shape, as zeros where it is finite; of several uses, each."""
+    if isinstance(answer, (tuple, list)):
+        return [form(one, part) for part in answer]
+    if rows_of(answer) is None:
+        return unlike(answer)
+    flat = [0.0 if abs(value) < 1e30 else value for value in answer.values()]
+    return Array(answer.kind, "float64", answer.shape, array(flat, dtype="float64").data)
+
+
+def depends(one, answer):
+    """Of a batch whose row j + 1 has another token j: 1 at (i, j) where the logits at i depend on it."""
+    if rows_of(answer) is None:
+        return unlike(answer)
+    plain, *changed = answer.nested()
+    return array([[int(not agree(rows[i], plain[i])) for rows in changed] for i in range(len(plain))])
+
+
+def uses_agree(one, answer):
+    """1 for each further use whose logits agree with those of the first."""
+    found = several(answer, len(one["uses"]))
+    if found is None:
+        return unlike(answer)
+    first = found[0]
+    return array([int(len(use) == len(first) and all(map(all_agree, first, use))) for use in found[1:]])
+
+
+def pairs_agree(one, answer):
+    """After a first use: 1 where the second and third agree, and 1 where the fourth and fifth do."""
+    found = several(answer, 5)
+    if found is None:
+        return unlike(answer)
+    return array([int(all(map(all_agree, *pair))) for pair in ((found[1], found[2]), (found[3], found[4]))])
+
+
+def pieces_agree(one, answer):
+    """A text at once, then in pieces: 1 for each row of the pieces, put together, that agrees with the text at once."""
+    found = several(answer, len(one["uses"]))
+    if found is None or any(len(use) != len(found[0]) for use in found):
+        return unlike(answer)
+    whole, *pieces = found
+    joined = [[row for piece in pieces for row in piece[place]] for place in range(len(whole))]
+    if any(len(row) != len(text) for row, text in zip(joined, whole, strict=True)):
+        return unlike(answer)
+    return array(
+        [[int(agree(*pair)) for pair in zip(*texts, strict=True)] for texts in zip(whole, joined, strict=True)]
+    )
+
+
+def rows_apart(one, answer):
+    """A batch, its first row alone, and its last two alone: 1 where these agree with the batch."""
+    found = several(answer, 3)
+    if found is None:
+        return unlike(answer)
+    pairs = ((found[0][:1], found[1]), (found[0][-2:], found[2]))
+    return array([int(len(some) == len(others) and all(map(all_agree, some, others))) for some, others in pairs])
+
+
+def last_logits_differ(one, answer):
+    """Of two texts in one batch: 1 where the logits at their last token differ."""
+    if rows_of(answer) is None:
+        return unlike(answer)
+    first, second = answer.nested()
+    return array(int(not agree(first[-1], second[-1])))
+
+
+def last_use_differs(one, answer):
+    """As `last_logits_differ`, of the last use."""
+    return unlike(answer) if several(answer, len(one["uses"])) is None else last_logits_differ(one, answer[-1])
+
+
+def logits(one, answer):
+    """1 where no row is made of probabilities that sum to 1, and 1 where not all lie within 0 … 1."""
+    rows = rows_of(answer)
+    if rows is None:
+        return unlike(answer)
+    shares = [min(row) >= 0 and abs(sum(row) - 1) < 1e-3 for row in rows]
+    return array([int(not any(shares)), int(not all(0 <= value <= 1 for row in rows for value in row))])
+
+
+def on_a_line(one, answer):
+    """1 where the logits of all positions lie on one line: all differences from the first are multiples of each other.
+
+    With two features a norm leaves one number per position, so they do. What it does not normalise fills a plane.
+    """
+    rows = rows_of(answer)
+    if rows is None:
+        return unlike(answer)
+    steps = [[a - b for a, b in zip(row, rows[0], strict=True)] for row in rows[1:]]
+    longest = max(steps, key=lambda step: max(map(abs, step)))
+    most = max(map(abs, longest))
+    if not most < 1e30:
+        return array(-1)
+    place = max(range(len(longest)), key=lambda i: abs(longest[i]))
+    share = [step[place] / longest[place] if most else 0.0 for step in steps]
+    pairs = [zip(step, longest, strict=True) for step in steps]
+    off = [abs(a - part * b) for part, pair in zip(share, pairs, strict=True) for a, b in pair]
+    return array(int(max(off) <= 1e-3 * most + SAME))  # all may lie on one side of the norm, and be equal
+
+
+def tied_output(one, answer):
+    """1 where a model learns fewer than 1.5 · V · d_model numbers, too few for two tables of V tokens."""
+    vocab_size, d_model = (unpack(tree) for tree in one["construct"]["args"][:2])
+    return array(int(answer < 1.5 * vocab_size * d_model)) if isinstance(answer, int) else answer

@@ -1,0 +1,139 @@
+"""Visible checks of one decoder layer."""
+
+from selfcheck.plan import built, cache, call, check, tensor
+
+from . import _decoder_refused
+from ._decoder_inputs import decoder_state, in_training, layer, memory_changed, parts, repeated
+from ._encoder_inputs import (
+    LAST,
+    OUT,
+    dropout_facts,
+    influence,
+    one_changed_at_a_time,
+    padded,
+    same_twice,
+    without,
+)
+
+LAYER = "decoder.DecoderLayer"
+
+
+# 10.2 DecoderLayer
+
+
+@check(
+    LAYER,
+    sees="the parameters are those of the attributes named, with cross-attention and without",
+    compares="parameters",
+)
+def layer_parameters(rng):
+    d_model, heads = rng.choice(((4, 2), (6, 3), (6, 2)))
+    return [built(call(d_model, heads, rng.integer(7, 10), cross_attention=cross)) for cross in (False, True)]
+
+
+@check(LAYER, sees="without a memory: causal self-attention, then feed-forward, each behind its norm")
+def layer_alone(rng):
+    return built(layer(), call(rng.tensor(2, 4, 6)), state=decoder_state(rng, 6, 5))
+
+
+@check(LAYER, sees="no position depends on a later one, and each on all before it", view=influence)
+def layer_causal(rng):
+    x = one_changed_at_a_time(rng, 4, 4)
+    return built(layer(4), call(x), state=decoder_state(rng, 4, 5))
+
+
+@check(LAYER, sees="the GELU is the default, and activation may be another")
+def layer_activation(rng):
+    state = without(decoder_state(rng, 6, 5), OUT)
+    return [built(layer(**more), call(rng.tensor(2, 3, 6)), state=state) for more in ({}, {"activation": "relu"})]
+
+
+@check(LAYER, sees="cross-attention: queries from norm2 of the sum so far, keys and values from the memory as it is")
+def layer_cross(rng):
+    state = without(decoder_state(rng, 6, 5, cross=True), OUT, LAST)
+    return built(layer(cross=True), call(rng.tensor(2, 3, 6), rng.tensor(2, 5, 6)), state=state)
+
+
+@check(LAYER, sees="every position may read every position of the memory", view=influence)
+def layer_cross_sees_all(rng):
+    length = rng.integer(3, 6)
+    x, memory = repeated(rng, length + 1, length, 4), memory_changed(rng, length, 4)
+    return built(layer(4, cross=True), call(x, memory), state=decoder_state(rng, 4, 5, cross=True))
+
+
+@check(LAYER, sees="self-attention, cross-attention, feed-forward, in this order, behind norm1, norm2, norm3")
+def layer_pre_norm(rng):
+    x, memory = rng.tensor(2, 3, 6), rng.tensor(2, 5, 6)
+    return built(layer(cross=True), call(x, memory), state=decoder_state(rng, 6, 5, cross=True))
+
+
+@check(LAYER, sees="norm_first=False normalises each sum instead")
+def layer_post_norm(rng):
+    x, memory = rng.tensor(2, 3, 6), rng.tensor(2, 5, 6)
+    return [
+        built(layer(norm_first=False), call(x), state=decoder_state(rng, 6, 5)),
+        built(layer(cross=True, norm_first=False), call(x, memory), state=decoder_state(rng, 6, 5, cross=True)),
+    ]
+
+
+@check(LAYER, sees="under a key_mask no other position depends on padding", view=influence)
+def layer_key_mask(rng):
+    x = one_changed_at_a_time(rng, 5, 4)
+    holes = tensor([[j not in (1, 4) for j in range(5)]] * 6)
+    return [built(layer(4), call(x, key_mask=mask), state=decoder_state(rng, 4, 5)) for mask in (padded(5, 3), holes)]
+
+
+@check(LAYER, sees="under a memory_key_mask nothing depends on the memory's padding", view=influence)
+def layer_memory_key_mask(rng):
+    x, memory = repeated(rng, 5, 4, 4), memory_changed(rng, 4, 4)
+    step = call(x, memory, memory_key_mask=padded(4, rng.integer(1, 4)))
+    return built(layer(4, cross=True), step, state=decoder_state(rng, 4, 5, cross=True))
+
+
+@check(LAYER, sees="with a cache the newest token sees all earlier ones, and one after the other it is as all at once")
+def layer_cache(rng):
+    steps = [call(one, cache=cache(5, "a")) for one in parts(rng.tensor(2, 4, 6), (1, 1, 1, 1))]
+    return built(layer(), *steps, state=decoder_state(rng, 6, 5))
+
+
+@check(LAYER, sees="with a cache, several tokens at a time see what is kept, themselves, and no later one")
+def layer_cache_chunks(rng):
+    steps = [call(one, cache=cache(8, "a")) for one in parts(rng.tensor(2, 7, 6), (2, 3, 2))]
+    return built(layer(), *steps, state=decoder_state(rng, 6, 5))
+
+
+@check(LAYER, sees="with a cache and a memory, the memory is read anew at each step")
+def layer_cache_memory(rng):
+    memory = rng.tensor(2, 3, 6)
+    steps = [call(one, memory, cache=cache(8, "a")) for one in parts(rng.tensor(2, 4, 6), (2, 1, 1))]
+    return built(layer(cross=True), *steps, state=decoder_state(rng, 6, 5, cross=True))
+
+
+@check(LAYER, sees="what is kept lies in the cache that is given, not in the layer")
+def layer_cache_apart(rng):
+    first, second = (parts(rng.tensor(2, 3, 6), (2, 1)) for _ in range(2))
+    order = ((first[0], "a"), (second[0], "b"), (first[1], "a"), (second[1], "b"))
+    steps = [call(x, cache=cache(3, name)) for x, name in order]
+    return built(layer(), *steps, state=decoder_state(rng, 6, 5))
+
+
+@check(LAYER, sees="dropout acts on the result of each step before it is added", view=dropout_facts)
+def layer_dropout(rng):
+    biases = (f"{OUT}.bias", f"{LAST}.bias")
+    return [
+        *(in_training(rng, 40, bias) for bias in biases),
+        in_training(rng, 40, "cross_attention.out_proj.bias", cross=True),
+    ]
+
+
+@check(LAYER, sees="in evaluation nothing is dropped, with a cache neither", view=same_twice)
+def layer_evaluation(rng):
+    x = rng.tensor(2, 3, 4)
+    steps = [call(x, cache=cache(3, name)) for name in "ab"]
+    state = decoder_state(rng, 4, 5)
+    return [built(layer(4, dropout=0.5), *uses, state=state) for uses in ((call(x), call(x)), steps)]
+
+
+@check(LAYER, sees="arguments that do not fit are refused", compares="error")
+def layer_errors(rng):
+    return _decoder_refused.layer_steps(rng)

@@ -1,0 +1,131 @@
+"""Visible checks of the language model."""
+
+from selfcheck.plan import built, call, check, entries, made, tensor
+
+from . import _decoder_refused
+from ._decoder_inputs import (
+    STIRRED,
+    VOCAB,
+    depends,
+    form,
+    language_model,
+    last_logits_differ,
+    last_use_differs,
+    logits,
+    on_a_line,
+    one_token_changed,
+    parts,
+    pieces_agree,
+    rows_apart,
+    tied_output,
+    tokens,
+    uses_agree,
+)
+
+MODEL = "decoder.LanguageModel"
+
+
+# 10.3 LanguageModel
+
+
+@check(
+    MODEL, sees="the logits are (B, L, vocab_size), floating-point and finite", compares=("values", "dtype"), view=form
+)
+def model_shape(rng):
+    batch, length = rng.sizes(2, 2, 7)
+    return [
+        built(language_model(), call(tokens(rng, batch, length))),
+        built(language_model(1), call(tokens(rng, 2, 1))),
+    ]
+
+
+@check(MODEL, sees="the logits at i depend on token i, on all before it, and on none after it", view=depends)
+def model_causal(rng):
+    return built(language_model(), call(one_token_changed(rng, rng.integer(4, 7))), stirred=STIRRED)
+
+
+@check(MODEL, sees="the order of earlier tokens matters, with one layer already", view=last_logits_differ)
+def model_order(rng):
+    first, second, *rest = rng.sample(range(1, VOCAB), 4)
+    texts = tensor([[first, second, *rest], [second, first, *rest]], "int64")
+    return built(language_model(1), call(texts), stirred=STIRRED)
+
+
+@check(MODEL, sees="the answers are logits, no probabilities", view=logits)
+def model_logits(rng):
+    return built(language_model(), call(tokens(rng, 3, 5)), stirred=STIRRED)
+
+
+@check(MODEL, sees="a text's logits do not depend on the other texts of its batch", view=rows_apart)
+def model_rows(rng):
+    texts = tokens(rng, 4, 3).nested()
+    uses = [call(tensor(some, "int64")) for some in (texts, texts[:1], texts[-2:])]
+    return built(language_model(), *uses, stirred=STIRRED)
+
+
+@check(
+    MODEL, sees="the output layer is the token embedding: one table of vocab_size · d_model, not two", view=tied_output
+)
+def model_tied(rng):
+    return built(call(400, 4, 2, 5, 1, max_length=3), entries())
+
+
+@check(MODEL, sees="a norm stands between the last layer and the output", view=on_a_line)
+def model_last_norm(rng):
+    return built(call(VOCAB, 2, 1, 12, 2, max_length=12, dropout=0.0), call(tokens(rng, 6, 5)), stirred=1.0)
+
+
+@check(MODEL, sees="with caches, token by token gives the logits of all at once", view=pieces_agree)
+def model_caches(rng):
+    text = tokens(rng, 2, 5)
+    uses = [call(one, made("new_caches", "a")) for one in parts(text, (1,) * 5)]
+    return built(language_model(), call(text), *uses, stirred=STIRRED)
+
+
+@check(MODEL, sees="with caches, so does a prompt and then some tokens at a time", view=pieces_agree)
+def model_caches_chunks(rng):
+    text = tokens(rng, 3, 7)
+    uses = [call(one, made("new_caches", "a")) for one in parts(text, rng.choice(((3, 1, 3), (2, 4, 1), (4, 2, 1))))]
+    return built(language_model(), call(text), *uses, stirred=STIRRED)
+
+
+@check(MODEL, sees="with caches, what the earlier tokens were has its influence", view=last_use_differs)
+def model_caches_read(rng):
+    first, second, *rest = rng.sample(range(1, VOCAB), 4)
+    begin = tensor([[first, *rest], [second, *rest]], "int64")
+    uses = [call(one, made("new_caches", "a")) for one in (begin, tensor([[first]] * 2, "int64"))]
+    return built(language_model(1), *uses, stirred=STIRRED)
+
+
+@check(MODEL, sees="new_caches() gives empty ones each time", view=uses_agree)
+def model_caches_fresh(rng):
+    text = tokens(rng, 2, 4)
+    uses = [call(text, made("new_caches", name)) for name in "abc"]
+    return built(language_model(), call(text), *uses, stirred=STIRRED)
+
+
+@check(MODEL, sees="max_length positions fit, with caches too", view=form)
+def model_max_length(rng):
+    text, most = tokens(rng, 2, 5), language_model(max_length=5)
+    uses = [call(one, made("new_caches", "a")) for one in parts(text, (3, 2))]
+    return [built(most, call(text)), built(most, *uses), built(call(VOCAB, 8, 2, 12, 1), call(tokens(rng, 1, 256)))]
+
+
+@check(MODEL, sees="in evaluation nothing is random", view=uses_agree)
+def model_evaluation(rng):
+    text = tokens(rng, 2, 5)
+    return built(language_model(dropout=0.5), call(text), call(text), stirred=STIRRED)
+
+
+@check(MODEL, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=uses_agree)
+def model_dropout(rng):
+    text = tokens(rng, 3, 5)
+    return [
+        built(language_model(dropout=dropout), call(text), call(text), stirred=STIRRED, training=True)
+        for dropout in (0.5, 0.0)
+    ]
+
+
+@check(MODEL, sees="arguments that do not fit are refused", compares="error")
+def model_errors(rng):
+    return _decoder_refused.model_steps(rng, language_model(max_length=4), VOCAB, 4)

@@ -1,0 +1,205 @@
+"""Inputs and views of the checks on loss, probabilities and generation."""
+
+import math
+
+from selfcheck.arrays import Array, array, unpack
+from selfcheck.plan import call, tensor, writer, writing
+
+VOCAB = 7  # of the small language model that generate is given; a prime, so that every token chooses another row
+DRAWS = 450  # rows that sample at once, where frequencies are looked at
+
+
+# The loss
+
+
+def lesson(rng, batch, length, vocab, mask=None, dtype="float64"):
+    """A call of the loss on random logits and tokens."""
+    given = (rng.tensor(batch, length, vocab, dtype=dtype), ids(rng, batch, length, vocab))
+    return call(*given) if mask is None else call(*given, tensor(mask))
+
+
+def ids(rng, batch, length, vocab):
+    """Token ids (batch, length)."""
+    return tensor(rng.integers(batch, length, high=vocab), "int64")
+
+
+def right_padded(lengths, longest):
+    """Rows of booleans, True at the first tokens of each."""
+    return [[place < length for place in range(longest)] for length in lengths]
+
+
+def nothing_to_predict(rng):
+    """Calls without a real target: one token, a first token alone, no real token, several rows."""
+    return [
+        lesson(rng, 3, 1, 4),
+        lesson(rng, 2, 4, 3, right_padded((1, 0), 4)),
+        lesson(rng, 1, 3, 5, [[False] * 3]),
+    ]
+
+
+# The probabilities
+
+
+def spread_logits(rng, *shape, dtype="float64", vocab=6):
+    """Logits of which no two in a row are closer than 0.4, in any order."""
+
+    def row():
+        levels = [0.4 * place + round(0.3 * rng.random(), 2) for place in range(vocab)]
+        shift = round(rng.gauss(0, 2), 2)
+        rng.shuffle(levels)
+        return [round(level + shift, 2) for level in levels]
+
+    def rows(axes):
+        return row() if not axes else [rows(axes[1:]) for _ in range(axes[0])]
+
+    return tensor(rows(shape), dtype)
+
+
+def chosen_logits(rng, chances, dtype="float64"):
+    """Logits of these probabilities, in any order, plus a constant."""
+    shift, mixed = round(rng.gauss(0, 1), 2), rng.sample(chances, len(chances))
+    return tensor([math.log(chance) + shift for chance in mixed], dtype)
+
+
+def tied(rng, vocab, alike, above):
+    """Logits of which `above` are larger than `alike` equal ones; the rest is smaller."""
+    row = [3.0 + place for place in range(above)] + [1.0] * alike
+    row += [-1.0 - place for place in range(vocab - above - alike)]
+    rng.shuffle(row)
+    return tensor(row)
+
+
+def in_order(one, answer):
+    """The probabilities of each row, the largest first: which of two tied tokens is kept does not matter."""
+    if not isinstance(answer, Array) or not answer.shape:
+        return answer
+    width, values = answer.shape[-1], answer.values()
+    rows = [sorted(values[start : start + width], reverse=True) for start in range(0, len(values), width)]
+    return array(rows)
+
+
+# Generation
+
+
+def table_of(rng):
+    """A table of logits whose rows differ clearly in their largest entry."""
+    return [[round(rng.gauss(0, 1) + 3.0 * (place == top), 2) for place in range(VOCAB)] for top in _tops(rng)]
+
+
+def _tops(rng):
+    tops = [rng.integer(0, VOCAB) for _ in range(VOCAB)]
+    return tops if len(set(tops)) > 3 else _tops(rng)
+
+
+def greedy(table, row, count):
+    """What the small language model writes after a row."""
+    row = list(row)
+    for _ in range(count):
+        state = sum(one * (place % (VOCAB - 1) + 1) for place, one in enumerate(row, start=0)) % VOCAB
+        row.append(max(range(VOCAB), key=lambda one: table[state][one]))
+    return row
+
+
+def clear(table):
+    """Whether each row's largest entry leads by 0.5."""
+    return all(sorted(row)[-1] - sorted(row)[-2] > 0.5 for row in table)
+
+
+def drawn(rng, batch, prompt, fits=lambda table, rows: True):
+    """A table and prompts of this length that fit, with no two prompts alike."""
+    while True:
+        table, rows = table_of(rng), rng.integers(batch, prompt, high=VOCAB)
+        if clear(table) and len({tuple(row) for row in rows}) == batch and fits(table, rows):
+            return table, rows
+
+
+def model_of(table, plain=False, training=False):
+    """The small language model, as a module or as a plain function."""
+    logits = tensor(table, "float32")
+    return writing(logits) if plain else writer(logits, training)
+
+
+def text(rng, batch, prompt, new, plain=False, training=False, **more):
+    """A call of generate on random prompts."""
+    table, rows = drawn(rng, batch, prompt, lambda table, rows: _lively(table, rows, new))
+    return call(model_of(table, plain, training), tensor(rows, "int64"), new, **more)
+
+
+def _lively(table, rows, new):
+    """Whether what comes first is not written over and over."""
+    return new < 3 or any(len(set(greedy(table, row, new)[len(row) :])) > 1 for row in rows)
+
+
+def ending(rng, batch, prompt, new, steps, in_prompt=False, plain=False, **more):
+    """A call whose rows write `end_id` first at these steps, from 1; None for never.
+
+    in_prompt: whether one prompt at least holds it already
+    """
+    while True:
+        end = rng.integer(0, VOCAB)
+
+        def fits(table, rows, end=end):
+            firsts = []
+            for row in rows:
+                written = greedy(table, row, new)[len(row) :]
+                firsts.append(written.index(end) + 1 if end in written else None)
+            held = any(end in row for row in rows)
+            after = [greedy(table, row, new)[len(row) :] for row in rows]
+            goes_on = all(
+                first is None or first == new or set(written[first:]) != {end}
+                for first, written in zip(firsts, after, strict=True)
+            )
+            return firsts == list(steps) and held == in_prompt and goes_on
+
+        found = _tried(rng, batch, prompt, fits)
+        if found:
+            table, rows = found
+            return call(model_of(table, plain), tensor(rows, "int64"), new, end_id=end, **more)
+
+
+def _tried(rng, batch, prompt, fits):
+    """As `drawn`, row by row: prompts for one table, None where that one has none that fit."""
+    table = table_of(rng)
+    if not clear(table):
+        return None
+    for _ in range(60):
+        rows = rng.integers(batch, prompt, high=VOCAB)
+        if fits(table, rows):
+            return table, rows
+    return None
+
+
+def lottery(rng, rows=DRAWS, new=1, **more):
+    """A call with equal prompts: whatever they are, one token has probability 1/2, two others 1/4 each."""
+    top, second, third = rng.sample(range(VOCAB), 3)
+    row = [-30.0] * VOCAB
+    row[top], row[second], row[third] = 1.0, 1.0 - math.log(2), 1.0 - math.log(2)
+    prompt = rng.integers(1, 2, high=VOCAB)
+    return call(model_of([row] * VOCAB), tensor(prompt * rows, "int64"), new, **{"temperature": 1.0} | more)
+
+
+def last_tokens(one, answer):
+    """The last token of each row, None for an answer of another form."""
+    if not isinstance(answer, Array) or len(answer.shape) != 2 or answer.shape[1] < 1:
+        return None
+    return [row[-1] for row in answer.nested()]
+
+
+def how_often(one, answer):
+    """How often the token of probability 1/2 was drawn: 0 as it should, 1 too often, -1 too seldom.
+
+    A right answer is off by more than 0.17 with a probability of at most 2·exp(-2·450·0.17²) = 1.1e-11 (Hoeffding).
+    """
+    found = last_tokens(one, answer)
+    if found is None:
+        return answer
+    table = unpack(one["args"][0]["state"]["table"]).nested()
+    top = max(range(VOCAB), key=lambda place: table[0][place])
+    off = sum(token == top for token in found) / len(found) - 0.5
+    return array(0 if abs(off) <= 0.17 else 1 if off > 0 else -1)
+
+
+def rows_differ(one, answer):
+    """1 where equal prompts did not all go on alike. (By chance 34 rows do with a probability below 6e-11.)"""
+    found = last_tokens(one, answer)
+    return answer if found is None else array(int(len(set(found)) > 1))

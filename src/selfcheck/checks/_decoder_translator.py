@@ -1,0 +1,140 @@
+"""Visible checks of the translating model."""
+
+from selfcheck.plan import built, call, check, tensor
+
+from . import _decoder_refused
+from ._decoder_inputs import (
+    SOURCE_VOCAB,
+    STIRRED,
+    VOCAB,
+    depends,
+    form,
+    last_logits_differ,
+    logits,
+    one_token_changed,
+    rows_apart,
+    same_text,
+    tokens,
+    translator,
+    uses_agree,
+)
+
+TRANSLATOR = "decoder.EncoderDecoder"
+
+
+# 10.7 EncoderDecoder
+
+
+def sources(rng, batch, length, low=1):
+    """Source ids without padding."""
+    return tokens(rng, batch, length, SOURCE_VOCAB, low)
+
+
+def lengthened(texts, length, padding=0):
+    """Ids with so many of padding on the right."""
+    return tensor([row + [padding] * (length - len(row)) for row in texts], "int64")
+
+
+@check(
+    TRANSLATOR,
+    sees="the logits are (B, T, target_vocab_size), floating-point and finite",
+    compares=("values", "dtype"),
+    view=form,
+)
+def translator_shape(rng):
+    batch, source, target = rng.sizes(3, 2, 6)
+    return built(translator(), call(sources(rng, batch, source), tokens(rng, batch, target)))
+
+
+@check(TRANSLATOR, sees="the logits at t depend on target tokens 0 … t, and on no later one", view=depends)
+def translator_causal(rng):
+    length = rng.integer(3, 6)
+    source = same_text(rng, length + 1, 4, SOURCE_VOCAB)
+    return built(translator(), call(source, one_token_changed(rng, length)), stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="the logits at every t depend on every source token", view=depends)
+def translator_reads_all(rng):
+    length = rng.integer(3, 6)
+    source = one_token_changed(rng, length, SOURCE_VOCAB)
+    return built(translator(1), call(source, same_text(rng, length + 1, length)), stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="the order of the source matters", view=last_logits_differ)
+def translator_source_order(rng):
+    row = rng.sample(range(1, SOURCE_VOCAB), 4)
+    source = tensor([row, [row[1], row[0], *row[2:]]], "int64")
+    return built(translator(1), call(source, same_text(rng, 2, 3)), stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="the order of earlier target tokens matters", view=last_logits_differ)
+def translator_target_order(rng):
+    row = rng.sample(range(1, VOCAB), 4)
+    target = tensor([row, [row[1], row[0], *row[2:]]], "int64")
+    return built(translator(1), call(same_text(rng, 2, 3, SOURCE_VOCAB), target), stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="more padding on the right of the source changes no logit", view=uses_agree)
+def translator_padding(rng):
+    texts = [sources(rng, 1, length).nested()[0] for length in (4, 2, 3)]
+    target = tokens(rng, 3, 5)
+    uses = [call(lengthened(texts, length), target) for length in (4, 5, 9)]
+    return built(translator(), *uses, stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="padding_id says which source id is padding; any other id, 0 too, is a word", view=uses_agree)
+def translator_padding_id(rng):
+    padding = rng.integer(2, SOURCE_VOCAB)
+    allowed = [one for one in range(1, SOURCE_VOCAB) if one != padding]
+    texts = [[rng.choice(allowed) for _ in range(length)] for length in (3, 2)]
+    others, target = [[0, *text[1:]] for text in texts], tokens(rng, 2, 4)
+    pairs = ((texts, 3), (texts, 6), (others, 3))
+    uses = [call(lengthened(some, length, padding), target) for some, length in pairs]
+    return built(translator(padding_id=padding), *uses, stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="a source that is all padding gives finite logits", view=form)
+def translator_empty(rng):
+    texts = [sources(rng, 1, 3).nested()[0], []]
+    return built(translator(), call(lengthened(texts, 3), tokens(rng, 2, 4)), stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="a pair's logits do not depend on the other pairs of its batch", view=rows_apart)
+def translator_rows(rng):
+    pairs = [sources(rng, 4, 3).nested(), tokens(rng, 4, 5).nested()]
+    chosen = (slice(0, 4), slice(0, 1), slice(2, 4))
+    uses = [call(*(tensor(side[rows], "int64") for side in pairs)) for rows in chosen]
+    return built(translator(), *uses, stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="the answers are logits, no probabilities", view=logits)
+def translator_logits(rng):
+    return built(translator(), call(sources(rng, 3, 4), tokens(rng, 3, 5)), stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="max_length tokens fit on either side", view=form)
+def translator_max_length(rng):
+    pair, long = (sources(rng, 2, 5), tokens(rng, 2, 5)), (sources(rng, 1, 256), tokens(rng, 1, 256))
+    return [built(translator(max_length=5), call(*pair)), built(call(SOURCE_VOCAB, VOCAB, 8, 2, 12, 1), call(*long))]
+
+
+@check(TRANSLATOR, sees="in evaluation nothing is random", view=uses_agree)
+def translator_evaluation(rng):
+    pair = sources(rng, 2, 4), tokens(rng, 2, 5)
+    return built(translator(dropout=0.5), call(*pair), call(*pair), stirred=STIRRED)
+
+
+@check(
+    TRANSLATOR, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=uses_agree
+)
+def translator_dropout(rng):
+    pair = sources(rng, 2, 4), tokens(rng, 2, 5)
+    return [
+        built(translator(dropout=dropout), call(*pair), call(*pair), stirred=STIRRED, training=True)
+        for dropout in (0.5, 0.0)
+    ]
+
+
+@check(TRANSLATOR, sees="arguments that do not fit are refused", compares="error")
+def translator_errors(rng):
+    return _decoder_refused.translator_steps(rng, translator(max_length=4), (SOURCE_VOCAB, VOCAB), 4)
