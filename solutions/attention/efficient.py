@@ -114,36 +114,51 @@ def blockwise_attention(
 
 
 # solution: begin (drop)
+ENTRIES = 2**18  # scores that are there at a time: 1 MiB in float32, which the second-level cache of a core holds
+SMALL = 32.0  # a base-2 exponent: no sum of 2^±32 overflows in float32, nor becomes zero
+
+
 class _Blocks:
     """Which blocks of queries and keys meet, and what is hidden where they do."""
 
     def __init__(
         self, batch: torch.Size, length: int, keys: int, size: int, is_causal: bool, attn_mask: Tensor | None
     ) -> None:
-        self.length, self.keys, self.is_causal = length, keys, is_causal
-        self.rows, self.columns = 2 * size, size  # two blocks of queries share each block of keys that is fetched
-        self.mask = None if attn_mask is None else attn_mask.expand(*batch, length, keys)  # a view: nothing is copied
+        self.batch, self.length, self.keys, self.is_causal = batch or torch.Size([1]), length, keys, is_causal
+        self.count, self.shift = math.prod(self.batch), keys - length  # query i is at position i + shift
+        self.columns = size
+        self.rows = max(1, min(length, max(size, ENTRIES // size)))  # many queries share each block of keys
+        self.heads = max(1, min(self.count, ENTRIES // max(1, self.rows * min(size, keys))))
+        self.entries = self.heads * self.rows * min(size, keys)
+        self.mask = None if attn_mask is None else attn_mask.expand(*self.batch, length, keys)  # nothing is copied
 
-    def of_queries(self) -> Iterator[slice]:
-        for start in range(0, self.length, self.rows):
-            yield slice(start, min(start + self.rows, self.length))
+    def of_queries(self) -> Iterator[tuple[slice, slice]]:
+        """The blocks of queries: of which sequences, each with its heads, and which positions."""
+        for head in range(0, self.count, self.heads):
+            for start in range(0, self.length, self.rows):
+                yield slice(head, min(head + self.heads, self.count)), slice(start, min(start + self.rows, self.length))
 
-    def of_keys(self, queries: slice) -> Iterator[tuple[slice, Tensor | None]]:
-        """The blocks of keys that these queries may see, each with what is hidden there, (n or 1, rows, columns)."""
-        shift = self.keys - self.length  # query i is at position i + shift
-        seen = queries.stop + shift if self.is_causal else self.keys
+    def of_keys(self, heads: slice, rows: slice) -> Iterator[tuple[slice, slice, list[Tensor]]]:
+        """The blocks of keys that these queries may see: by which of the queries, which keys, and what is hidden there.
+
+        What is hidden is a list of bool tensors (n or 1, the first rows, columns), True = hidden.
+        """
+        seen = rows.stop + self.shift if self.is_causal else self.keys
         for start in range(0, seen, self.columns):
-            keys = slice(start, min(start + self.columns, seen))
-            hidden = None
-            if self.is_causal and keys.stop > queries.start + shift + 1:  # the diagonal crosses this block
-                rows, columns = queries.stop - queries.start, keys.stop - keys.start
-                hidden = torch.ones(rows, columns, dtype=torch.bool).triu(queries.start + shift - start + 1)[None]
+            keys, first, hidden = slice(start, min(start + self.columns, seen)), rows.start, []
+            if self.is_causal:
+                first = max(first, start - self.shift)  # the first query that sees any of these keys
+                partly = min(keys.stop - self.shift - 1, rows.stop) - first  # queries that do not see all of them
+                if partly > 0:
+                    future = torch.ones(1, partly, keys.stop - start, dtype=torch.bool)
+                    hidden.append(future.triu(first + self.shift - start + 1))
             if self.mask is not None:
-                masked = ~self.mask[..., queries, keys].reshape(-1, queries.stop - queries.start, keys.stop - start)
+                chosen = torch.unravel_index(torch.arange(heads.start, heads.stop), self.batch)
+                masked = ~self.mask[(*chosen, slice(first, rows.stop), keys)]
                 if not torch.compiler.is_compiling() and masked.device.type != "meta" and masked.all():
                     continue
-                hidden = masked if hidden is None else masked | hidden.to(masked.device)
-            yield keys, hidden
+                hidden.append(masked)
+            yield slice(first - rows.start, None), keys, hidden
 
 
 class _Blockwise(torch.autograd.Function):
@@ -158,27 +173,32 @@ class _Blockwise(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, blocks: _Blocks) -> Tensor:
         wide = torch.float64 if query.dtype == torch.float64 else torch.float32  # what sums are kept in
-        count, length, scale = *query.shape[:2], 1.0 / math.sqrt(query.shape[-1])
+        count, length, scale = *query.shape[:2], math.log2(math.e) / math.sqrt(query.shape[-1])
+        small = _all_small(query, key, scale)
         output = query.new_zeros(count, length, value.shape[-1], dtype=wide)
-        maxima, sums = query.new_empty(2, count, length, 1, dtype=wide)
-        room = query.new_empty(count * blocks.rows * blocks.columns, dtype=wide)
-        for rows in blocks.of_queries():
-            scaled = query[:, rows].to(wide) * (math.log2(math.e) * scale)
-            summed = output[:, rows]  # (N, rows, d_v), filled in place
-            largest = torch.full_like(maxima[:, rows], torch.finfo(wide).min)  # finite: hidden - largest stays -inf
-            total = torch.zeros_like(largest)
-            for columns, hidden in blocks.of_keys(rows):
-                weights = _scores(scaled, key[:, columns].to(wide), hidden, room)
-                new = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
-                weights.sub_(new).exp2_()
-                shrink = torch.exp2(largest - new)
-                total.mul_(shrink).add_(weights.sum(dim=-1, keepdim=True))
-                summed.mul_(shrink).baddbmm_(weights, value[:, columns].to(wide))
-                largest = new
-            maxima[:, rows], sums[:, rows] = largest, total.where(total > 0, 1.0)  # a query without keys: its sum is 0
-            summed.div_(sums[:, rows])
+        maxima = query.new_full((count, length, 1), 0.0 if small else torch.finfo(wide).min, dtype=wide)  # finite:
+        sums = query.new_zeros(count, length, 1, dtype=wide)  # hidden - largest stays -inf
+        room = query.new_empty(blocks.entries, dtype=wide)
+        for heads, rows in blocks.of_queries():
+            block = [x[heads, rows] for x in (query, maxima, sums, output)]
+            block[0] = block[0].to(wide) * scale
+            for some, columns, hidden in blocks.of_keys(heads, rows):
+                scaled, largest, total, summed = (x[:, some] for x in block)
+                weights = _scores(scaled, key[heads, columns].to(wide), hidden, room)
+                if not small:
+                    new = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
+                    weights.sub_(new)
+                    shrink = torch.exp2(largest - new)
+                    total.mul_(shrink)
+                    summed.mul_(shrink)
+                    largest.copy_(new)
+                weights.exp2_()
+                total.add_(weights.sum(dim=-1, keepdim=True))
+                summed.baddbmm_(weights, value[heads, columns].to(wide))
+        sums.masked_fill_(sums == 0, 1.0)  # a query without keys
+        output.div_(sums)
         ctx.save_for_backward(query, key, value, output, maxima, sums)
-        ctx.blocks = blocks
+        ctx.blocks, ctx.small = blocks, small
         return output.to(query.dtype)
 
     @staticmethod
@@ -191,26 +211,39 @@ class _Blockwise(torch.autograd.Function):
         upstream = upstream / sums  # every product with a weight would be divided by its query's sum
         row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs
         scale = 1.0 / math.sqrt(query.shape[-1])
-        room, more_room = query.new_empty(2, len(query) * blocks.rows * blocks.columns, dtype=wide)
-        for rows in blocks.of_queries():
-            queries, above = query[:, rows].to(wide), upstream[:, rows]
-            scaled = queries * (math.log2(math.e) * scale)  # as in forward, to the last digit
-            for columns, hidden in blocks.of_keys(rows):
-                keys, values = key[:, columns].to(wide), value[:, columns].to(wide)
-                weights = _scores(scaled, keys, hidden, room).sub_(maxima[:, rows]).exp2_()  # not yet divided
-                of_value[:, columns].baddbmm_(weights.mT, above)
+        room, more_room = query.new_empty(2, blocks.entries, dtype=wide)
+        for heads, rows in blocks.of_queries():
+            asked = query[heads, rows].to(wide)
+            block = asked, asked * (math.log2(math.e) * scale), *(x[heads, rows] for x in (maxima, upstream, row_sums))
+            for some, columns, hidden in blocks.of_keys(heads, rows):
+                queries, scaled, largest, above, subtracted = (x[:, some] for x in block)
+                keys, values = key[heads, columns].to(wide), value[heads, columns].to(wide)
+                weights = _scores(scaled, keys, hidden, room)  # as in forward, to the last digit
+                weights = (weights if ctx.small else weights.sub_(largest)).exp2_()  # not yet divided
+                of_value[heads, columns].baddbmm_(weights.mT, above)
                 of_scores = torch.bmm(above, values.mT, out=_view(more_room, weights.shape))
-                of_scores.sub_(row_sums[:, rows]).mul_(weights)
-                of_query[:, rows].baddbmm_(of_scores, keys)
-                of_key[:, columns].baddbmm_(of_scores.mT, queries, alpha=scale)
+                of_scores.sub_(subtracted).mul_(weights)
+                of_query[heads, rows][:, some].baddbmm_(of_scores, keys)
+                of_key[heads, columns].baddbmm_(of_scores.mT, queries, alpha=scale)
         return of_query * scale, of_key, of_value, None  # autograd gives each the dtype of its argument
 
 
-def _scores(query: Tensor, key: Tensor, hidden: Tensor | None, room: Tensor) -> Tensor:
-    """query · keyᵀ (N, rows, columns), -inf where hidden, written into room."""
+def _all_small(query: Tensor, key: Tensor, scale: float) -> bool:
+    """Whether no score can be so large that its power of 2 needs the largest one subtracted (Cauchy and Schwarz).
+
+    Then nothing has to be rescaled, which spares a third of what is not a matrix product.
+    """
+    if torch.compiler.is_compiling() or query.device.type == "meta" or not query.numel() or not key.numel():
+        return False
+    lengths = [x.float().norm(dim=-1).amax() for x in (query, key)]
+    return bool(lengths[0] * lengths[1] * scale < SMALL)
+
+
+def _scores(query: Tensor, key: Tensor, hidden: list[Tensor], room: Tensor) -> Tensor:
+    """query · keyᵀ (n, rows, columns), -inf where hidden, written into room."""
     scores = torch.bmm(query, key.mT, out=_view(room, (len(query), query.shape[1], key.shape[1])))
-    if hidden is not None:
-        scores.masked_fill_(hidden.to(scores.device), -math.inf)
+    for some in hidden:
+        scores[:, : some.shape[-2]].masked_fill_(some.to(scores.device), -math.inf)
     return scores
 
 
