@@ -9,6 +9,7 @@ from types import ModuleType
 
 __all__ = [
     "classifier",
+    "decoder",
     "dot_product",
     "efficient",
     "encoder",

@@ -88,6 +88,31 @@ def check_id(name: str, value: int, below: int) -> None:
         raise ValueError(f"{name} must be a token id between 0 and {below - 1}, got {value}")
 
 
+def check_tokens(name: str, token_ids: Tensor, max_length: int, vocab_size: int | None = None, held: int = 0) -> None:
+    """TypeError unless token_ids holds integers; ValueError unless (B, L), ids of the vocabulary, not too long.
+
+    held: how many tokens before these count towards max_length as well
+    """
+    check_integers(name, token_ids, dimensions=2, below=vocab_size)
+    if held + token_ids.shape[1] > max_length:
+        after = f" after {held} others" if held else ""
+        raise ValueError(
+            f"{name} must have at most max_length = {max_length} tokens, got {token_ids.shape[1]}{after}; cut them, or "
+            "make the model with a larger max_length"
+        )
+
+
+def check_model_sizes(
+    vocab_size: int, d_model: int, num_heads: int, max_length: int, dropout: float, padding_id: int = 0
+) -> None:
+    """TypeError or ValueError unless a model on token ids can be made with these sizes."""
+    check_length("vocab_size", vocab_size, least=1)
+    check_id("padding_id", padding_id, vocab_size)
+    check_length("max_length", max_length, least=1)
+    check_heads(d_model, num_heads)
+    check_probability("dropout", dropout)
+
+
 def check_length(name: str, value: int, least: int = 0) -> None:
     """TypeError unless value is an int; ValueError where it is below least."""
     if isinstance(value, bool) or not isinstance(value, int):

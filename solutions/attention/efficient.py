@@ -304,6 +304,13 @@ class KeyValueCache:
         self.value: Tensor | None = None
         # solution: end
 
+    @property
+    def length(self) -> int:
+        """How many positions it holds so far: 0 when new."""
+        # solution: begin
+        return 0 if self.key is None else self.key.shape[-2]
+        # solution: end
+
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys (..., T, d_k) and values (..., T, d_v) of the next T positions.
 

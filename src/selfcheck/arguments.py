@@ -8,12 +8,14 @@ from .arrays import Array, array, pack
 from .objects import KINDS, LOSSES
 
 __all__ = [
+    "cache",
     "dtype",
     "generator",
     "iterator",
     "lessons",
     "linears",
     "loss",
+    "made",
     "ndarray",
     "network",
     "optimizer",
@@ -21,6 +23,8 @@ __all__ = [
     "score",
     "tensor",
     "torch_attention",
+    "writer",
+    "writing",
 ]
 
 
@@ -72,6 +76,35 @@ def network(
         "state": {name: pack(value) for name, value in state.items()},
         **more,
     }
+
+
+def writer(table: Array, training: bool = True) -> dict[str, Any]:
+    """A module argument that is a language model from ids (B, L) to logits (B, L, V), see `objects.module`.
+
+    table: (V, V), its only parameter; training: its mode
+    """
+    return {
+        "kind": "module",
+        "type": "writer",
+        "vocab_size": table.shape[0],
+        "training": training,
+        "state": {"table": pack(table)},
+    }
+
+
+def writing(table: Array) -> dict[str, Any]:
+    """An argument that is a plain function, no module, and answers as `writer` does in evaluation."""
+    return {"kind": "writing", "items": [pack(table)]}
+
+
+def cache(max_length: int, name: str = "") -> dict[str, Any]:
+    """An argument that is a cache of keys and values; within a step, those of one name are one and the same."""
+    return {"kind": "cache", "max_length": max_length, "name": name}
+
+
+def made(method: str, name: str = "") -> dict[str, Any]:
+    """An argument that a method of the built object makes, without arguments; of one name, it is made once."""
+    return {"kind": "made", "method": method, "name": name}
 
 
 def optimizer(of: str, rate: float) -> dict[str, Any]:

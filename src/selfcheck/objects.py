@@ -1,4 +1,4 @@
-"""Makes what a step hands to a learner's code besides plain values: modules, iterators, scores, generators, optimisers.
+"""Makes what a step hands to a learner's code besides plain values: modules, iterators, scores, generators, caches.
 
 It knows their descriptions and nothing else, and imports torch only where one of them is asked for.
 """
@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-KINDS = ("iterator", "score", "generator", "loss", "optimizer")
+KINDS = ("iterator", "score", "generator", "loss", "optimizer", "writing", "cache", "made")
 LOSSES = ("mse_loss", "cross_entropy", "binary_cross_entropy_with_logits")
 
 
@@ -22,6 +22,8 @@ def module(tree: dict[str, Any]) -> Any:
         return torch.nn.ModuleDict(
             {name: torch.nn.Linear(widths[0], widths[1], bias=tree["bias"]) for name in tree["names"]}
         )
+    if tree["type"] == "writer":
+        return _writer(tree["vocab_size"])
     if tree["type"] == "network":
         return _network(tree["inputs"], tree["hidden"], tree["outputs"], tree["dropout"], tree.get("shows_mode", False))
     return torch.nn.MultiheadAttention(bias=tree["bias"], batch_first=True, **tree["sizes"])
@@ -59,6 +61,71 @@ def _network(inputs: list[int], hidden: int, outputs: int, dropout: float, shows
     return Network()
 
 
+def _writer(vocab_size: int) -> Any:
+    """A language model that is a table: the logits at i are the row that all tokens 0 … i choose together.
+
+    In training they have the other sign. Its state shows the `mode`, 1 in training and 0 in evaluation, and how many
+    calls were `recorded` for gradients.
+    """
+    import torch
+    from torch import nn
+
+    class Writer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = nn.Parameter(torch.zeros(vocab_size, vocab_size))
+            self.register_buffer("mode", torch.tensor(1.0))
+            self.register_buffer("recorded", torch.tensor(0.0))
+
+        def train(self, mode: bool = True) -> Any:
+            self.get_buffer("mode").fill_(float(mode))
+            return super().train(mode)
+
+        def forward(self, token_ids: Any) -> Any:
+            if token_ids.dim() != 2:
+                raise ValueError(f"this model takes token ids (B, L), got shape {tuple(token_ids.shape)}")
+            if torch.is_grad_enabled():
+                self.get_buffer("recorded").add_(1.0)
+            logits = written(self.table, token_ids)
+            return -logits if self.training else logits
+
+    return Writer()
+
+
+def written(table: Any, token_ids: Any) -> Any:
+    """For each prefix of the rows the row of the table that its tokens choose: (B, L) ids → (B, L, V)."""
+    import torch
+
+    vocab_size = len(table)
+    factors = torch.arange(token_ids.shape[1]) % (vocab_size - 1) + 1
+    return table[(token_ids * factors).cumsum(dim=1) % vocab_size]
+
+
+class Cache:
+    """Keys and values of all steps so far, as `attention.efficient.KeyValueCache`, made without the learner's own."""
+
+    def __init__(self, max_length: int) -> None:
+        self.max_length = max_length
+        self._held: tuple[Any, ...] = ()
+
+    @property
+    def length(self) -> int:
+        return self._held[0].shape[-2] if self._held else 0
+
+    def append(self, key: Any, value: Any) -> tuple[Any, Any]:
+        import torch
+
+        pairs = list(zip(self._held or (key[..., :0, :], value[..., :0, :]), (key, value), strict=True))
+        fits = all((*old.shape[:-2], old.shape[-1]) == (*new.shape[:-2], new.shape[-1]) for old, new in pairs)
+        if not fits or key.shape[:-1] != value.shape[:-1] or self.length + key.shape[-2] > self.max_length:
+            raise ValueError(
+                f"the cache holds {self.length} positions of at most {self.max_length}; keys {tuple(key.shape)} and "
+                f"values {tuple(value.shape)} do not fit behind them"
+            )
+        self._held = tuple(torch.cat(pair, dim=-2) for pair in pairs)
+        return self._held[0].clone(), self._held[1].clone()
+
+
 def other(tree: dict[str, Any], items: list[Any], modules: dict[str, Any]) -> Any:
     """What is neither a plain value nor a module.
 
@@ -72,6 +139,10 @@ def other(tree: dict[str, Any], items: list[Any], modules: dict[str, Any]) -> An
         return _score(tree["name"], items)
     if tree["kind"] == "generator":
         return torch.Generator().manual_seed(tree["seed"])
+    if tree["kind"] == "writing":
+        return lambda token_ids: written(items[0], token_ids)
+    if tree["kind"] == "cache":
+        return Cache(tree["max_length"])
     if tree["kind"] == "loss":
         return getattr(torch.nn.functional, tree["name"])
     return torch.optim.SGD(modules[tree["of"]].parameters(), lr=tree["rate"])

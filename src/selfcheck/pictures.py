@@ -114,13 +114,16 @@ def _number(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-MODULES = {"network": "a small model"}
+MODULES = {"network": "a small model", "writer": "a small language model"}
 OBJECTS = {
     "iterator": "an iterator over {count} tensors",
     "score": "{name} scores",
     "generator": "a generator",
     "loss": "{name}",
     "optimizer": "SGD(lr={rate})",
+    "writing": "a function from ids to logits",
+    "cache": "a cache for {max_length} positions",
+    "made": "what {method}() gave",
 }
 
 
@@ -141,6 +144,8 @@ def call_text(symbol: str, step: dict[str, Any]) -> str:
 
 
 def _use_text(use: dict[str, Any]) -> str:
+    if use["method"].startswith((".", ":")):
+        return use["method"] if use["method"][0] == "." else ", its parameters counted"
     called = f"{'.' if use['method'] else ''}{use['method']}{_arguments(use)}"
     return called + (" (to be refused)" if use.get("refused") else "")
 

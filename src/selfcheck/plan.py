@@ -21,12 +21,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from .arguments import (
+    cache,
     dtype,
     generator,
     iterator,
     lessons,
     linears,
     loss,
+    made,
     ndarray,
     network,
     optimizer,
@@ -34,6 +36,8 @@ from .arguments import (
     score,
     tensor,
     torch_attention,
+    writer,
+    writing,
 )
 from .arrays import Array, pack
 from .draw import Draw
@@ -43,16 +47,20 @@ __all__ = [
     "Call",
     "Check",
     "Draw",
+    "attribute",
     "built",
+    "cache",
     "call",
     "check",
     "checks_in",
     "dtype",
+    "entries",
     "generator",
     "iterator",
     "lessons",
     "linears",
     "loss",
+    "made",
     "method",
     "ndarray",
     "network",
@@ -61,6 +69,8 @@ __all__ = [
     "score",
     "tensor",
     "torch_attention",
+    "writer",
+    "writing",
 ]
 
 Make = TypeVar("Make", bound=Callable[..., Any])
@@ -72,7 +82,8 @@ MEASURED = "peak"  # what only the grader compares, since it is established outs
 class Call:
     """One call, of the exercise's function or of an object that was built: arguments by position and by name.
 
-    method: of a built object, the method that is called; "" for the object itself
+    method: of a built object, the method that is called; "" for the object itself, ".name" for an attribute, ":entries"
+        for how many numbers it learns
     refused: of a built object, whether this use should raise ValueError and the object be used further
     """
 
@@ -98,6 +109,7 @@ class Built:
     state: dict[str, Array] = field(default_factory=dict)
     training: bool = False
     lessons: dict[str, Any] = field(default_factory=dict)
+    stirred: float = 0.0
 
     def packed(self) -> dict[str, Any]:
         """The step as a JSON tree for the runner."""
@@ -109,7 +121,8 @@ class Built:
                 {"method": use.method, **use.packed()} | ({"refused": True} if use.refused else {}) for use in self.uses
             ],
         }
-        return step | ({"lessons": self.lessons} if self.lessons else {})
+        more = {"lessons": self.lessons, "stirred": self.stirred}
+        return step | {name: value for name, value in more.items() if value}
 
 
 @dataclass(frozen=True)
@@ -215,6 +228,7 @@ def built(
     state: dict[str, Array] | None = None,
     training: bool = False,
     lessons: dict[str, Any] | None = None,
+    stirred: float = 0.0,
 ) -> Built:
     """An object of the exercise's class, made by `construct`, in evaluation mode unless `training`, then used.
 
@@ -223,13 +237,25 @@ def built(
     state: every parameter by its name in the state dict; its dtype becomes the module's. Without it the module keeps
         what it began with, and a view has to look at what holds for any parameters
     lessons: what the module is trained on before it is used
+    stirred: deviation of the random numbers that are added to all it learns, so that nothing stays without influence
+        because it began at zero
     """
-    return Built(construct, uses, state or {}, training, lessons or {})
+    return Built(construct, uses, state or {}, training, lessons or {}, stirred)
 
 
 def method(name: str, *args: Any, **kwargs: Any) -> Call:
     """A call of a method of a built object."""
     return Call(args, kwargs, name)
+
+
+def attribute(name: str) -> Call:
+    """A use of a built object whose answer is one of its attributes."""
+    return Call(method=f".{name}")
+
+
+def entries() -> Call:
+    """A use of a built module whose answer is how many numbers it learns; what two layers share counts once."""
+    return Call(method=":entries")
 
 
 def refused(use: Call) -> Call:

@@ -90,6 +90,8 @@ class _Given:
         self.modules: dict[str, Any] = {}
         self.parameters: dict[str, dict[str, Any]] = {}  # of the modules, as they were
         self.generators: dict[str, tuple[Any, Any]] = {}  # with their state, torch's own among them
+        self.named: dict[tuple[str, str], Any] = {}  # what several uses share
+        self.built: Any = None
 
     def take(self, call: dict[str, Any], prefix: str = "") -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call, fresh; they are named by position or keyword behind the prefix."""
@@ -101,6 +103,8 @@ class _Given:
         if tree["kind"] == "module":
             return self._module(name, tree)
         if tree["kind"] in objects.KINDS:
+            if tree["kind"] in ("cache", "made"):
+                return self._named(tree)
             items = [self._one(f"{name}[{number}]", item) for number, item in enumerate(tree.get("items", []))]
             made = objects.other(tree, items, self.modules)
             if tree["kind"] == "generator":
@@ -112,6 +116,14 @@ class _Given:
         if tree["kind"] == "tensor" and "float" in tree["dtype"]:
             self.floating[name] = value
         return value
+
+    def _named(self, tree: dict[str, Any]) -> Any:
+        """What is made once for all uses that name it."""
+        key = tree["kind"], tree["name"]
+        if key not in self.named:
+            is_made = tree["kind"] == "made"
+            self.named[key] = getattr(self.built, tree["method"])() if is_made else objects.other(tree, [], {})
+        return self.named[key]
 
     def _module(self, name: str, tree: dict[str, Any]) -> Any:
         made = objects.module(tree)
@@ -173,7 +185,9 @@ def _use(symbol: Callable[..., Any], step: dict[str, Any], given: _Given, gradie
         built.train(step["training"])
     elif step["state"] or lessons:
         raise StateMismatch("what was built is no nn.Module, so it has no parameters")
-    uses = []
+    if step.get("stirred"):
+        _stir(built, step["stirred"])
+    given.built, uses = built, []
     for position, use in enumerate(step["uses"]):
         prefix = f"{position}." if len(step["uses"]) > 1 else ""
         uses.append((use, *given.take(use, prefix)))
@@ -189,6 +203,10 @@ def _use(symbol: Callable[..., Any], step: dict[str, Any], given: _Given, gradie
 
 def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
     """The result of one use, in a list; nothing where it was to be refused and was."""
+    if use["method"] == ":entries":
+        return [sum(parameter.numel() for parameter in built.parameters())]
+    if use["method"].startswith("."):
+        return [getattr(built, use["method"][1:])]
     function = getattr(built, use["method"]) if use["method"] else built
     if not use.get("refused"):
         return [function(*args, **kwargs)]
@@ -196,6 +214,16 @@ def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs:
         function(*args, **kwargs)
         raise NotRefused(f"call {number} cannot be answered and should raise ValueError, but an answer came back")
     return []
+
+
+def _stir(built: Any, deviation: float) -> None:
+    """Add a normal number of this deviation to all that a module learns."""
+    import torch
+
+    source = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in built.parameters():
+            parameter.add_(deviation * torch.randn(parameter.shape, generator=source).to(parameter.dtype))
 
 
 def _teach(

@@ -187,3 +187,14 @@ def test_two_caches_share_nothing():
     one, other = KeyValueCache(2), KeyValueCache(2)
     one.append(numbers(1, 2, 3), numbers(1, 2, 3))
     assert other.append(numbers(1, 1, 3), numbers(1, 1, 3))[0].shape == (1, 1, 3)
+
+
+def test_the_length_is_what_the_cache_holds():
+    cache = KeyValueCache(5)
+    assert cache.length == 0
+    for length, total in ((2, 2), (0, 2), (3, 5)):
+        cache.append(numbers(2, length, 3), numbers(2, length, 4))
+        assert cache.length == total
+    with pytest.raises(ValueError):
+        cache.append(numbers(2, 1, 3), numbers(2, 1, 4))
+    assert cache.length == 5
