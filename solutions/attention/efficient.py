@@ -8,7 +8,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._arguments import check_batch, check_floating, check_length, check_mask, check_same_width, check_sequence
+from ._arguments import (
+    check_batch,
+    check_floating,
+    check_length,
+    check_mask,
+    check_partials,
+    check_same_width,
+    check_sequence,
+    checked_chunks,
+)
 
 # solution: begin (drop)
 from ._rows import in_transform
@@ -21,6 +30,7 @@ __all__ = [
     "KeyValueCache",
     "blockwise_attention",
     "grouped_query_attention",
+    "merge_partials",
     "online_softmax",
     "triton_attention",
 ]
@@ -34,7 +44,7 @@ def online_softmax(chunks: Iterable[Tensor]) -> Tensor:
     Returns weights (..., S_1 + S_2 + …). A slice whose scores are all -inf gives zeros.
     Raises ValueError where there is no score or the shapes do not fit, TypeError for a wrong dtype.
     """
-    chunks = _checked(chunks)
+    chunks = checked_chunks(chunks)
     # solution: begin
     largest = total = None
     parts = []  # exp(score - largest at that time), with that largest
@@ -52,28 +62,26 @@ def online_softmax(chunks: Iterable[Tensor]) -> Tensor:
     # solution: end
 
 
-def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
-    """The chunks one after the other, each checked as it comes; ValueError or TypeError where one does not fit.
+def merge_partials(
+    first: tuple[Tensor, Tensor, Tensor], second: tuple[Tensor, Tensor, Tensor]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What attention over two parts of the keys has come to, from what it came to over each   (Dao et al. 2022, § 3.1).
 
-    An empty chunk adds nothing and is passed over.
+    first, second: a triple each: maximum (...,), the part's largest score; total (...,), its sum of
+        exp(score - maximum); summed (..., d), its sum of exp(score - maximum) · value
+    Returns the triple of both parts together. A part without a key is (-inf, 0, 0) and changes nothing.
+    summed / total is attention's output. The order of the parts, and of several merges, changes no more than rounding.
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
     """
-    first, some = None, False
-    for number, chunk in enumerate(chunks):
-        check_floating(**{f"chunk {number}": chunk})
-        if chunk.dim() == 0:
-            raise ValueError(f"chunk {number} must be (..., S_i), got a single number")
-        first = chunk if first is None else first
-        check_floating(**{"chunk 0": first, f"chunk {number}": chunk})
-        if chunk.shape[:-1] != first.shape[:-1]:
-            raise ValueError(
-                f"every chunk must be like the first but for its last axis, {tuple(first.shape)}, "
-                f"got {tuple(chunk.shape)} for chunk {number}"
-            )
-        if chunk.shape[-1]:
-            some = True
-            yield chunk
-    if not some:
-        raise ValueError("chunks must hold at least one score, got none")
+    check_partials(first=first, second=second)
+    # solution: begin
+    maximum = torch.maximum(first[0], second[0])
+    shift = maximum.where(maximum != -torch.inf, 0.0)  # no key in either part: exp(-inf - 0) is 0, in its gradient too
+    mine, others = (torch.exp(part[0] - shift) for part in (first, second))
+    total = first[1] * mine + second[1] * others
+    summed = first[2] * mine[..., None] + second[2] * others[..., None]
+    return maximum, total, summed
+    # solution: end
 
 
 def blockwise_attention(

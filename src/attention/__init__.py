@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. af1d8b908c33
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. e1ac6d8a9e70
 """Attention, from a worked example to encoder layers, one module per chapter.
 
 Importing the package imports none of its modules: each is loaded when it is first used, so that a
@@ -10,6 +10,7 @@ from types import ModuleType
 
 __all__ = [
     "classifier",
+    "decoder",
     "dot_product",
     "efficient",
     "encoder",
