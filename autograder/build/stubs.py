@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from selfcheck.catalogue import Exercise, exercises
@@ -16,11 +17,15 @@ from selfcheck.untouched import digest_of, is_untouched
 from ..course.paths import REFERENCE
 from .solution_marks import Region, regions, replace_regions
 
+WORD = re.compile(r"[A-Za-z_]\w*")
 HEADER = "# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. "
 
 
-def strip(source: str, module: str) -> str:
-    """The stub of a module's source; ValueError for a region that is not closed or belongs to no exercise."""
+def strip(source: str, module: str, solved: Collection[str] = ()) -> str:
+    """The stub of a module's source; ValueError for a region that is not closed or belongs to no exercise.
+
+    solved: names of functions and classes that stay as they are, with the dropped regions that define what they use
+    """
     numbers = {exercise.symbol: exercise for exercise in reversed(exercises()) if exercise.module == module}
     owners = _owners(source)
 
@@ -31,7 +36,36 @@ def strip(source: str, module: str) -> str:
         solutions = regions(source)
     except ValueError as error:
         raise ValueError(f"{module}.py, {error}") from None
+    kept = _needed(source, solutions, [region for region in solutions if owners.get(region.begin) in solved])
+    solutions = [region for region in solutions if region not in kept]
     return re.sub(r"\n{4,}", "\n\n\n", replace_regions(source, solutions, refusal).rstrip() + "\n")
+
+
+def _needed(source: str, solutions: list[Region], kept: list[Region]) -> list[Region]:
+    """These regions and the dropped ones that define a name which they use, and so on."""
+    lines = source.splitlines()
+    texts = {region: "\n".join(lines[region.begin : region.end - 1]) for region in solutions}
+    kept, waiting = list(kept), list(kept)
+    while waiting:
+        words = set(WORD.findall(texts[waiting.pop()]))
+        new = [one for one in solutions if one.drop and one not in kept and words & _defined(texts[one])]
+        kept += new
+        waiting += new
+    return kept
+
+
+def _defined(text: str) -> set[str]:
+    """The names that a region between definitions defines or imports."""
+    names: set[str] = set()
+    for node in (parse(text) or ast.Module([], [])).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names |= {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    return names
 
 
 def _owners(source: str) -> dict[int, str]:
@@ -50,11 +84,11 @@ def _refusal(module: str, owner: str | None, numbers: dict[str, Exercise]) -> st
     return f'raise NotImplementedError("exercise {exercise.number}: {exercise.title}")'
 
 
-def stub(module_file: Path) -> str:
-    """The whole text of a stub file, its header with a digest of the rest first."""
+def stub(module_file: Path, solved: Collection[str] = ()) -> str:
+    """The whole text of a stub file, its header with a digest of the rest first; solved: see `strip`."""
     body = module_file.read_text(encoding="utf-8")
     if not module_file.name.startswith("_"):
-        body = strip(body, module_file.stem)
+        body = strip(body, module_file.stem, solved)
     return f"{HEADER}{digest_of(body.encode())}\n{body}"
 
 

@@ -17,6 +17,7 @@ from ..course.printable import counted, printable_line
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
 
 ISOLATION = click.Choice(CHOICES)
+READING = ("feedback", "export")  # commands that pass on what was graded
 
 
 def course_command(function: Callable[..., None]) -> click.Command:
@@ -36,6 +37,7 @@ def course_command(function: Callable[..., None]) -> click.Command:
             renewed = nbgrader_files.renew(course.root)
             if renewed:
                 show(renewed)
+            _tell_what_has_moved(course, problem_set, function.__name__)
             function(course, problem_set, **options)
         except (KeyError, ValueError, FileNotFoundError, RuntimeError) as error:
             text = error.args[0] if isinstance(error, KeyError) and error.args else error
@@ -44,6 +46,16 @@ def course_command(function: Callable[..., None]) -> click.Command:
 
     run = click.option("--course", "folder", default="course", type=click.Path(path_type=Path), show_default=True)(run)
     return click.command()(click.argument("problem_set", metavar="PS")(run))
+
+
+def _tell_what_has_moved(course: Course, problem_set: str, command: str) -> None:
+    """Say what has moved from the released set; SetMoved, unless the command only reads what was graded then."""
+    from ..release.moved import moved_in, require_own_exercises
+
+    if command not in READING:
+        require_own_exercises(course, problem_set)
+    elif told := moved_in(course, problem_set):
+        show(f"This is of the set as it was released and graded: {told}", style="red")
 
 
 @course_command

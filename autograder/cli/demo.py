@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -20,11 +21,15 @@ def demo(folder: Path) -> None:
     """
     from ..console import console, plain, show
     from ..course.folder import Course
+    from ..release.moved import moved_in
     from ..sandbox.bubblewrap import open_sandbox
     from . import demonstration
     from .phases import Phases
 
     course = Course.open(folder)
+    for told in filter(None, (moved_in(course, problem_set) for problem_set in problem_sets())):
+        show(f"demo: {told}. Or delete the folder, if nothing in it is yours: rm -r {course.root}", style="red")
+        sys.exit(1)
     sandbox = open_sandbox("auto")  # the sample class is our own code
     if sandbox.level == "none":
         console.print("[bold red]No bubblewrap or no user namespaces here: the sample class runs without isolation.[/]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,15 +21,17 @@ from selfcheck.verdict import MOST_MESSAGE, PASSED
 from ..answer_key.keys import PUBLIC_POLICY, AnswerKey, live_answer_key
 from ..console import console, plain, show
 from ..course.printable import printable_line
-from ..intake.archive import read_package
+from ..intake.archive import read_folder, read_package
 from ..judge import cluster
 from ..judge.judge import with_dependencies
 from ..judge.result import ExerciseOutcome
 from ..judge.task import Task
+from ..release.moved import moved_away, what_has_moved
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
 from ..sandbox.worker_pool import start_fork_server
 
 Chosen = Mapping[str, Sequence[Exercise]]  # by problem set, the exercises to judge
+GRADE_ID = re.compile(rb'"grade_id" *: *"([\w-]+)"')
 
 
 def judge_folders(
@@ -67,6 +70,16 @@ def chosen_exercises(ids: Sequence[str], sets: Sequence[str]) -> Chosen:
         if exercise in named or not (ids or sets):
             chosen.setdefault(exercise.problem_set, []).append(exercise)
     return chosen
+
+
+def made_for_others(folder: Path, sets: Sequence[str]) -> str:
+    """What has moved, where the notebook of one of these sets in a folder is of a release that had other exercises."""
+    for problem_set in sets:
+        cells = {found.decode() for found in GRADE_ID.findall(read_folder(folder, problem_set).notebook or b"")}
+        moved = moved_away(problem_set, cells)
+        if moved:
+            return f"{what_has_moved(problem_set, moved)}. Name the set that has these exercises now"
+    return ""
 
 
 def as_json(judged: Sequence[ExerciseOutcome]) -> dict[str, Any]:
@@ -122,6 +135,7 @@ def judge(
     FOLDERS hold an `attention` package each, which is judged in the sandbox as `grade` would.
 
     Every exercise is judged, unless some are named by --exercise or --problem-set, which can be given several times.
+    With --problem-set, a folder is left out whose notebook is of a release where that set had other exercises.
     """
     try:
         chosen = chosen_exercises(ids, sets)
@@ -135,7 +149,8 @@ def judge(
         isolation = open_sandbox(isolation).level
     if isolation == "none":
         console.print("[bold red]No isolation: this code runs with your rights.[/]")
-    received = {folder: read_package(Path(folder)) for folder in folders}
+    moved = {folder: told for folder in folders if (told := made_for_others(Path(folder), sets))}
+    received = {folder: read_package(Path(folder)) for folder in folders if folder not in moved}
     judged = judge_folders({folder: package.files for folder, package in received.items()}, chosen, isolation)
     if target:
         table = {name: as_json(outcomes) for name, outcomes in judged.items()}
@@ -144,3 +159,7 @@ def judge(
         console.print(verdict_table(name, outcomes))
         for remark in received[name].remarks:
             show(f"  {remark}")
+    for name, told in moved.items():
+        show(f"judge: {name} is left out: {told}", style="red")
+    if moved:
+        sys.exit(1)

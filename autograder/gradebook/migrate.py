@@ -48,6 +48,19 @@ def migrate_gradebook(course: Course, problem_set: str, notebook: NotebookNode) 
         book.db.commit()
 
 
+def graded_in_gradebook(course: Course, problem_set: str) -> list[str]:
+    """The names of the cells that the gradebook has marks for in a problem set; none where it was never released."""
+    from nbgrader.api import MissingEntry
+
+    from .nbgrader import api
+
+    with api(course).gradebook as book:
+        try:
+            return [cell.name for cell in book.find_notebook(problem_set, problem_set).grade_cells]
+        except MissingEntry:
+            return []
+
+
 def _wanted(notebook: NotebookNode) -> tuple[Cells, Cells, Cells]:
     """The cells that nbgrader keeps a row of: graded ones, those to be answered, and all whose text it puts back."""
     graded: Cells = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from ..course.paths import RECORDED, REFERENCE, SELFCHECK
 from ..course.policy import DEFAULT_POLICY, GradingPolicy
 from ..course.releases import replacing_release
 from ..course.settings import SETTINGS_FILE
-from ..gradebook.migrate import migrate_gradebook
+from ..gradebook.migrate import graded_in_gradebook, migrate_gradebook
+from .moved import require_new_exercises, require_own_exercises
 from .points import catalogue_with_points
 from .staleness import check_extra_checks, released_deadline
 
@@ -27,7 +28,8 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
 
     with_answers: earlier problem sets whose modules are handed out solved
     Raises ValueError for a set in with_answers that is not earlier, or where the course's settings hand out none, or
-    have a check that the reference fails; RuntimeError where nbgrader refuses.
+    have a check that the reference fails; SetMoved where the course has released its exercises in other problem sets,
+    or other exercises under its name; RuntimeError where nbgrader refuses.
     """
     import nbformat
 
@@ -35,6 +37,8 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
     from ..gradebook.nbgrader import api
 
     in_problem_set(problem_set)
+    require_own_exercises(course, problem_set, graded_in_gradebook(course, problem_set))
+    require_new_exercises(course, problem_set)
     policy, due, before = course.policy, course.settings.deadline(problem_set), released_deadline(course, problem_set)
     if with_answers and not course.settings.solutions:
         raise ValueError(
@@ -92,13 +96,13 @@ def bundle(
     """The text of every file beside the notebook, by its path in the bundle; points are by the policy."""
     sets = problem_sets()
     seen = sets[: sets.index(problem_set) + 1]
-    solved = _solved_modules(problem_set, with_answers)
+    solved = _solved(problem_set, with_answers)
     modules = list(dict.fromkeys(module for name in seen for module in modules_of(name)))
     texts = stubs.all_stubs()
     files = {f"attention/{name}": texts[name] for name in ("__init__.py", *_private_files(modules))}
     for module in modules:
         name = f"{module}.py"
-        files[f"attention/{name}"] = (REFERENCE / name).read_text(encoding="utf-8") if module in solved else texts[name]
+        files[f"attention/{name}"] = _with_solved(module, solved) if module in solved else texts[name]
     for path in sorted(SELFCHECK.glob("*.py")):
         files[f"selfcheck/{path.name}"] = path.read_text(encoding="utf-8")
     for folder in ("catalogue", "checks", "recorded"):
@@ -135,12 +139,28 @@ def _helpers(module: str) -> list[str]:
     return helpers
 
 
-def _solved_modules(problem_set: str, with_answers: Iterable[str]) -> set[str]:
-    sets = problem_sets()
+def _solved(problem_set: str, with_answers: Iterable[str]) -> dict[str, set[str]]:
+    """By module, the functions and classes to hand out solved: those of earlier problem sets that are not due now."""
+    sets, solved = problem_sets(), dict[str, set[str]]()
+    due = {exercise.id for exercise in in_problem_set(problem_set)}
     for name in with_answers:
         if name not in sets[: sets.index(problem_set)]:
             raise ValueError(f"answers can be handed out for sets before {problem_set}, not for {name}")
-    return {module for name in with_answers for module in modules_of(name)} - set(modules_of(problem_set))
+        for exercise in in_problem_set(name):
+            if exercise.id not in due:
+                solved.setdefault(exercise.module, set()).add(exercise.symbol)
+    return solved
+
+
+def _with_solved(module: str, solved: Mapping[str, set[str]]) -> str:
+    """A module as the reference has it, or a stub of it that lacks the other solutions.
+
+    A stub counts as untouched: `restore()` puts a learner's own file in its place.
+    """
+    file = REFERENCE / f"{module}.py"
+    if {exercise.symbol for exercise in exercises() if exercise.module == module} <= solved[module]:
+        return file.read_text(encoding="utf-8")
+    return stubs.stub(file, solved[module])
 
 
 def _recorded(module: str, seen: list[str]) -> str:

@@ -13,6 +13,7 @@ from ..course.extra_checks import InvalidCheck
 from ..course.folder import Course
 from ..course.releases import release_file
 from ..course.settings import METADATA_KEY, SettingsError
+from .moved import require_own_exercises
 
 
 class ReleaseAgain(ValueError):
@@ -22,9 +23,10 @@ class ReleaseAgain(ValueError):
 def check_release(course: Course, problem_set: str) -> None:
     """Raises ReleaseAgain where the released notebook has other points or another deadline than the course has now.
 
-    Raises SettingsError for a further hidden check that cannot be used. A problem set that was never released passes:
-    `GradebookSync` raises NotEntered for it.
+    Raises SetMoved where it was released with exercises that are in other problem sets now, SettingsError for a further
+    hidden check that cannot be used. A problem set that was never released passes: `GradebookSync` raises NotEntered.
     """
+    require_own_exercises(course, problem_set)
     check_extra_checks(course)
     path = release_file(course, problem_set)
     try:

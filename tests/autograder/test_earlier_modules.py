@@ -3,6 +3,7 @@
 from autograder.course.paths import REFERENCE
 from autograder.judge.judge import stage_files
 from selfcheck import runner
+from selfcheck.catalogue import exercises, problem_sets
 
 MINE = "def causal_mask(*sizes):\n    raise RuntimeError('wrong')\n\n\ndef helper():\n    return 7\n"
 LATER = "from .masks import causal_mask, helper\n\nanswer = helper() + len(causal_mask(3))\n"
@@ -27,3 +28,19 @@ def test_no_module_of_this_problem_set_or_a_later_one_is_the_references():
     assert {"multi_head.py", "masks.py"} <= set(files)
     assert not {"positions.py", "encoder.py"} & set(files)
     assert not any(name.startswith("_submitted") for name in files)
+
+
+def test_a_module_of_two_problem_sets_is_the_learners_in_both():
+    """`efficient` is worked on in ps9, its cache, and in ps10; what is due in ps10 is not in the sandbox of ps9."""
+    for problem_set in ("ps9", "ps10"):
+        assert stage_files({"efficient.py": MINE.encode()}, problem_set)["efficient.py"] == MINE.encode()
+        assert "efficient.py" not in stage_files({}, problem_set)
+        assert "_submitted_efficient.py" not in stage_files({"efficient.py": MINE.encode()}, problem_set)
+
+
+def test_an_exercise_is_in_no_set_before_one_that_it_builds_on():
+    """A later set's modules are never in the sandbox: what builds on them could not be answered."""
+    order = {exercise.id: problem_sets().index(exercise.problem_set) for exercise in reversed(exercises())}
+    for exercise in exercises():
+        for name in exercise.depends_on:
+            assert order[name] <= problem_sets().index(exercise.problem_set), (exercise.id, name)

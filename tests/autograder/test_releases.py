@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from autograder.build import stubs
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.releases import written_questions
 from autograder.release import bundle as releasing
-from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_sets
+from selfcheck import saving
+from selfcheck.catalogue import exercises, in_problem_set, modules_of, parts_of, problem_sets
 
 from .released_texts import files_of, hidden_words, solution_lines
 from .shared_courses import released
@@ -55,16 +57,48 @@ def test_a_solution_that_leaks_would_be_noticed(module):
 
 @pytest.mark.parametrize("problem_set", SETS[1:])
 def test_a_later_problem_set_hands_earlier_answers_out_where_asked(problem_set):
-    earlier, own = SETS[SETS.index(problem_set) - 1], modules_of(problem_set)
+    earlier, own = SETS[SETS.index(problem_set) - 1], {exercise.id for exercise in in_problem_set(problem_set)}
     plain, solved = bundle(problem_set), releasing.bundle(problem_set, [earlier])
+    given = {exercise.id: exercise for exercise in in_problem_set(earlier) if exercise.id not in own}
     for module in {module for name in SETS for module in modules_of(name)}:
         path = f"attention/{module}.py"
-        if module in modules_of(earlier) and module not in own:
-            assert "NotImplementedError" in plain[path] and "NotImplementedError" not in solved[path]
-        else:
+        if module not in {exercise.module for exercise in given.values()}:
             assert plain.get(path) == solved.get(path)
+            continue
+        for exercise in (one for one in exercises() if one.module == module):
+            first = parts_of(exercise.id)[0]
+            left = f"exercise {first.number}: {first.title}"
+            assert left in plain[path] and (left in solved[path]) == (exercise.id not in given)
     with pytest.raises(ValueError, match=f"before {problem_set}"):
         releasing.bundle(problem_set, [problem_set])
+
+
+def test_a_learners_own_file_of_two_problem_sets_goes_on_whatever_is_handed_out(tmp_path, monkeypatch):
+    """The learner's cache of ps9 comes back into the folder of ps10, also where that hands out the reference's."""
+    mine = bundle("ps9")["attention/efficient.py"].replace("class KeyValueCache:", "MINE = 1\n\n\nclass KeyValueCache:")
+    for answers in ((), ("ps9",)):
+        package = tmp_path / f"ps10{len(answers)}" / "attention"
+        package.mkdir(parents=True)
+        text = releasing.bundle("ps10", answers)["attention/efficient.py"]
+        assert ("exercise 10.1: " in text) == (not answers) and "exercise 11.1: " in text
+        (package / "efficient.py").write_text(text)
+        (tmp_path / "saved").mkdir(exist_ok=True)
+        (tmp_path / "saved" / "efficient.py").write_text(mine)
+        monkeypatch.setattr(saving, "package_folder", lambda package=package: package)
+        saving.restore(tmp_path / "saved")
+        assert (package / "efficient.py").read_text() == mine
+
+
+def test_an_answer_that_is_handed_out_alone_has_all_that_it_uses(tmp_path):
+    for exercise in exercises():
+        text = stubs.strip((REFERENCE / f"{exercise.module}.py").read_text(), exercise.module, {exercise.symbol})
+        (tmp_path / f"{exercise.module}_{exercise.symbol}.py").write_text(text)
+        left = {one.id for one in exercises() if f"exercise {parts_of(one.id)[0].number}: " in text}
+        assert left == {one.id for one in exercises() if one.module == exercise.module} - {exercise.id}
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--isolated", "--select=F821", tmp_path], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("problem_set", SETS)
@@ -90,7 +124,7 @@ def test_a_bundle_holds_the_helpers_of_its_checks_and_no_others():
     assert found["ps3"] == found["ps2"] | {"_masks_inputs.py", "_masks_softmax.py"}
     assert found["ps4"] == found["ps3"] | {"_multi_head.py", "_multi_head_attention.py"}
     assert "_encoder_inputs.py" not in found["ps5"] and "_encoder_inputs.py" in found["ps6"]
-    assert "_efficient_inputs.py" not in found["ps7"] and "_efficient_inputs.py" in found["ps8"]
+    assert "_efficient_inputs.py" not in found["ps8"] and "_efficient_inputs.py" in found["ps9"]
     assert found[SETS[-1]] == here
 
 
@@ -98,7 +132,8 @@ def test_a_bundle_holds_the_private_files_of_its_package_and_no_others():
     found = {name: {Path(path).name for path in bundle(name) if "attention/_" in path} for name in SETS}
     assert found["ps3"] == {"__init__.py", "_arguments.py"}
     assert found["ps4"] == found["ps7"] == found["ps3"] | {"_rows.py"}
-    assert found["ps8"] == found["ps9"] == found["ps7"] | {"_triton_attention.py", "_whole.py"}
+    assert found["ps8"] == found["ps7"]
+    assert found["ps9"] == found["ps10"] == found["ps8"] | {"_triton_attention.py", "_whole.py"}
 
 
 @pytest.mark.proof(

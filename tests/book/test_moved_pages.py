@@ -1,0 +1,73 @@
+"""An address that a page had before it moved leads to the page, also to a part of it that went elsewhere."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from playwright.sync_api import Browser
+
+from autograder.course.paths import BOOK
+
+from .pages import all_pages
+
+sys.path.insert(0, str(BOOK / "_extensions"))
+import moved_pages  # noqa: E402
+
+MOVED = yaml.safe_load((BOOK / "_config.yml").read_text("utf-8"))["sphinx"]["config"]["moved_pages"]
+PAGES = {old: now for old, now in MOVED.items() if "#" not in old}
+
+
+def test_the_addresses_of_0_5_0_that_are_gone_are_all_there() -> None:
+    assert {"chapters/09-efficient", "chapters/10-sequence-to-sequence"} == set(PAGES)
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("old", PAGES)
+def test_an_old_address_forwards(browser: Browser, address: str, old: str, scripts: bool) -> None:
+    context = browser.new_context(java_script_enabled=scripts)
+    tab = context.new_page()
+    tab.goto(f"{address}{old}.html")
+    tab.wait_for_url(f"{address}{PAGES[old]}.html")
+    assert tab.locator("article h1").count() == 1
+    context.close()
+
+
+def test_a_part_is_found_on_the_page_that_has_it_now(browser: Browser, address: str, site: Path) -> None:
+    context = browser.new_context()
+    for part, now in {**MOVED, "chapters/09-efficient#sec-roofline": "chapters/11-efficient"}.items():
+        page, mark, name = part.partition("#")
+        if mark:
+            tab = context.new_page()
+            tab.goto(f"{address}{page}.html#{name}")
+            tab.wait_for_url(f"{address}{now}.html#{name}")
+            assert BeautifulSoup((site / f"{now}.html").read_text("utf-8"), "html.parser").find(id=name), part
+    context.close()
+
+
+def test_a_set_that_took_anothers_name_says_at_its_top_where_that_went(site: Path) -> None:
+    for name, places in {"ps8": {"ps9.html", "ps10.html"}, "ps9": {"ps8.html"}}.items():
+        soup = BeautifulSoup((site / f"problem-sets/{name}.html").read_text("utf-8"), "html.parser")
+        note = soup.select_one("article h1").find_next(class_="admonition")
+        assert {link["href"].partition("#")[0] for link in note.find_all("a")} == places
+
+
+@pytest.mark.parametrize("moved", [{"chapters/04-masks": "index"}, {"chapters/99-gone": "chapters/98-gone"}])
+def test_a_page_that_is_there_and_a_target_that_is_gone_are_warned_of(
+    moved: dict[str, str], tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moved_pages, "LOG", logging.getLogger("moved pages"))
+    monkeypatch.setattr(moved_pages, "write_forward", lambda *arguments: None)
+    app = SimpleNamespace(
+        builder=SimpleNamespace(format="html"),
+        config=SimpleNamespace(moved_pages=moved),
+        env=SimpleNamespace(found_docs=set(all_pages())),
+        outdir=tmp_path,
+    )
+    moved_pages.write_forwards(app, None)
+    assert "is to forward to" in caplog.text
