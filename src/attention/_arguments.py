@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 3f47763cd260
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 76ce2b388ec4
 """Argument checks that the torch modules share: given to learners, no part of any exercise."""
 
 import numbers
@@ -234,7 +234,7 @@ def check_partials(**partials: tuple[Tensor, Tensor, Tensor]) -> None:
             shapes = ", ".join(str(tuple(part.shape)) for part in triple)
             raise ValueError(f"{name} must be of the shapes (...,), (...,) and (..., d), got {shapes}")
     check_floating(**{name: triple[2] for name, triple in partials.items()})
-    shapes = {name: tuple(triple[2].shape) for name, triple in partials.items()}
-    if len(set(shapes.values())) > 1:
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+    widths = {name: tuple(triple[2].shape) for name, triple in partials.items()}
+    if len(set(widths.values())) > 1:
+        listed = ", ".join(f"{name} {width}" for name, width in widths.items())
         raise ValueError(f"both parts must be about the same queries and values, got summed of {listed}")
