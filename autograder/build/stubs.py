@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from selfcheck.catalogue import Exercise, exercises
@@ -97,14 +97,34 @@ def edited(text: str) -> bool:
     return not is_untouched(text.encode())
 
 
+def solution_files() -> list[str]:
+    """The names of the package's private files that are part of a solution: they hold `# solution: begin (drop)`."""
+    private = sorted(REFERENCE.glob("_*.py"))
+    return [path.name for path in private if any(one.drop for one in regions(path.read_text(encoding="utf-8")))]
+
+
+def solution_files_of(sources: Iterable[str]) -> dict[str, str]:
+    """The text of the private files that are part of these modules' solutions, by file name, as they import them."""
+    found: dict[str, str] = {}
+    waiting = list(sources)
+    while waiting:
+        source = waiting.pop()
+        for name in solution_files():
+            if name not in found and f"from .{name.removesuffix('.py')} " in source:
+                found[name] = (REFERENCE / name).read_text(encoding="utf-8")
+                waiting.append(found[name])
+    return found
+
+
 def given_files() -> list[str]:
     """The names of the package's files that hold no exercise and are the same for a learner as in the reference."""
-    return sorted(path.name for path in REFERENCE.glob("_*.py"))
+    return sorted({path.name for path in REFERENCE.glob("_*.py")} - set(solution_files()))
 
 
 def all_stubs() -> dict[str, str]:
-    """The text of every file of the stub package, by file name."""
-    return {path.name: stub(path) for path in sorted(REFERENCE.glob("*.py"))}
+    """The text of every file of the stub package, by file name; what is part of a solution has none."""
+    files = sorted({path.name for path in REFERENCE.glob("*.py")} - set(solution_files()))
+    return {name: stub(REFERENCE / name) for name in files}
 
 
 def write_stubs(folder: Path) -> list[Path]:

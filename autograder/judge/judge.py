@@ -17,7 +17,7 @@ from selfcheck.verdict import (
 
 from ..answer_key.checks import hidden_checks
 from ..answer_key.keys import AnswerKey
-from ..build.stubs import given_files
+from ..build.stubs import given_files, solution_files_of
 from ..course.paths import REFERENCE
 from ..course.policy import GradingPolicy
 from ..sandbox.bubblewrap import Sandbox
@@ -122,6 +122,7 @@ def stage_files(submitted: Mapping[str, bytes], problem_set: str) -> dict[str, b
     for module in sorted(earlier):
         name = f"{module}.py"
         files[name] = (REFERENCE / name).read_bytes()
+        files |= {part: text.encode() for part, text in solution_files_of([files[name].decode()]).items()}
         if name in submitted:
             files[name] += FALLBACK.format(module=module).encode()
             files[f"_submitted_{name}"] = submitted[name]

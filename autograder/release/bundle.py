@@ -98,10 +98,9 @@ def bundle(
     solved = _solved(problem_set, with_answers)
     modules = list(dict.fromkeys(module for name in seen for module in modules_of(name)))
     texts = stubs.all_stubs()
-    files = {f"attention/{name}": texts[name] for name in ("__init__.py", *_private_files(modules))}
-    for module in modules:
-        name = f"{module}.py"
-        files[f"attention/{name}"] = _with_solved(module, solved) if module in solved else texts[name]
+    package = {f"{name}.py": _with_solved(name, solved) if name in solved else texts[f"{name}.py"] for name in modules}
+    package |= {"__init__.py": texts["__init__.py"], **_private_files(package, texts)}
+    files = {f"attention/{name}": text for name, text in package.items()}
     for path in sorted(SELFCHECK.glob("*.py")):
         files[f"selfcheck/{path.name}"] = path.read_text(encoding="utf-8")
     for folder in ("catalogue", "checks", "recorded"):
@@ -115,13 +114,16 @@ def bundle(
     return files
 
 
-def _private_files(modules: list[str]) -> list[str]:
-    """The private files of the package that these modules import: argument checks, the GPU kernel."""
-    sources = [(REFERENCE / f"{module}.py").read_text(encoding="utf-8") for module in modules]
-    named = {
-        name for name in stubs.given_files() for source in sources if f"from .{name.removesuffix('.py')} " in source
-    }
-    return sorted(named)
+def _private_files(handed_out: Mapping[str, str], texts: Mapping[str, str]) -> dict[str, str]:
+    """The private files of the package: those that the reference of these modules imports, and parts of solved answers.
+
+    handed_out: the modules as they are handed out; texts: every stub, by file name
+    """
+    sources = [(REFERENCE / name).read_text(encoding="utf-8") for name in handed_out]
+    given = [
+        name for name in stubs.given_files() if any(f"from .{name.removesuffix('.py')} " in one for one in sources)
+    ]
+    return {name: texts[name] for name in given} | stubs.solution_files_of(handed_out.values())
 
 
 def _helpers(module: str) -> list[str]:

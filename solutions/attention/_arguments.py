@@ -1,6 +1,7 @@
 """Argument checks that the torch modules share: given to learners, no part of any exercise."""
 
 import numbers
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor, nn
@@ -195,3 +196,44 @@ def check_width(module: nn.Module, width: int, **tensors: Tensor) -> None:
             raise TypeError(
                 f"{name} must have the module's dtype {own}, got {tensor.dtype}; convert it with .to({own})"
             )
+
+
+def checked_chunks(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
+    """The chunks one after the other, each checked as it comes; ValueError or TypeError where one does not fit.
+
+    An empty chunk adds nothing and is passed over.
+    """
+    first, some = None, False
+    for number, chunk in enumerate(chunks):
+        check_floating(**{f"chunk {number}": chunk})
+        if chunk.dim() == 0:
+            raise ValueError(f"chunk {number} must be (..., S_i), got a single number")
+        first = chunk if first is None else first
+        check_floating(**{"chunk 0": first, f"chunk {number}": chunk})
+        if chunk.shape[:-1] != first.shape[:-1]:
+            raise ValueError(
+                f"every chunk must be like the first but for its last axis, {tuple(first.shape)}, "
+                f"got {tuple(chunk.shape)} for chunk {number}"
+            )
+        if chunk.shape[-1]:
+            some = True
+            yield chunk
+    if not some:
+        raise ValueError("chunks must hold at least one score, got none")
+
+
+def check_partials(**partials: tuple[Tensor, Tensor, Tensor]) -> None:
+    """TypeError unless each is a triple of tensors of one floating dtype; ValueError unless their shapes fit."""
+    for name, triple in partials.items():
+        if not isinstance(triple, (tuple, list)) or len(triple) != 3:
+            raise TypeError(f"{name} must be a triple (maximum, total, summed), got {type(triple).__name__}")
+        check_floating(**{f"{name}[{number}]": part for number, part in enumerate(triple)})
+        maximum, total, summed = triple
+        if maximum.shape != total.shape or summed.dim() == 0 or summed.shape[:-1] != maximum.shape:
+            shapes = ", ".join(str(tuple(part.shape)) for part in triple)
+            raise ValueError(f"{name} must be of the shapes (...,), (...,) and (..., d), got {shapes}")
+    check_floating(**{name: triple[2] for name, triple in partials.items()})
+    widths = {name: tuple(triple[2].shape) for name, triple in partials.items()}
+    if len(set(widths.values())) > 1:
+        listed = ", ".join(f"{name} {width}" for name, width in widths.items())
+        raise ValueError(f"both parts must be about the same queries and values, got summed of {listed}")

@@ -1,5 +1,6 @@
 """Attention with its whole matrix, in operations that torch can map and differentiate as often as it likes."""
 
+# solution: begin (drop)
 import torch
 from torch import Tensor
 
@@ -29,3 +30,6 @@ def whole_gradients(
         return whole_attention(mask, is_causal, *given)
 
     return tuple(torch.func.vjp(output, query, key, value)[1](upstream))
+
+
+# solution: end

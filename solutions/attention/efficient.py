@@ -2,17 +2,26 @@
 
 import math
 import os
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor
 
-from ._arguments import check_batch, check_floating, check_length, check_mask, check_same_width, check_sequence
+from ._arguments import (
+    check_batch,
+    check_floating,
+    check_length,
+    check_mask,
+    check_partials,
+    check_same_width,
+    check_sequence,
+    checked_chunks,
+)
 
 # solution: begin (drop)
+from ._blockwise import Blocks, Blockwise
 from ._rows import in_transform
-from ._whole import whole_attention, whole_gradients
+from ._whole import whole_attention
 from .dot_product import scaled_dot_product_attention
 
 # solution: end
@@ -21,6 +30,7 @@ __all__ = [
     "KeyValueCache",
     "blockwise_attention",
     "grouped_query_attention",
+    "merge_partials",
     "online_softmax",
     "triton_attention",
 ]
@@ -34,7 +44,7 @@ def online_softmax(chunks: Iterable[Tensor]) -> Tensor:
     Returns weights (..., S_1 + S_2 + …). A slice whose scores are all -inf gives zeros.
     Raises ValueError where there is no score or the shapes do not fit, TypeError for a wrong dtype.
     """
-    chunks = _checked(chunks)
+    chunks = checked_chunks(chunks)
     # solution: begin
     largest = total = None
     parts = []  # exp(score - largest at that time), with that largest
@@ -52,28 +62,26 @@ def online_softmax(chunks: Iterable[Tensor]) -> Tensor:
     # solution: end
 
 
-def _checked(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
-    """The chunks one after the other, each checked as it comes; ValueError or TypeError where one does not fit.
+def merge_partials(
+    first: tuple[Tensor, Tensor, Tensor], second: tuple[Tensor, Tensor, Tensor]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What attention over two parts of the keys has come to, from what it came to over each   (Dao et al. 2022, § 3.1).
 
-    An empty chunk adds nothing and is passed over.
+    first, second: a triple each: maximum (...,), the part's largest score; total (...,), its sum of
+        exp(score - maximum); summed (..., d), its sum of exp(score - maximum) · value
+    Returns the triple of both parts together. A part without a key is (-inf, 0, 0) and changes nothing.
+    summed / total is attention's output. The order of the parts, and of several merges, changes no more than rounding.
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
     """
-    first, some = None, False
-    for number, chunk in enumerate(chunks):
-        check_floating(**{f"chunk {number}": chunk})
-        if chunk.dim() == 0:
-            raise ValueError(f"chunk {number} must be (..., S_i), got a single number")
-        first = chunk if first is None else first
-        check_floating(**{"chunk 0": first, f"chunk {number}": chunk})
-        if chunk.shape[:-1] != first.shape[:-1]:
-            raise ValueError(
-                f"every chunk must be like the first but for its last axis, {tuple(first.shape)}, "
-                f"got {tuple(chunk.shape)} for chunk {number}"
-            )
-        if chunk.shape[-1]:
-            some = True
-            yield chunk
-    if not some:
-        raise ValueError("chunks must hold at least one score, got none")
+    check_partials(first=first, second=second)
+    # solution: begin
+    maximum = torch.maximum(first[0], second[0])
+    shift = maximum.where(maximum != -torch.inf, 0.0)  # no key in either part: exp(-inf - 0) is 0, in its gradient too
+    mine, others = (torch.exp(part[0] - shift) for part in (first, second))
+    total = first[1] * mine + second[1] * others
+    summed = first[2] * mine[..., None] + second[2] * others[..., None]
+    return maximum, total, summed
+    # solution: end
 
 
 def blockwise_attention(
@@ -107,119 +115,10 @@ def blockwise_attention(
     # solution: begin
     count = math.prod(batch)
     flat = [x.expand(*batch, -1, -1).reshape(count, *x.shape[-2:]) for x in (query, key, value)]  # (N, L or S, d)
-    blocks = _Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
-    output = whole_attention(blocks.mask, is_causal, *flat) if in_transform() else _Blockwise.apply(*flat, blocks)
+    blocks = Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
+    output = whole_attention(blocks.mask, is_causal, *flat) if in_transform() else Blockwise.apply(*flat, blocks)
     return output.reshape(*batch, query.shape[-2], value.shape[-1])
     # solution: end
-
-
-# solution: begin (drop)
-class _Blocks:
-    """Which blocks of queries and keys meet, and what is hidden where they do."""
-
-    def __init__(
-        self, batch: torch.Size, length: int, keys: int, size: int, is_causal: bool, attn_mask: Tensor | None
-    ) -> None:
-        self.length, self.keys, self.is_causal = length, keys, is_causal
-        self.rows, self.columns = 2 * size, size  # two blocks of queries share each block of keys that is fetched
-        self.mask = None if attn_mask is None else attn_mask.expand(*batch, length, keys)  # a view: nothing is copied
-
-    def of_queries(self) -> Iterator[slice]:
-        for start in range(0, self.length, self.rows):
-            yield slice(start, min(start + self.rows, self.length))
-
-    def of_keys(self, queries: slice) -> Iterator[tuple[slice, Tensor | None]]:
-        """The blocks of keys that these queries may see, each with what is hidden there, (n or 1, rows, columns)."""
-        shift = self.keys - self.length  # query i is at position i + shift
-        seen = queries.stop + shift if self.is_causal else self.keys
-        for start in range(0, seen, self.columns):
-            keys = slice(start, min(start + self.columns, seen))
-            hidden = None
-            if self.is_causal and keys.stop > queries.start + shift + 1:  # the diagonal crosses this block
-                rows, columns = queries.stop - queries.start, keys.stop - keys.start
-                hidden = torch.ones(rows, columns, dtype=torch.bool).triu(queries.start + shift - start + 1)[None]
-            if self.mask is not None:
-                masked = ~self.mask[..., queries, keys].reshape(-1, queries.stop - queries.start, keys.stop - start)
-                if not torch.compiler.is_compiling() and masked.device.type != "meta" and masked.all():
-                    continue
-                hidden = masked if hidden is None else masked | hidden.to(masked.device)
-            yield keys, hidden
-
-
-class _Blockwise(torch.autograd.Function):
-    """Forward keeps two numbers per query, largest score and sum; backward computes the weights again from them.
-
-    (Many kernels keep one, largest + log2(sum). Its rounding, of a larger number, then is in every weight of the row.)
-
-    Powers are taken of 2 and not of e, the scores times log2(e): torch's exp is slow on the CPU where its answer is
-    0 or nearly so, as it is at every hidden entry; exp2 is not.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, blocks: _Blocks) -> Tensor:
-        wide = torch.float64 if query.dtype == torch.float64 else torch.float32  # what sums are kept in
-        count, length, scale = *query.shape[:2], 1.0 / math.sqrt(query.shape[-1])
-        output = query.new_zeros(count, length, value.shape[-1], dtype=wide)
-        maxima, sums = query.new_empty(2, count, length, 1, dtype=wide)
-        room = query.new_empty(count * blocks.rows * blocks.columns, dtype=wide)
-        for rows in blocks.of_queries():
-            scaled = query[:, rows].to(wide) * (math.log2(math.e) * scale)
-            summed = output[:, rows]  # (N, rows, d_v), filled in place
-            largest = torch.full_like(maxima[:, rows], torch.finfo(wide).min)  # finite: hidden - largest stays -inf
-            total = torch.zeros_like(largest)
-            for columns, hidden in blocks.of_keys(rows):
-                weights = _scores(scaled, key[:, columns].to(wide), hidden, room)
-                new = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
-                weights.sub_(new).exp2_()
-                shrink = torch.exp2(largest - new)
-                total.mul_(shrink).add_(weights.sum(dim=-1, keepdim=True))
-                summed.mul_(shrink).baddbmm_(weights, value[:, columns].to(wide))
-                largest = new
-            maxima[:, rows], sums[:, rows] = largest, total.where(total > 0, 1.0)  # a query without keys: its sum is 0
-            summed.div_(sums[:, rows])
-        ctx.save_for_backward(query, key, value, output, maxima, sums)
-        ctx.blocks = blocks
-        return output.to(query.dtype)
-
-    @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        query, key, value, output, maxima, sums = ctx.saved_tensors
-        blocks, wide = ctx.blocks, output.dtype
-        if torch.is_grad_enabled():  # create_graph=True: what is filled in place has no derivative
-            return *whole_gradients(blocks.mask, blocks.is_causal, upstream, query, key, value), None
-        of_query, of_key, of_value = (torch.zeros_like(x, dtype=wide) for x in (query, key, value))
-        upstream = upstream / sums  # every product with a weight would be divided by its query's sum
-        row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs
-        scale = 1.0 / math.sqrt(query.shape[-1])
-        room, more_room = query.new_empty(2, len(query) * blocks.rows * blocks.columns, dtype=wide)
-        for rows in blocks.of_queries():
-            queries, above = query[:, rows].to(wide), upstream[:, rows]
-            scaled = queries * (math.log2(math.e) * scale)  # as in forward, to the last digit
-            for columns, hidden in blocks.of_keys(rows):
-                keys, values = key[:, columns].to(wide), value[:, columns].to(wide)
-                weights = _scores(scaled, keys, hidden, room).sub_(maxima[:, rows]).exp2_()  # not yet divided
-                of_value[:, columns].baddbmm_(weights.mT, above)
-                of_scores = torch.bmm(above, values.mT, out=_view(more_room, weights.shape))
-                of_scores.sub_(row_sums[:, rows]).mul_(weights)
-                of_query[:, rows].baddbmm_(of_scores, keys)
-                of_key[:, columns].baddbmm_(of_scores.mT, queries, alpha=scale)
-        return of_query * scale, of_key, of_value, None  # autograd gives each the dtype of its argument
-
-
-def _scores(query: Tensor, key: Tensor, hidden: Tensor | None, room: Tensor) -> Tensor:
-    """query · keyᵀ (N, rows, columns), -inf where hidden, written into room."""
-    scores = torch.bmm(query, key.mT, out=_view(room, (len(query), query.shape[1], key.shape[1])))
-    if hidden is not None:
-        scores.masked_fill_(hidden.to(scores.device), -math.inf)
-    return scores
-
-
-def _view(room: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """The first entries of a flat tensor, in a shape."""
-    return room[: math.prod(shape)].view(shape)
-
-
-# solution: end
 
 
 def grouped_query_attention(

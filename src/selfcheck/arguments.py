@@ -23,6 +23,7 @@ __all__ = [
     "score",
     "tensor",
     "torch_attention",
+    "triple",
     "writer",
     "writing",
 ]
@@ -132,6 +133,11 @@ def generator(seed: int) -> dict[str, Any]:
 def iterator(*items: Array) -> dict[str, Any]:
     """An argument that gives the tensors one after the other, once."""
     return {"kind": "iterator", "items": [pack(item) for item in items]}
+
+
+def triple(maximum: Array, total: Array, summed: Array) -> dict[str, Any]:
+    """An argument that is what attention over a part of the keys has come to: a tuple of three tensors."""
+    return {"kind": "triple", "items": [pack(one) for one in (maximum, total, summed)]}
 
 
 def tensor(values: Any, dtype: str | None = None) -> Array:

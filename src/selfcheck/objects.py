@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-KINDS = ("iterator", "score", "generator", "loss", "optimizer", "writing", "cache", "made")
+KINDS = ("iterator", "score", "generator", "loss", "optimizer", "writing", "cache", "made", "triple")
 LOSSES = ("mse_loss", "cross_entropy", "binary_cross_entropy_with_logits")
 
 
@@ -135,6 +135,8 @@ def other(tree: dict[str, Any], items: list[Any], modules: dict[str, Any]) -> An
 
     if tree["kind"] == "iterator":
         return _once(items)
+    if tree["kind"] == "triple":
+        return tuple(items)
     if tree["kind"] == "score":
         return _score(tree["name"], items)
     if tree["kind"] == "generator":
@@ -146,6 +148,13 @@ def other(tree: dict[str, Any], items: list[Any], modules: dict[str, Any]) -> An
     if tree["kind"] == "loss":
         return getattr(torch.nn.functional, tree["name"])
     return torch.optim.SGD(modules[tree["of"]].parameters(), lr=tree["rate"])
+
+
+def quotient(triple: Any) -> Any:
+    """The output that a triple (maximum, total, summed) stands for: summed / total, zeros where the total is 0."""
+    _, total, summed = triple
+    some = (total != 0).unsqueeze(-1)
+    return (summed / total.unsqueeze(-1).where(some, 1.0)).where(some, 0.0)
 
 
 def _once(items: list[Any]) -> Iterator[Any]:

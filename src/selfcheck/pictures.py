@@ -117,6 +117,7 @@ def _number(value: Any) -> str:
 MODULES = {"network": "a small model", "writer": "a small language model"}
 OBJECTS = {
     "iterator": "an iterator over {count} tensors",
+    "triple": "a triple of tensors",
     "score": "{name} scores",
     "generator": "a generator",
     "loss": "{name}",

@@ -36,6 +36,7 @@ from .arguments import (
     score,
     tensor,
     torch_attention,
+    triple,
     writer,
     writing,
 )
@@ -65,10 +66,12 @@ __all__ = [
     "ndarray",
     "network",
     "optimizer",
+    "quotient",
     "refused",
     "score",
     "tensor",
     "torch_attention",
+    "triple",
     "writer",
     "writing",
 ]
@@ -85,19 +88,22 @@ class Call:
     method: of a built object, the method that is called; "" for the object itself, ".name" for an attribute, ":entries"
         for how many numbers it learns
     refused: of a built object, whether this use should raise ValueError and the object be used further
+    quotient: of a function that returns a triple (maximum, total, summed), whether summed / total is the answer
     """
 
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] = field(default_factory=dict)
     method: str = ""
     refused: bool = False
+    quotient: bool = False
 
     def packed(self) -> dict[str, Any]:
         """The call as a JSON tree for the runner."""
-        return {
+        packed: dict[str, Any] = {
             "args": [pack_argument(argument) for argument in self.args],
             "kwargs": {name: pack_argument(argument) for name, argument in self.kwargs.items()},
         }
+        return packed | ({"quotient": True} if self.quotient else {})
 
 
 @dataclass(frozen=True)
@@ -256,6 +262,11 @@ def attribute(name: str) -> Call:
 def entries() -> Call:
     """A use of a built module whose answer is how many numbers it learns; what two layers share counts once."""
     return Call(method=":entries")
+
+
+def quotient(triples: Call) -> Call:
+    """A call that returns a triple (maximum, total, summed), whose answer is the output: summed / total."""
+    return replace(triples, quotient=True)
 
 
 def refused(use: Call) -> Call:

@@ -56,6 +56,7 @@ def carry_out(
                 given.watch(gradient)
                 with _watched(step, found):
                     returned = symbol(*args, **kwargs)
+                    returned = objects.quotient(returned) if step.get("quotient") else returned
             returned = unpacked(returned)
             found["value"] = pack(returned)
             if gradient:

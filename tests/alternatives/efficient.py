@@ -6,11 +6,12 @@ import math
 import torch
 from torch import nn
 
-from attention.efficient import _checked
+from attention._arguments import checked_chunks
 
 from . import (
     _efficient_blockwise,  # noqa: F401
     _efficient_grouped,  # noqa: F401
+    _efficient_partials,  # noqa: F401
     alternative,
 )
 
@@ -20,7 +21,7 @@ SOFTMAX, CACHE = "efficient.online_softmax", "efficient.KeyValueCache"
 def softmax(function):
     @functools.wraps(function)
     def whole(chunks):
-        return function(_checked(chunks))
+        return function(checked_chunks(chunks))
 
     return alternative(SOFTMAX)(whole)
 

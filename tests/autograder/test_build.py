@@ -89,7 +89,10 @@ def test_an_outdated_stub_that_nobody_edited_is_brought_up_to_date(tmp_path):
     assert path.read_text() == stubs.stub(REFERENCE / "masks.py")
 
 
-@pytest.mark.parametrize("path", sorted(REFERENCE.glob("*.py")), ids=lambda path: path.name)
+HANDED_OUT = [REFERENCE / name for name in sorted(stubs.all_stubs())]
+
+
+@pytest.mark.parametrize("path", HANDED_OUT, ids=lambda path: path.name)
 def test_a_stub_keeps_signatures_and_docstrings_and_gives_no_solution_away(path):
     import ast
 
@@ -105,6 +108,16 @@ def test_a_stub_keeps_signatures_and_docstrings_and_gives_no_solution_away(path)
     text = stubs.stub(path)
     assert outline(text) == outline(path.read_text())
     assert "# solution" not in text
+
+
+def test_private_files_that_are_solutions_are_no_stubs_and_come_with_the_modules_that_import_them():
+    assert stubs.solution_files() == ["_blockwise.py", "_whole.py"]
+    assert not {*stubs.solution_files()} & ({*stubs.all_stubs()} | {*stubs.given_files()})
+    assert {*stubs.all_stubs()} | {*stubs.solution_files()} == {path.name for path in REFERENCE.glob("*.py")}
+    efficient = REFERENCE / "efficient.py"
+    assert stubs.solution_files_of([stubs.stub(efficient)]) == {}
+    solved = stubs.solution_files_of([efficient.read_text()])
+    assert solved == {name: (REFERENCE / name).read_text() for name in ("_blockwise.py", "_whole.py")}
 
 
 @pytest.mark.parametrize(
@@ -134,7 +147,7 @@ def test_an_excerpt_shows_no_part_of_a_solution_whose_marks_are_cut_off():
     assert solution_marks.without_marks(f"    known\n{end}b\n") == "    known\nb\n"
 
 
-@pytest.mark.parametrize("path", sorted(REFERENCE.glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", HANDED_OUT, ids=lambda path: path.name)
 def test_a_book_without_solutions_hides_what_a_stub_leaves_out(path):
     source = path.read_text()
     hidden = solution_marks.without_solutions(source).splitlines()

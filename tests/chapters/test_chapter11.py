@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.efficient import blockwise_attention, online_softmax
+from attention.efficient import blockwise_attention, merge_partials, online_softmax
 from attention.worked_example import EXAMPLE
 from benchmarks.gate import error
 from tests.chapters.chapter11 import EXACT, PRINTED, page_names, random
@@ -45,6 +45,17 @@ def test_row_2_in_two_pieces_by_hand():
     assert round(total.item(), 4) == 1.1003
     assert shown(summed, 2.1996, 8.5979, 0.3009) and shown(summed / total, 1.9991, 7.8141, 0.2735)
     assert shown(row.softmax(0) @ value, 1.9991, 7.8141, 0.2735)
+
+
+def test_row_2_in_two_parts_that_meet_later():
+    query, key, value = example()
+    row = query[1] @ key.T / math.sqrt(3)
+    late = torch.exp(row[2] - row[1])
+    total, summed = 1 + late, value[1] + late * value[2]
+    assert round(total.item(), 4) == 1.0993 and shown(summed, 2.1986, 8.5959, 0.2980)
+    m, total, summed = merge_partials((row[0], torch.ones_like(total), value[0]), (row[1], total, summed))
+    assert round(m.item(), 4) == 9.2376 and round(total.item(), 4) == 1.1003
+    assert shown(summed, 2.1996, 8.5979, 0.3009)
 
 
 def test_pieces_of_64_cost_no_accuracy_and_single_scores_cost_a_few_roundings():

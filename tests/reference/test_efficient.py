@@ -213,8 +213,9 @@ def test_a_query_that_sees_nothing_gets_zeros_and_finite_gradients(dtype):
     assert (arguments[0].grad[0, 3] == 0).all()
 
 
-def test_scores_of_ten_thousand_are_finite_in_both_directions():
-    arguments = [(100 * x).requires_grad_() for x in inputs((), 6, 7, 3, 2)]
+@pytest.mark.parametrize("factor", [1.0, 4.0, 7.0, 100.0])  # below and above what is called small
+def test_scores_of_ten_thousand_are_finite_in_both_directions(factor):
+    arguments = [(factor * x).requires_grad_() for x in inputs((), 6, 7, 3, 2)]
     output = blockwise_attention(*arguments, 2)
     close(output, dense(*arguments))
     output.sum().backward()
@@ -250,8 +251,15 @@ def test_no_tensor_made_in_either_direction_comes_near_the_score_matrix(is_causa
     def both_ways():
         blockwise_attention(*arguments, 32, is_causal).sum().backward()
 
-    assert largest_made(both_ways) <= 2 * 2 * 32 * 32  # two tiles of two blocks of queries and one of keys
+    assert largest_made(both_ways) <= 2 * length * 32  # two tiles of all queries and a block of keys
     assert largest_made(lambda: dense(*arguments, is_causal)) >= length * length
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_the_scores_of_a_step_grow_neither_with_the_number_of_queries_nor_of_heads(count):
+    query, key = torch.randn(2, 1, generator=torch.Generator().manual_seed(0)).unbind()
+    query, key = query.expand(count, 40000 // count, 1), key.expand(count, 96, 1)
+    assert largest_made(lambda: blockwise_attention(query, key, key, 32)) <= 2**18
 
 
 LONG = """

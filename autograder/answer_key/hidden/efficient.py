@@ -2,7 +2,8 @@
 
 from selfcheck.checks._efficient_cache import CACHE
 from selfcheck.checks._efficient_grouped import GROUPED
-from selfcheck.checks._efficient_inputs import blocks, grouped, spread, step
+from selfcheck.checks._efficient_inputs import HIDDEN, blocks, grouped, spread, step
+from selfcheck.checks._efficient_partials import PARTIALS, pair, partial
 from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.efficient import BLOCKWISE, SOFTMAX
 from selfcheck.plan import built, call, check, iterator, refused, tensor
@@ -77,6 +78,24 @@ def grouped_sizes(rng):
     mask = tensor(rng.booleans(3, 8, 2, 5))
     found += [grouped(rng, 8, 4, batch=3, queries=2, keys=5, attn_mask=mask), grouped(rng, 1, 1, queries=1, keys=1)]
     return [*found, grouped(rng, 4, 1, queries=5, keys=2, attn_mask=tensor(mask_of(rng, 2)))]
+
+
+@check(PARTIALS, sees="any mixture of parts with keys and without, of any shape, also where sizes coincide", points=1)
+def partials_any(rng):
+    def maxima(*shape):
+        if shape:
+            return [maxima(*shape[1:]) for _ in range(shape[0])]
+        return HIDDEN if rng.random() < 0.25 else round(rng.uniform(-30, 30), 1)
+
+    shapes = [(3,), (2, 2), (1,), (2, 3, 1), ()]
+    return [pair(rng, maxima(*shape), maxima(*shape), d) for shape, d in zip(shapes, (3, 2, 1, 4, 1), strict=True)]
+
+
+@check(PARTIALS, sees="equal maxima, maxima of zero, and values people take for minus infinity", points=1)
+def partials_values(rng):
+    lowest = -3.4028234663852886e38
+    first, second = [0.0, 0.0, -1e4, -1e9, 2.0, lowest], [0.0, HIDDEN, HIDDEN, -1e9, -1e9, lowest]
+    return call(*(partial(rng, maxima, 2, spread=0.0) for maxima in (first, second)))
 
 
 @check(CACHE, sees="keys and values of any widths, in appends of any lengths, up to the last position", points=1)

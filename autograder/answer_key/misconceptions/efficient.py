@@ -11,12 +11,13 @@ from . import (
     _efficient_blockwise_numbers,  # noqa: F401
     _efficient_cache,  # noqa: F401
     _efficient_grouped,  # noqa: F401
+    _efficient_partials,  # noqa: F401
     misconception,
 )
 
 SOFTMAX = "efficient.online_softmax"
 right = reference(SOFTMAX)
-given = reference_module("efficient")
+given = reference_module("_arguments")
 
 
 def finite(largest):
@@ -64,7 +65,7 @@ def wrong(kind):
         held = list(chunks)
         with torch.no_grad():
             right(held)
-        return kind().answer(given._checked(iter(held)))
+        return kind().answer(given.checked_chunks(iter(held)))
 
     misconception(SOFTMAX)(function)
     return kind

@@ -9,6 +9,7 @@ from selfcheck.plan import call, check, iterator, tensor
 from . import (
     _efficient_cache,  # noqa: F401
     _efficient_grouped,  # noqa: F401
+    _efficient_partials,  # noqa: F401
 )
 from ._dtypes import DTYPES
 from ._efficient_inputs import (

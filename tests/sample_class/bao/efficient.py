@@ -12,7 +12,7 @@ def _logs(x):
 
 def online_softmax(chunks):
     seen, logs = [], None
-    for chunk in _checked(chunks):
+    for chunk in checked_chunks(chunks):
         seen.append(chunk)
         if chunk.shape[-1]:
             new = _logs(chunk)

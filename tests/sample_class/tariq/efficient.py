@@ -1,6 +1,6 @@
 def online_softmax(chunks):
     m, total, parts = None, 0.0, []
-    for chunk in _checked(chunks):
+    for chunk in checked_chunks(chunks):
         top = chunk.max(dim=-1, keepdim=True).values
         new = top if m is None else torch.maximum(m, top)
         part = torch.exp(chunk - new)
