@@ -147,9 +147,10 @@ class Scaffold:
         return number
 
     def _next_number(self) -> str:
-        """The next number in the chapter asked for; by default in the module's, or in the problem set's."""
+        """The next number in the chapter asked for; by default in the module's of that set, or its last, or the set's."""
         entries = [entry for table in self._catalogue.values() for entry in table["exercise"]]
         same = [entry for entry in entries if entry["id"].startswith(f"{self.module}.")]
+        same = [entry for entry in same if entry["problem_set"] == self.wish.problem_set] or same
         same = same or [entry for entry in entries if entry["problem_set"] == self.wish.problem_set]
         chapter = self.wish.number or max((entry["number"] for entry in same), key=_by_number)
         chapter = chapter.partition(".")[0]
@@ -176,7 +177,6 @@ class Scaffold:
             number=self._number,
             title=self.title,
             problem_set=self.wish.problem_set,
-            chapter=self._chapter_page.stem,
             slug=self._slug,
             mark=f"{MARK}, {self.wish.id}",
             by=" by a weight of its feature" if self.is_class else " by one factor",
