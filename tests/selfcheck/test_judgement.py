@@ -8,7 +8,7 @@ import pytest
 
 from autograder.build import stubs
 from autograder.course.paths import REFERENCE
-from selfcheck import runner
+from selfcheck import learner, runner
 from selfcheck.arrays import pack
 from selfcheck.catalogue import Exercise, Misconception
 from selfcheck.compare import compare
@@ -127,6 +127,17 @@ def test_a_forbidden_call_costs_every_check_and_names_its_line():
     result = verdicts(right, ("numpy.multiply", 7))
     assert result.points == 0
     assert all("Line 7 calls numpy.multiply" in one.message for one in result.checks)
+
+
+DOUBLED = "def double(x):\n    return x + x\n"
+
+
+def test_what_a_learners_function_builds_on_is_read_from_its_module(tmp_path, monkeypatch):
+    monkeypatch.setattr(learner, "package_folder", lambda: tmp_path)
+    exercise = Exercise(**(EXERCISE.__dict__ | {"depends_on": ("toy.add",)}))
+    for text, found in (("from .toy import add\ndef double(x):\n    return add(x, x)\n", True), (DOUBLED, False)):
+        (tmp_path / f"{exercise.module}.py").write_text(text)
+        assert learner.Learner()._builds_on(exercise, "toy.add") is found
 
 
 def test_failures_behind_a_failed_dependency_are_skipped_and_passes_kept():
