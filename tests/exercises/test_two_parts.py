@@ -24,8 +24,8 @@ def test_attention_has_a_part_before_masks_are_taught_and_one_after():
 
 @pytest.mark.parametrize(("exercise", "has_mask"), [(FIRST, False), (SECOND, True)], ids=["ps2", "ps3"])
 def test_only_the_second_part_passes_a_mask(exercise, has_mask):
-    checks = checks.visible_checks(exercise) + checks.hidden_checks(exercise)
-    for one in (call for check in checks for call in check.calls(1)):
+    every = checks.visible_checks(exercise) + checks.hidden_checks(exercise)
+    for one in (call for check in every for call in check.calls(1)):
         tensors = [*one["args"], *one["kwargs"].values()]
         boolean = "attn_mask" in one["kwargs"] or len(one["args"]) > 3
         assert boolean == has_mask, tensors
