@@ -107,7 +107,7 @@ def _judged(
             results.append(replace(verdicts, remark=remark))
     failed = {result.exercise.id for result in results if not result.passed}
     results = [_name_missing_module(result, policy, submitted) for result in results]
-    return skip_where_dependencies_fail(results, lambda name: name not in failed, builds=sources.builds_on)
+    return skip_where_dependencies_fail(results, lambda name: name not in failed, sources.builds_on)
 
 
 def stage_files(submitted: Mapping[str, bytes], problem_set: str) -> dict[str, bytes]:

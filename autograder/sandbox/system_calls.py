@@ -64,11 +64,11 @@ REFUSED = {
     "mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr io_setup io_destroy io_submit io_cancel "
     "io_getevents io_pgetevents",
     "memory that is nobody's": "memfd_create memfd_secret shmget shmat shmctl shmdt vmsplice splice tee",
-    "whose turn it is": "sched_setscheduler sched_setparam sched_setattr sched_setaffinity setpriority ioprio_set",
-    "memory's place": "mbind migrate_pages move_pages set_mempolicy set_mempolicy_home_node",
+    "scheduling": "sched_setscheduler sched_setparam sched_setattr sched_setaffinity setpriority ioprio_set",
+    "NUMA policy": "mbind migrate_pages move_pages set_mempolicy set_mempolicy_home_node",
     "who opens which file, and what of it is in memory": "inotify_init inotify_init1 inotify_add_watch "
     "inotify_rm_watch fanotify_init fanotify_mark mincore cachestat sync_file_range",
-    "files beside their paths": "name_to_handle_at open_by_handle_at file_getattr file_setattr",
+    "file handles and attributes": "name_to_handle_at open_by_handle_at file_getattr file_setattr",
     "the machine": "syslog personality init_module finit_module delete_module create_module kexec_load "
     "kexec_file_load reboot swapon swapoff quotactl quotactl_fd acct settimeofday clock_settime adjtimex clock_adjtime "
     "sethostname setdomainname vhangup iopl ioperm uselib sysfs ustat nfsservctl lookup_dcookie",

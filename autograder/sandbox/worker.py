@@ -14,7 +14,8 @@ left over can be ended, and whether any of them computes can be told. Each exerc
 Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
 exercise with a process of its own also "seconds" of the processor that it and what it started have used, and where it
 is `measured`, "peak_mib": how much more memory than at its start the largest of these processes held at once. What an
-exercise has said is passed on as bytes, in base64: nothing here reads it.
+exercise has said is passed on as bytes, in base64: nothing here reads it. With an exercise comes its "watch" too, what
+is to be noticed meanwhile (see selfcheck/runner.py): that goes to the process which answers.
 The worker ends when all is answered, or when the other side hangs up the lifeline. It exits with 0 when every process
 of the submission has ended and been waited for: then its resource usage is theirs.
 """

@@ -12,7 +12,7 @@ from typing import Any
 
 from .call_effect import MOVES, Answers, best_name, effect, functions_that_ran
 from .catalogue import Exercise, exercises_named, parts_of
-from .reach import forbidden_call
+from .reach import builds_on, forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package
 from .traces import describe
@@ -57,7 +57,10 @@ class Learner:
         own = self._own_result(exercise)
         if own.passed:
             return own
-        return skip_where_dependencies_fail([own], self._passes, self._source)[0]
+        return skip_where_dependencies_fail([own], self._passes, self._builds_on)[0]
+
+    def _builds_on(self, exercise: Exercise, other: str) -> bool:
+        return builds_on(self._source(exercise.module), exercise.symbol, other.rpartition(".")[2])
 
     def _passes(self, exercise_id: str) -> bool:
         # The earliest part counts: what is taught later is nothing to build on.

@@ -10,7 +10,6 @@ from .catalogue import Exercise
 from .compare import Answer, Difference
 from .diagnose import Key, diagnose, first_difference
 from .plan import Check
-from .reach import builds_on
 
 #: What a stub, whose argument checks stand, or an answer that looks at nothing gets right.
 GIVEN = {"error", "dtype", "unchanged", "kept", "generator", "memory"}
@@ -207,23 +206,18 @@ def _failed(
 def skip_where_dependencies_fail(
     results: list[ExerciseResult],
     passed: Callable[[str], bool],
-    source_of: Callable[[str], str] = lambda module: "",
-    builds: Callable[[Exercise, str], bool] | None = None,
+    builds_on: Callable[[Exercise, str], bool],
 ) -> list[ExerciseResult]:
     """Failed checks become skipped where the learner's function builds on another exercise's that fails.
 
-    passed: whether the exercise of an id passes; source_of: the text of a learner's module, by its name
-    builds: whether an exercise builds on that of an id, where it is known; else it is read from the source
+    passed: whether the exercise of an id passes; builds_on: whether an exercise's function uses that of an id
     What passes on its own feet keeps its points, what was not started stays so, and a function that does not use the
     other exercise's is judged for itself.
     """
 
-    def reads(exercise: Exercise, other: str) -> bool:
-        return builds_on(source_of(exercise.module), exercise.symbol, other.rpartition(".")[2])
-
     def broken(exercise: Exercise) -> list[str]:
         failing = (name for name in exercise.depends_on if not passed(name))
-        return [name for name in failing if (builds or reads)(exercise, name)]
+        return [name for name in failing if builds_on(exercise, name)]
 
     return [_skip(result, broken(result.exercise)) for result in results]
 

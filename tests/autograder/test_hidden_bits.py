@@ -123,6 +123,6 @@ def test_what_is_told_follows_from_what_is_shown_and_from_one_bit_a_check(proble
             secrets |= {one.untold for one in results[-1].checks if one.untold}
             bits.append(tuple(sorted(broken)))
         failed = {result.exercise.id for result in results if not result.passed}
-        results = skip_where_dependencies_fail(results, partial(not_in, failed), lambda module: "def f(:")
+        results = skip_where_dependencies_fail(results, partial(not_in, failed), lambda *_: True)
         assert seen.setdefault(tuple(bits), told(results)) == told(results)
     assert len(seen) == GROUPS and len(secrets) > 20, "they fail in many ways, and it is known of each how"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.answer_key import reference, reference_package
+from autograder.answer_key import checks, reference_package
 from autograder.answer_key.keys import trains_a_model
 from autograder.answer_key.misconceptions import misconceptions_of
 from autograder.authoring import proofs
@@ -106,9 +106,9 @@ def test_the_catalogue_entry_is_complete(exercise):
     assert 1 <= exercise.difficulty <= 5 and 1 <= exercise.minutes <= 60
     assert len(exercise.misconceptions) >= 2
     assert all(len(one.message) > 40 and one.section for one in exercise.misconceptions)
-    assert {check.name for check in reference.visible_checks(exercise)} == set(exercise.points)
+    assert {check.name for check in checks.visible_checks(exercise)} == set(exercise.points)
     assert all(points > 0 for points in exercise.points.values())
-    graded = reference.hidden_checks(exercise)
+    graded = checks.hidden_checks(exercise)
     assert graded and sum(check.points for check in graded) == exercise.hidden_points
 
 

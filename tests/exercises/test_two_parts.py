@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.answer_key import reference
+from autograder.answer_key import checks
 from autograder.answer_key.misconceptions import misconceptions_of
 from selfcheck import runner
 from selfcheck.catalogue import exercises, parts_of
@@ -24,8 +24,8 @@ def test_attention_has_a_part_before_masks_are_taught_and_one_after():
 
 @pytest.mark.parametrize(("exercise", "has_mask"), [(FIRST, False), (SECOND, True)], ids=["ps2", "ps3"])
 def test_only_the_second_part_passes_a_mask(exercise, has_mask):
-    checks = reference.visible_checks(exercise) + reference.hidden_checks(exercise)
-    for one in (call for check in checks for call in check.calls(1)):
+    every = checks.visible_checks(exercise) + checks.hidden_checks(exercise)
+    for one in (call for check in every for call in check.calls(1)):
         tensors = [*one["args"], *one["kwargs"].values()]
         boolean = "attn_mask" in one["kwargs"] or len(one["args"]) > 3
         assert boolean == has_mask, tensors

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.build import stubs
 from autograder.course.paths import REFERENCE
-from selfcheck import runner
+from selfcheck import learner, runner
 from selfcheck.arrays import pack
 from selfcheck.catalogue import Exercise, Misconception
 from selfcheck.compare import compare
@@ -129,17 +129,26 @@ def test_a_forbidden_call_costs_every_check_and_names_its_line():
     assert all("Line 7 calls numpy.multiply" in one.message for one in result.checks)
 
 
+DOUBLED = "def double(x):\n    return x + x\n"
+
+
+def test_what_a_learners_function_builds_on_is_read_from_its_module(tmp_path, monkeypatch):
+    monkeypatch.setattr(learner, "package_folder", lambda: tmp_path)
+    exercise = Exercise(**(EXERCISE.__dict__ | {"depends_on": ("toy.add",)}))
+    for text, found in (("from .toy import add\ndef double(x):\n    return add(x, x)\n", True), (DOUBLED, False)):
+        (tmp_path / f"{exercise.module}.py").write_text(text)
+        assert learner.Learner()._builds_on(exercise, "toy.add") is found
+
+
 def test_failures_behind_a_failed_dependency_are_skipped_and_passes_kept():
     exercise = Exercise(**(EXERCISE.__dict__ | {"depends_on": ("toy.add",)}))
     result = judge(exercise, KEYS, [runner.answer(mixed, one.calls) for one in KEYS])
-    using = "from .toy import add\ndef double(x):\n    return add(x, x)\n"
-    (skipped,) = skip_where_dependencies_fail([result], lambda name: False, lambda module: using)
+    (skipped,) = skip_where_dependencies_fail([result], lambda name: False, lambda *_: True)
     assert [one.verdict for one in skipped.checks] == ["skipped", "passed", "passed"]
     assert "toy.add" in skipped.checks[0].message
-    (kept,) = skip_where_dependencies_fail([result], lambda name: True, lambda module: using)
+    (kept,) = skip_where_dependencies_fail([result], lambda name: True, lambda *_: True)
     assert kept == result
-    alone = "def double(x):\n    return x + x\n"
-    (judged,) = skip_where_dependencies_fail([result], lambda name: False, lambda module: alone)
+    (judged,) = skip_where_dependencies_fail([result], lambda name: False, lambda *_: False)
     assert judged == result
 
 
