@@ -97,7 +97,7 @@ class Scaffold:
     def files(self) -> dict[Path, str]:
         """The text of every file; Refused where one of them would break a rule of the repository."""
         parts = templates.CLASS if self.is_class else templates.FUNCTION
-        texts = {}
+        texts, chapter = {}, self._chapter_page
         for kind, place in FILES.items():
             path = self.root / place.format(self.module)
             old = path.read_text("utf-8") if path.exists() else self._filled(templates.HEADS[kind])
@@ -109,7 +109,6 @@ class Scaffold:
         texts |= self._with_package(texts)
         page = self.root / "book" / "problem-sets" / f"{self.wish.problem_set}.md"
         texts[page] = with_part_inserted(page, self._filled(templates.PROBLEM_SET), before_questions)
-        chapter = self._chapter_page
         texts[chapter] = with_part_inserted(chapter, self._filled(templates.PAGE), before_summary)
         return texts
 
@@ -147,9 +146,10 @@ class Scaffold:
         return number
 
     def _next_number(self) -> str:
-        """The next number in the chapter asked for; by default in the module's, or in the problem set's."""
+        """The next number in the chapter asked for; by default the module's in that set, its last, or the set's."""
         entries = [entry for table in self._catalogue.values() for entry in table["exercise"]]
         same = [entry for entry in entries if entry["id"].startswith(f"{self.module}.")]
+        same = [entry for entry in same if entry["problem_set"] == self.wish.problem_set] or same
         same = same or [entry for entry in entries if entry["problem_set"] == self.wish.problem_set]
         chapter = self.wish.number or max((entry["number"] for entry in same), key=_by_number)
         chapter = chapter.partition(".")[0]
@@ -176,7 +176,6 @@ class Scaffold:
             number=self._number,
             title=self.title,
             problem_set=self.wish.problem_set,
-            chapter=self._chapter_page.stem,
             slug=self._slug,
             mark=f"{MARK}, {self.wish.id}",
             by=" by a weight of its feature" if self.is_class else " by one factor",

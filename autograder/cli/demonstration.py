@@ -99,7 +99,7 @@ def report_file(course: Course, problem_set: str) -> Path:
 
 def summary(lines: dict[str, dict[str, Line]]) -> Table:
     """Points by student and problem set: narrow, so that ten problem sets fit a terminal of 80 columns."""
-    shown = Table(title="The sample class", pad_edge=False)
+    shown = Table(title="The sample class", show_edge=False)
     shown.add_column("student")
     for problem_set, graded in lines.items():
         most = max((line.max_points for line in graded.values()), default=0)

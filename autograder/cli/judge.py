@@ -142,6 +142,11 @@ def judge(
     except KeyError as error:
         show(f"judge: {error.args[0]}", style="red")
         sys.exit(1)
+    moved = {folder: told for folder in folders if (told := made_for_others(Path(folder), sets))}
+    for name, told in moved.items():
+        show(f"judge: {name} is left out: {told}", style="red")
+    if len(moved) == len(set(folders)):
+        sys.exit(1)
     start_fork_server(isolation)
     with ThreadPoolExecutor(1) as beside:
         if any(exercise.library == "torch" for wanted in chosen.values() for exercise in wanted):
@@ -149,7 +154,6 @@ def judge(
         isolation = open_sandbox(isolation).level
     if isolation == "none":
         console.print("[bold red]No isolation: this code runs with your rights.[/]")
-    moved = {folder: told for folder in folders if (told := made_for_others(Path(folder), sets))}
     received = {folder: read_package(Path(folder)) for folder in folders if folder not in moved}
     judged = judge_folders({folder: package.files for folder, package in received.items()}, chosen, isolation)
     if target:
@@ -159,7 +163,5 @@ def judge(
         console.print(verdict_table(name, outcomes))
         for remark in received[name].remarks:
             show(f"  {remark}")
-    for name, told in moved.items():
-        show(f"judge: {name} is left out: {told}", style="red")
     if moved:
         sys.exit(1)

@@ -66,9 +66,11 @@ def full_marks(problem_set: str) -> dict[str, int]:
     }
 
 
-def problem_set_of(module: str) -> str:
-    """The first problem set that grades a module."""
-    return next(name for name in problem_sets() if any(one.module == module for one in in_problem_set(name)))
+def problem_set_of(module: str, stated: int | dict[str, int] = 0) -> str:
+    """The first problem set that grades a module, and has the exercises that are stated."""
+    wanted = set(stated) if isinstance(stated, dict) else set()
+    found = (name for name in problem_sets() if wanted <= {one.id for one in in_problem_set(name)})
+    return next(name for name in found if any(one.module == module for one in in_problem_set(name)))
 
 
 def write(folder: Path, files: dict[str, bytes]) -> Path:
@@ -112,7 +114,7 @@ def _read(path: Path) -> Attack:
         raise ValueError(f"{path} does not begin with a block `# /// attack`")
     settings = tomllib.loads("".join(line[2:] or "\n" for line in block["content"].splitlines(keepends=True)))
     module, base = settings["module"], settings.get("base", "stubs")
-    problem_set = problem_set_of(module)
+    problem_set = problem_set_of(module, settings["deserves"])
     texts = {name: text.encode() for name, text in stubs.all_stubs().items()}
     if base == "reference":
         texts[f"{module}.py"] = (REFERENCE / f"{module}.py").read_bytes()

@@ -128,6 +128,14 @@ def test_other_sets_of_such_a_course_go_on(former, tmp_path):
     assert code == 0 and "moved" not in said.lower(), said
 
 
+def test_judge_does_not_judge_what_was_made_for_the_former_set(former):
+    done = CliRunner().invoke(main, ["judge", str(former.submitted("ada", "ps9")), "--problem-set", "ps9"])
+    said = " ".join(done.output.split())
+    assert done.exit_code == 1 and "is left out: ps9 has other exercises now" in said, said
+    assert "to ps8: sequence_to_sequence.attend (" in said and "points" not in said
+
+
+@pytest.mark.full
 def test_judge_leaves_a_folder_out_whose_notebook_is_of_the_former_set(former, tmp_path):
     old, new = tmp_path / "ada", tmp_path / "ben"
     for folder in (old, new):

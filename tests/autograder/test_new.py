@@ -166,3 +166,12 @@ def test_a_disk_that_fails_in_the_middle_leaves_nothing_behind(tmp_path, monkeyp
     with pytest.raises(Refused, match="No space left on device; nothing is written"):
         scaffold.write(root, FUNCTION)
     assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("module", "problem_set", "chapter"),
+    [("dot_product", "ps2", "3"), ("dot_product", "ps3", "4"), ("efficient", "ps9", "10"), ("efficient", "ps10", "11")],
+)
+def test_of_a_module_of_two_problem_sets_the_number_follows_the_set(module, problem_set, chapter):
+    made = scaffold.Scaffold(ROOT, Wish(f"{module}.one_more", problem_set))
+    assert made._number.partition(".")[0] == chapter

@@ -28,20 +28,23 @@ def test_the_addresses_of_0_5_0_that_are_gone_are_all_there() -> None:
     assert {"chapters/09-efficient", "chapters/10-sequence-to-sequence"} == set(PAGES)
 
 
-@pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize("old", PAGES)
-def test_an_old_address_forwards(browser: Browser, address: str, old: str, scripts: bool) -> None:
-    context = browser.new_context(java_script_enabled=scripts)
-    tab = context.new_page()
-    tab.goto(f"{address}{old}.html")
-    tab.wait_for_url(f"{address}{PAGES[old]}.html")
-    assert tab.locator("article h1").count() == 1
+def test_an_old_address_forwards_where_no_script_runs(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    for old, now in PAGES.items():
+        tab = context.new_page()
+        tab.goto(f"{address}{old}.html")
+        tab.wait_for_url(f"{address}{now}.html")
+        assert tab.locator("article h1").count() == 1
     context.close()
 
 
 def test_a_part_is_found_on_the_page_that_has_it_now(browser: Browser, address: str, site: Path) -> None:
     context = browser.new_context()
-    for part, now in {**MOVED, "chapters/09-efficient#sec-roofline": "chapters/11-efficient"}.items():
+    stayed = {
+        "09-efficient#sec-roofline": "11-efficient",
+        "10-sequence-to-sequence#sec-attend": "09-sequence-to-sequence",
+    }
+    for part, now in {**MOVED, **{f"chapters/{old}": f"chapters/{now}" for old, now in stayed.items()}}.items():
         page, mark, name = part.partition("#")
         if mark:
             tab = context.new_page()
