@@ -80,7 +80,7 @@ def memory() -> torch.Tensor:
 
 
 def test_cross_attention_by_hand():
-    rows = torch.tensor([numbers(line)[1:] for line in between("| $j$ | memory", "\n\n").splitlines()[2:]]).double()
+    rows = torch.tensor([numbers(line)[1:] for line in between("| $j$ | memory |", "\n\n").splitlines()[2:]]).double()
     w_key, w_value = (torch.tensor(EXAMPLE[name]).double() for name in ("w_key", "w_value"))
     assert as_printed(memory(), rows[:, :4].flatten().tolist())
     assert as_printed(memory() @ w_key, rows[:, 4:7].flatten().tolist())
@@ -133,7 +133,7 @@ def test_the_cut_distributions_by_hand():
     text = between("By hand, with logits $[2, 1, 0]$:", "for $0.6652$ alone")
     plain, sharp, kept = (numbers(text)[start : start + 3] for start in (0, 4, 8))
     logits = torch.tensor([2.0, 1.0, 0.0])
-    assert "$\\tau = 0.5$" in text and "top-k 2" in text and "top-p 0.9" in text
+    assert "$T = 0.5$" in text and "top-k 2" in text and "top-p 0.9" in text
     assert as_printed(next_token_probabilities(logits), plain)
     assert as_printed(next_token_probabilities(logits, temperature=0.5), sharp)
     assert as_printed(next_token_probabilities(logits, top_k=2), kept)
