@@ -119,9 +119,13 @@ class list_of_steps:
         self.max_length = given_length(max_length)
         self.steps = []
 
+    @property
+    def length(self):
+        return sum(key.shape[-2] for key, _ in self.steps)
+
     def append(self, key, value):
         given_lines(key, value)
-        if sum(k.shape[-2] for k, _ in self.steps) + key.shape[-2] > self.max_length:
+        if self.length + key.shape[-2] > self.max_length:
             raise ValueError("no room")
         for old, new in zip(self.steps[0] if self.steps else (), (key, value), strict=False):
             if old.shape[:-2] != new.shape[:-2] or old.shape[-1] != new.shape[-1]:
@@ -137,11 +141,11 @@ class room_made_at_once:
     def __init__(self, max_length):
         self.max_length = given_length(max_length)
         self._keys = self._values = None
-        self._length = 0
+        self.length = 0
 
     def append(self, key, value):
         given_lines(key, value)
-        end = self._length + key.shape[-2]
+        end = self.length + key.shape[-2]
         if end > self.max_length:
             raise ValueError("no room")
         if self._keys is None:
@@ -151,9 +155,9 @@ class room_made_at_once:
         for room, new in ((self._keys, key), (self._values, value)):
             if room.shape[:-2] != new.shape[:-2] or room.shape[-1] != new.shape[-1]:
                 raise ValueError("does not fit")
-        self._keys[..., self._length : end, :] = key
-        self._values[..., self._length : end, :] = value
-        self._length = end
+        self._keys[..., self.length : end, :] = key
+        self._values[..., self.length : end, :] = value
+        self.length = end
         return self._keys[..., :end, :], self._values[..., :end, :]
 
 
@@ -163,6 +167,8 @@ class both_side_by_side_in_a_module(nn.Module):
         super().__init__()
         self.max_length = given_length(max_length)
         self.both = None
+
+    length = property(lambda self: 0 if self.both is None else self.both.shape[-2])
 
     def append(self, key, value):
         given_lines(key, value)

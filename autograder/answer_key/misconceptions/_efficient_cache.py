@@ -38,7 +38,7 @@ class Cache:
 
     def refuse(self, key, value):
         self.refuse_misfit(key, value)
-        if self.length() + key.shape[-2] > self.max_length:
+        if self.positions() + key.shape[-2] > self.max_length:
             raise ValueError("the cache is full")
 
     def refuse_misfit(self, key, value):
@@ -46,7 +46,11 @@ class Cache:
             if (held.shape[:-2], held.shape[-1]) != (came.shape[:-2], came.shape[-1]):
                 raise ValueError("this does not fit what the cache holds")
 
+    @property
     def length(self):
+        return self.positions()
+
+    def positions(self):
         return 0 if self.held is None else self.held[0].shape[-2]
 
     def joined(self, old, new):
@@ -158,7 +162,7 @@ class first_append_not_measured(Cache):
 class full_one_early(Cache):
     def refuse(self, key, value):
         self.refuse_misfit(key, value)
-        if self.length() + key.shape[-2] >= self.max_length:
+        if self.positions() + key.shape[-2] >= self.max_length:
             raise ValueError("the cache is full")
 
 
@@ -166,7 +170,7 @@ class full_one_early(Cache):
 class full_one_append_late(Cache):
     def refuse(self, key, value):
         self.refuse_misfit(key, value)
-        if self.length() >= self.max_length:
+        if self.positions() >= self.max_length:
             raise ValueError("the cache is full")
 
 
@@ -176,7 +180,7 @@ class stored_before_refused(Cache):
         self.refuse_misfit(key, value)
         pair = (key, value)
         self.held = pair if self.held is None else tuple(map(self.joined, self.held, pair))
-        if self.length() > self.max_length:
+        if self.positions() > self.max_length:
             raise ValueError("the cache is full")
         return self.held
 
@@ -193,20 +197,57 @@ class detached(Cache):
         return super().answer(key.detach(), value.detach())
 
 
+@wrong
+class room_for_length(Cache):
+    @property
+    def length(self):
+        return self.max_length
+
+
+@wrong
+class length_of_the_newest(Cache):
+    newest = 0
+
+    def answer(self, key, value):
+        found = super().answer(key, value)
+        self.newest = key.shape[-2]
+        return found
+
+    @property
+    def length(self):
+        return self.newest
+
+
+@wrong
+class length_in_appends(Cache):
+    calls = 0
+
+    def answer(self, key, value):
+        found = super().answer(key, value)
+        self.calls += 1
+        return found
+
+    @property
+    def length(self):
+        return self.calls
+
+
 class Buffer(Cache):
     """Room for max_length positions from the first append on."""
+
+    filled = 0
 
     def room(self, x):
         return x.new_zeros(*x.shape[:-2], self.max_length, x.shape[-1])
 
     def answer(self, key, value):
         if self.held is None:
-            self.held, self.filled = (), 0
+            self.held = ()
         self.refuse(key, value)
         self.held = self.held or (self.room(key), self.room(value))
         return self.written((key, value), key.shape[-2])
 
-    def length(self):
+    def positions(self):
         return self.filled
 
 

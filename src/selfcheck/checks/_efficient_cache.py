@@ -1,11 +1,12 @@
 """Visible checks of the cache of keys and values."""
 
-from selfcheck.plan import built, call, check, refused
+from selfcheck.plan import attribute, built, call, check, refused
 
 from ._dtypes import DTYPES
 from ._efficient_inputs import (
     ALONE,
     last,
+    lengths,
     misfit_arguments,
     misfit_steps,
     overflow,
@@ -60,6 +61,12 @@ def cache_goes_on(rng):
         built(call(4), step(rng, (2,), 2), refused(step(rng, (2,), 3)), step(rng, (2,), 1)),
         built(call(2), refused(step(rng, (2,), 3)), step(rng, (2,), 1)),
     ]
+
+
+@check(CACHE, sees="length says how many positions it holds, 0 when new", view=lengths)
+def cache_length(rng):
+    steps = [step(rng, (2,), length) for length in rng.sample((1, 2, 3), 3)]
+    return built(call(7), attribute("length"), *(use for one in steps for use in (one, attribute("length"))))
 
 
 @check(CACHE, sees="keys and values of another shape than those held are refused", compares="error")
