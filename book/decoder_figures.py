@@ -98,7 +98,7 @@ def distributions(rows: Mapping[str, Tensor], symbols: Sequence[str], shown: int
     """rows: name → probabilities (V,); a panel for each, with the `shown` most probable symbols of the first."""
     first = next(iter(rows.values()))
     order = first.argsort(descending=True)[:shown]
-    figure, axes = plt.subplots(len(rows) // 2, 2, figsize=(5.6, 1.75 * (len(rows) // 2)), sharex=True, sharey=True)
+    figure, axes = plt.subplots(len(rows) // 2, 2, figsize=(4.8, 1.9 * (len(rows) // 2)), sharex=True, sharey=True)
     for ax, (name, probabilities) in zip(axes.flat, rows.items(), strict=True):
         kept = probabilities[order]
         ax.bar(range(shown), kept, color=[WEIGHT if p > 0 else GREY for p in kept])

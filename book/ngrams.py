@@ -42,7 +42,7 @@ def bits_of_ngrams(train: Tensor, asked: Tensor, longest: int, discount: float, 
     discount: this much of every count, 0 to 1, goes to the shorter order; chosen on the validation text
     p(c | h) = (max(count(h c) - discount, 0) + discount · kinds(h) · p(c | shorter h)) / count(h)
     """
-    kept = len(asked) - longest
+    kept = len(asked) - longest + 1
     probability, bits = np.full(kept, 1 / symbols), []
     for length in range(longest):
         joint, context, kinds = (counts[-kept:] for counts in _counts(train, asked, length, symbols))

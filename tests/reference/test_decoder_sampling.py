@@ -308,13 +308,6 @@ def test_rows_that_have_ended_are_filled_and_it_stops_when_all_have():
     assert generate(model, prompt, 2, end_id=0).tolist() == [[0, 1, 2], [0, 1, 3]]
 
 
-def test_a_row_gets_the_same_text_alone_as_in_a_batch():
-    model, prompt = Spelling(), ids(4, 3, seed=2)
-    whole = generate(model, prompt, 6)
-    for row in range(4):
-        assert torch.equal(generate(model, prompt[row : row + 1], 6), whole[row : row + 1])
-
-
 @pytest.mark.parametrize("more", [{}, {"temperature": 0.5}, {"top_k": 2}, {"top_p": 0.7}, {"top_k": 3, "top_p": 0.6}])
 def test_samples_are_as_frequent_as_the_probabilities_say(more):
     model, count = Spelling().eval(), 20_000

@@ -59,11 +59,7 @@ class Cache:
 
 @wrong
 class kept_by_the_class(Cache):
-    """What is held belongs to the class, as it does where it is assigned there or is a default argument.
-
-    Real ones go on from check to check. So that this one answers alike in whatever order checks are made, it shares
-    only between the two caches of the check that is about it.
-    """
+    """What is held belongs to the class. So as to answer alike in whatever order, it is shared in one check alone."""
 
     shared = None
     successor = False

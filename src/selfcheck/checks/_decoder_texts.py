@@ -180,7 +180,7 @@ def lottery(rng, rows=DRAWS, new=1, **more):
 
 def last_tokens(one, answer):
     """The last token of each row, None for an answer of another form."""
-    if not isinstance(answer, Array) or len(answer.shape) != 2 or answer.shape[1] < 1:
+    if not isinstance(answer, Array) or len(answer.shape) != 2 or answer.shape[1] < 1 or answer.floating:
         return None
     return [row[-1] for row in answer.nested()]
 

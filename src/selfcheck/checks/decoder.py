@@ -178,12 +178,12 @@ def text_evaluation(rng):
     return texts.text(rng, 3, 2, 4, training=True)
 
 
-@check(TEXT, sees="afterwards a module is in the mode in which it came", compares="state")
+@check(TEXT, sees="afterwards a module is in the mode in which it came", compares="state", given=True)
 def text_mode(rng):
     return [texts.text(rng, 2, 3, 1, training=training) for training in (True, False)]
 
 
-@check(TEXT, sees="nothing is recorded for gradients", compares="state")
+@check(TEXT, sees="nothing is recorded for gradients", compares="state", given=True)
 def text_recorded(rng):
     return texts.text(rng, 2, 3, 2)
 

@@ -81,6 +81,10 @@ class KeyValueCache:
         check_length("max_length", max_length, least=1)
         self.room, self.pairs = max_length, []
 
+    @property
+    def length(self):
+        return sum(key.shape[-2] for key, _ in self.pairs)
+
     def append(self, key, value):
         check_floating(key=key, value=value)
         check_sequence(key=key, value=value)

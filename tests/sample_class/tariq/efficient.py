@@ -18,6 +18,10 @@ class KeyValueCache:
         self.max_length = max_length
         self.n = 0
 
+    @property
+    def length(self):
+        return self.n
+
     def append(self, key, value):
         check_floating(key=key, value=value)
         check_sequence(key=key, value=value)

@@ -1,0 +1,105 @@
+"""What checks of the decoder hand over: a small language model, caches, what a built object makes."""
+
+import pytest
+import torch
+
+from selfcheck import runner
+from selfcheck.arrays import unpack
+from selfcheck.checks import _decoder_texts as texts
+from selfcheck.objects import Cache, module
+from selfcheck.plan import attribute, built, cache, call, entries, made, tensor, writer, writing
+
+TABLE = tensor([[float(row * 7 + column) for column in range(7)] for row in range(7)])
+
+
+def answers(symbol, *steps):
+    return [unpack(one["value"]) for one in runner.answer(symbol, [step.packed() for step in steps])]
+
+
+def test_the_small_language_model_depends_on_every_token_and_on_its_mode():
+    tokens = tensor([[1, 2, 3]], "int64")
+
+    def model_of(model, token_ids):
+        return model(token_ids)
+
+    def in_training(model, token_ids):
+        return model.train()(token_ids)
+
+    function, evaluated, trained = (
+        one.nested()
+        for one in (
+            *answers(model_of, call(writing(TABLE), tokens), call(writer(TABLE, training=False), tokens)),
+            *answers(in_training, call(writer(TABLE, training=False), tokens)),
+        )
+    )
+    assert function == evaluated == [[[-entry for entry in row] for row in rows] for rows in trained]
+    for place in range(3):
+        changed = [[1, 2, 3]]
+        changed[0][place] += 1
+        (other,) = answers(model_of, call(writing(TABLE), tensor(changed, "int64")))
+        assert [a != b for a, b in zip(other.nested()[0], function[0], strict=True)] == [i >= place for i in range(3)]
+
+
+def test_what_the_small_language_model_writes_is_what_is_foreseen():
+    table, rows = [[float((row + 2) * column % 7) for column in range(7)] for row in range(7)], [[1, 5], [3, 3]]
+    model = module(writer(tensor(table, "float32"), training=False))
+    model.load_state_dict({"table": torch.tensor(table)}, strict=False)
+    model.eval()
+    for row in rows:
+        text = list(row)
+        for _ in range(9):
+            text.append(int(model(torch.tensor([text]))[0, -1].argmax()))
+        assert texts.greedy(table, row, 9) == text
+
+
+def test_caches_of_one_name_are_one_within_a_step_and_new_in_the_next():
+    class Keeping:
+        def __call__(self, x, cache):
+            cache.append(x, x)
+            return cache.length
+
+    x = tensor([[1.0, 2.0]])
+    uses = [call(x, cache(5, "a")), call(x, cache(5, "a")), call(x, cache(5, "b"))]
+    assert answers(Keeping, built(call(), *uses), built(call(), *uses)) == [(1, 2, 1)] * 2
+
+
+def test_a_cache_refuses_what_does_not_fit_and_keeps_what_it_held():
+    held, x = Cache(2), torch.ones(2, 1, 3)
+    for wrong in (torch.ones(2, 3, 3), torch.ones(1, 1, 3)):
+        held.append(x, x) if not held.length else None
+        with pytest.raises(ValueError, match="the cache holds 1 positions of at most 2"):
+            held.append(wrong, wrong)
+    keys, values = held.append(2 * x, 3 * x)
+    assert keys[0, :, 0].tolist() == [1, 2] and values[0, :, 0].tolist() == [1, 3] and held.length == 2
+
+
+def test_what_a_built_object_makes_is_made_once_for_each_name():
+    class Making:
+        count = 0
+
+        def new(self):
+            self.count += 1
+            return self.count
+
+        def __call__(self, number):
+            return number
+
+    uses = [call(made("new", name)) for name in "aba"]
+    assert answers(Making, built(call(), *uses, attribute("count"))) == [(1, 2, 1, 2)]
+
+
+def test_shared_parameters_count_once_and_stirring_moves_all_of_them():
+    class Tied(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.other = torch.nn.Linear(3, 5, bias=False), torch.nn.Linear(3, 5, bias=False)
+            self.other.weight = self.one.weight
+            torch.nn.init.zeros_(self.one.weight)
+
+        def forward(self, x):
+            return self.other(x)
+
+    x = tensor([[1.0, 1.0, 1.0]], "float32")
+    plain, stirred = answers(Tied, built(call(), call(x), entries()), built(call(), call(x), entries(), stirred=0.5))
+    assert plain[1] == stirred[1] == 15
+    assert plain[0].values() == [0.0] * 5 and all(stirred[0].values())
