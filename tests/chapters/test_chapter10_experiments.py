@@ -62,7 +62,7 @@ def test_more_context_helps_where_the_text_repeats():
 
 
 def some_docstrings() -> list[Docstring]:
-    return [Docstring("python", f"python.module{n}", "f", f"Return the number {n} of them. " * 30) for n in range(40)]
+    return [Docstring("python", f"python.module{n}", "f", f"Return the number {n} of them. " * 12) for n in range(40)]
 
 
 def test_modules_go_whole_into_one_of_three_texts():

@@ -51,7 +51,7 @@ def layer_post_norm_cache(rng):
 
 
 @check(MODEL, sees="one head, one layer, one token, d_ff as wide as d_model, many layers", view=inputs.form, points=1)
-def model_sizes(rng):
+def model_of_other_sizes(rng):
     return [
         built(call(5, 4, 1, 4, 1), call(inputs.tokens(rng, 1, 1, 5))),
         built(call(1, 6, 2, 3, 1, max_length=2), call(tensor([[0, 0]] * 3, "int64"))),
