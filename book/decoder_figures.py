@@ -119,7 +119,7 @@ def language_curves(found: Mapping[str, Any], here: Mapping[str, Any]) -> None:
     for n, name, style in ((2, "bigram", ":"), (3, "trigram", "--"), (best, f"{best}-gram, the best", "-.")):
         ax.axhline(bits[n - 1], color=ORANGE, ls=style, label=name)
     ax.set(xlabel="training steps", ylabel="bits per character, unseen modules", ylim=(2, 4))
-    ax.legend(loc="upper right")
+    ax.legend(loc="upper right", bbox_to_anchor=(1, 0.85))
     plt.show()
 
 

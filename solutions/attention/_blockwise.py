@@ -27,6 +27,13 @@ class Blocks:
         self.heads = max(1, min(self.count, ENTRIES // max(1, self.rows * min(size, keys))))
         self.entries = self.heads * self.rows * min(size, keys)
         self.mask = None if attn_mask is None else attn_mask.expand(*self.batch, length, keys)  # nothing is copied
+        self.is_mask_shared = attn_mask is not None and math.prod(attn_mask.shape[:-2]) == 1
+
+    def _index(self, heads: slice) -> tuple[slice, ...] | tuple[Tensor, ...]:
+        """Which part of the mask these heads have: a view of one where all share it, for a copy takes time."""
+        if self.is_mask_shared:
+            return tuple(slice(0, 1) for _ in self.batch)
+        return torch.unravel_index(torch.arange(heads.start, heads.stop), self.batch)
 
     def of_queries(self) -> Iterator[tuple[slice, slice]]:
         """The blocks of queries: of which sequences, each with its heads, and which positions."""
@@ -49,11 +56,10 @@ class Blocks:
                     future = torch.ones(1, partly, keys.stop - start, dtype=torch.bool)
                     hidden.append(future.triu(first + self.shift - start + 1))
             if self.mask is not None:
-                chosen = torch.unravel_index(torch.arange(heads.start, heads.stop), self.batch)
-                masked = ~self.mask[(*chosen, slice(first, rows.stop), keys)]
+                masked = ~self.mask[(*self._index(heads), slice(first, rows.stop), keys)]
                 if not torch.compiler.is_compiling() and masked.device.type != "meta" and masked.all():
                     continue
-                hidden.append(masked)
+                hidden.append(masked.reshape(-1, *masked.shape[-2:]))
             yield slice(first - rows.start, None), keys, hidden
 
 
