@@ -118,6 +118,8 @@ def _read(path: Path) -> Attack:
     texts = {name: text.encode() for name, text in stubs.all_stubs().items()}
     if base == "reference":
         texts[f"{module}.py"] = (REFERENCE / f"{module}.py").read_bytes()
+        parts = stubs.solution_files_of([texts[f"{module}.py"].decode()])
+        texts |= {name: text.encode() for name, text in parts.items()}
     added = text[block.end() :] + (FALLEN if path.parent.name == "isolation" else "")
     texts[f"{module}.py"] += b"\n\n" + added.encode()
     return Attack(

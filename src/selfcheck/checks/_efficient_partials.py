@@ -90,6 +90,22 @@ def partials_dtype(rng):
     return [pair(rng, [0.5, 2.0], [1.5, 0.5], 3, dtype) for dtype in DTYPES]
 
 
+@check(PARTIALS, sees="triples that do not fit are refused", compares="error")
+def partials_errors(rng):
+    def part(*shapes, dtype="float64"):
+        return triple(*(rng.tensor(*shape, dtype=dtype) for shape in shapes))
+
+    good, narrow = part((3,), (3,), (3, 2)), part((3,), (3,), (3, 4))
+    return [
+        call(good, narrow),
+        call(good, part((4,), (4,), (4, 2))),
+        call(part((3,), (4,), (3, 2)), good),
+        call(good, part((3,), (3,), (2, 3))),
+        call(good, part((3,), (3,), (3, 2), dtype="float32")),
+        call(part((3,), (3,), (3,)), part((3,), (3,), (3,))),
+    ]
+
+
 @check(PARTIALS, sees="both parts are left as they were", compares="unchanged")
 def partials_unchanged(rng):
     return pair(rng, [0.5, 2.0, -1.0], [1.5, 0.5, 0.5], d=2)
