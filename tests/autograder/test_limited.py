@@ -26,8 +26,7 @@ def test_each_call_has_a_process_of_its_own_forked_from_one_that_is_prepared_onc
 
 
 def test_it_can_be_started_before_it_is_needed():
-    limited._server()._process.kill()
-    limited._server()._process.wait()
+    limited._server().close()
     limited.start(calls.who)
     limited.start(calls.who)
     server = limited._server()
