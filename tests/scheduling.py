@@ -52,6 +52,10 @@ class Groups(LoadScopeScheduling):
             if remaining:
                 self.workqueue[scope] = remaining
         for other in self.nodes:
-            if other in self.registered_collections:  # one that stands in for a dead worker may be collecting still
-                self._reschedule(other)
+            self._reschedule(other)
         return died_in
+
+    def _reschedule(self, node: WorkerController) -> None:
+        """Hand a worker more, but not while one that stands in for a dead worker collects: it is asked again then."""
+        if node in self.registered_collections:
+            super()._reschedule(node)
