@@ -14,7 +14,7 @@ from torch import Tensor
 
 import figures
 import induction
-from figures import BLUE, GREEN, GREY, INK, ORANGE, PINK
+from figures import BLUE, GREY, INK, KEY, ORANGE, QUERY, VALUE, WEIGHT
 
 __all__ = [
     "alignments",
@@ -28,8 +28,6 @@ __all__ = [
     "tokens_per_second",
     "translator_curves",
 ]
-
-QUERY, KEY, VALUE, WEIGHT = BLUE, ORANGE, GREEN, PINK
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:

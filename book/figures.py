@@ -18,10 +18,28 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREEN", "GREY", "INK", "ORANGE", "PINK", "Table", "heatmap", "mask", "panels", "table"]
+__all__ = [
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "INK",
+    "KEY",
+    "ORANGE",
+    "PINK",
+    "QUERY",
+    "VALUE",
+    "WEIGHT",
+    "Table",
+    "heatmap",
+    "mask",
+    "panels",
+    "table",
+]
 
 STYLE = Path(__file__).resolve().parent / "_static" / "attention.mplstyle"
 BLUE, ORANGE, GREEN, PINK, INK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#1c2430", "#e3e7ed"
+#: One colour for each part of attention, the same in every figure: they differ in lightness too, for the colour-blind.
+QUERY, KEY, VALUE, WEIGHT = "#08357f", "#9a3e0d", "#17795f", "#b512d2"
 CELL = 0.62  # inches per matrix cell, wide enough for "-0.97" at 11 points
 
 

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 CONFIG = BOOK / "_config.yml"
-NOTEBOOK_FOLDERS = ("chapters", "problem-sets", "measuring")  # the folders of book/ whose pages become notebooks
+NOTEBOOK_FOLDERS = ("chapters", "deeper", "problem-sets", "measuring")  # the folders of book/ whose pages become notebooks
 
 
 @dataclass(frozen=True)
