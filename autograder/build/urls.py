@@ -21,7 +21,8 @@ __all__ = [
 ]
 
 CONFIG = BOOK / "_config.yml"
-NOTEBOOK_FOLDERS = ("chapters", "deeper", "problem-sets", "measuring")  # the folders of book/ whose pages become notebooks
+#: The folders of book/ whose pages become notebooks.
+NOTEBOOK_FOLDERS = ("chapters", "deeper", "problem-sets", "measuring")
 
 
 @dataclass(frozen=True)
