@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..course.paths import HANDED_OUT, RECORDED, ROOT, STUBS
-from . import recorded_answers, stubs
+from . import recorded_answers, section_titles, stubs
 
 
 def products() -> Iterable[tuple[str, dict[Path, str]]]:
@@ -16,6 +16,7 @@ def products() -> Iterable[tuple[str, dict[Path, str]]]:
     modules = {name.removesuffix(".py"): text for name, text in texts.items() if not name.startswith("_")}
     yield "stubs to begin anew with", {HANDED_OUT / f"{module}.txt": text for module, text in modules.items()}
     yield "recorded answers", {RECORDED / name: text for name, text in recorded_answers.recordings().items()}
+    yield "sections' titles", section_titles.texts()
     from . import notebooks  # imports nbformat, which takes a second
 
     yield "notebooks", {**notebooks.texts(), **notebooks.forwards()}

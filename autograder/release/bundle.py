@@ -105,6 +105,7 @@ def bundle(
         files[f"selfcheck/{path.name}"] = path.read_text(encoding="utf-8")
     for name in ("catalogue/__init__.py", "catalogue/names.py", "checks/__init__.py", "recorded/__init__.py"):
         files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
+    files["selfcheck/sections.json"] = (SELFCHECK / "sections.json").read_text(encoding="utf-8")
     for module in modules:
         for name in (f"catalogue/{module}.toml", *(f"checks/{helper}.py" for helper in (module, *_helpers(module)))):
             files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")

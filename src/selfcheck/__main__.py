@@ -121,9 +121,8 @@ def reset_command(name: str) -> None:
     """Begin an exercise or a module anew; a copy of your file stays."""
     from .resetting import reset
 
-    for path in reset(name) or [None]:
-        kept = f"{path} is as it was handed out; your text is in {path}.before-reset" if path else "nothing to put back"
-        _console().print(Text(kept), soft_wrap=True)
+    written = [f"{path} is as it was handed out; your text is in {path}.before-reset" for path in reset(name)]
+    _console().print(Text("\n".join(written) or "nothing to put back"), soft_wrap=True)
 
 
 @main.command("pack")

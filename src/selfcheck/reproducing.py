@@ -169,8 +169,8 @@ def _number(value: Any, dtype: str) -> str:
         return repr(value)
     if not math.isfinite(value):
         return f'float("{value}")'
-    letter = {"float32": "f", "float16": "e"}.get(dtype)
-    for digits in range(1, 10) if letter else ():
+    letter = {"float32": "f", "float16": "e"}.get(dtype, "d")
+    for digits in range(1, 10) if letter != "d" else ():
         short = float(f"{value:.{digits}g}")
         if struct.pack(letter, short) == struct.pack(letter, value):
             return repr(short)

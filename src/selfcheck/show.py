@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .pictures import call_text, pictures
+from .sections import address_of, title_of
 from .verdict import FAILED, PASSED, SKIPPED, CheckResult, ExerciseResult
 
 MARKS = {PASSED: "✓", FAILED: "✗", SKIPPED: "–"}
@@ -83,7 +84,7 @@ def exercise_text(result: ExerciseResult, in_terminal: bool = False) -> str:
             line += _reference(one, told, above) or f"\n      {one.message}"
             told.setdefault(_cause(one), _label(one))
             if one.misconception and f"\n      {one.message}" in line:
-                line += f"\n      Reread: {section_name(one.section)}"
+                line += f"\n      Reread: {title_of(one.section)}\n      {address_of(one.section)}".rstrip()
             elif one.verdict == FAILED and one.shown and f"\n      {one.message}" in line:
                 line += f"\n      {call_text(result.exercise.symbol, one.shown[0])}"
         lines.append(line + "".join(_printed_lines(one)))
@@ -149,13 +150,6 @@ def _printed_lines(one: CheckResult) -> list[str]:
     return [f"\n      │ {line[:MOST_PRINTED_WIDTH]}" for line in lines[:MOST_PRINTED_LINES] + more]
 
 
-def section_name(label: str) -> str:
-    """A section label as words: "sec-causal-alignment" → "causal alignment"."""
-    if label.endswith("-find-the-mistake"):
-        return "the section “Find the mistake”"
-    return "the section on " + label.removeprefix("sec-").replace("-", " ")
-
-
 def _exercise_html(result: ExerciseResult) -> str:
     symbol = result.exercise.symbol
     rows: list[str] = []
@@ -191,7 +185,8 @@ def _check_html(symbol: str, one: CheckResult, told: str = "") -> str:
     elif one.message:
         body += f'<div style="margin:.2em 0 .2em 1.4em">{_with_code(one.message)}'
         if one.misconception:
-            body += f"<br><em>Reread {html.escape(section_name(one.section))}.</em>"
+            link = f'<a href="{html.escape(address_of(one.section))}">{html.escape(title_of(one.section))}</a>'
+            body += f"<br><em>Reread {link}.</em>"
         body += "</div>"
     if printed := "".join(_printed_lines(one)):
         body += f'<pre style="margin:.2em 0 .2em 1.4em">{html.escape(textwrap.dedent(printed).strip())}</pre>'

@@ -266,7 +266,7 @@ time.sleep = save  # it is while they wait for the next look that people write
 Watch(Console(), available(exercises())).run(looks=1)
 """
     said = python(bundle, code)
-    assert "4.2" in said and "passes every visible check" in said
+    assert "✓ 4.2 causal_mask" in said and "1 of 18 exercises pass every visible check" in said
 
 
 def test_under_nbgraders_validate_a_check_returns_points(bundle):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 
 from . import Exercise, exercises
@@ -11,6 +11,15 @@ from . import Exercise, exercises
 __all__ = ["exercises_named"]
 
 MOST_SUGGESTIONS = 3
+#: The names that an exercise answers to: where two kinds share one, the first kind has it.
+KINDS: tuple[Callable[[Exercise], str], ...] = (
+    lambda one: one.id,
+    lambda one: one.number,
+    lambda one: one.module,
+    lambda one: one.problem_set,
+    lambda one: one.number.partition(".")[0],
+    lambda one: one.symbol,
+)
 
 
 def exercises_named(name: str | float) -> list[Exercise]:
@@ -37,16 +46,9 @@ def exercises_named(name: str | float) -> list[Exercise]:
 
 
 def _known() -> dict[str, list[Exercise]]:
-    """Every name in small letters, ids first, and the exercises that it means."""
+    """Every name in small letters, and the exercises that it means."""
     known: dict[str, list[Exercise]] = {}
-    for kind in (
-        lambda one: one.id,
-        lambda one: one.number,
-        lambda one: one.module,
-        lambda one: one.problem_set,
-        lambda one: one.number.partition(".")[0],
-        lambda one: one.symbol,
-    ):
+    for kind in KINDS:
         of_this_kind: dict[str, list[Exercise]] = {}
         for exercise in exercises():
             of_this_kind.setdefault(kind(exercise).lower(), []).append(exercise)
