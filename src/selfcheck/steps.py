@@ -187,9 +187,7 @@ def _use(symbol: Callable[..., Any], step: dict[str, Any], given: Given, gradien
     return None if not results else results[0] if len(results) == 1 else tuple(results)
 
 
-def build(
-    symbol: Callable[..., Any], step: dict[str, Any], given: Given, found: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
+def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, found: dict[str, Any]) -> tuple[Any, Any]:
     """An object of the class as a step describes it, its state set and its lessons taught, and its own parameters."""
     args, kwargs = given.take(step["construct"], "construct.")
     lessons, own = step.get("lessons"), {}

@@ -24,6 +24,7 @@ def tell(console: Console, results: Sequence[ExerciseResult]) -> None:
         indent = " " * (lead if lead > 2 else lead + 2)
         width = min(console.width, WIDEST) if console.is_terminal else 10**6
         kept = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
+        kept = [line] if line.lstrip().startswith("https://") else kept  # whole, so that a click opens it
         for number, part in enumerate(kept or [""]):
             text = Text(part, style="" if line.startswith(" ") else "bold")
             if not number and (mark := part.lstrip(" ")[:1]) in COLOURS_OF_MARKS:

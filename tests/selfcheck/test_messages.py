@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from selfcheck import runner
-from selfcheck.__main__ import tell
 from selfcheck.arrays import pack
 from selfcheck.catalogue import parts_of
 from selfcheck.compare import compare
@@ -21,6 +20,7 @@ from selfcheck.pictures import pictures
 from selfcheck.plan import Check, call
 from selfcheck.recorded import visible_keys
 from selfcheck.show import _with_code, report_text
+from selfcheck.terminal import tell
 from selfcheck.verdict import judge
 
 HEAD = {
