@@ -56,7 +56,9 @@ def cache_against_weights(per_token: Mapping[int, float], weights: float) -> Non
     """per_token: G → GiB of cache per token; weights: GiB. Where a line crosses the weights, the cache is larger."""
     figure, ax = plt.subplots(figsize=(4.6, 3.6))
     tokens = [2**k for k in range(9, 21)]
-    for (groups, size), (colour, style) in zip(per_token.items(), ((BLUE, "-"), (ORANGE, "--"), (GREEN, ":")), strict=True):
+    for (groups, size), (colour, style) in zip(
+        per_token.items(), ((BLUE, "-"), (ORANGE, "--"), (GREEN, ":")), strict=True
+    ):
         ax.plot(tokens, [size * n for n in tokens], style, color=colour, label=f"cache, G = {groups}", lw=2)
         ax.plot([weights / size], [weights], "o", color=colour)
     ax.axhline(weights, color=INK, lw=1.5)
@@ -124,7 +126,12 @@ def tiles(n: int = 6, row: int = 3, column: int = 2) -> None:
 def memory_curves(study: Sequence[Sequence[Any]], here: Sequence[Sequence[Any]] = ()) -> None:
     """study, here: rows of form, length, with backward, MiB. Crosses are what this build measured."""
     figure, axes = plt.subplots(2, 1, figsize=(4.6, 5.6), sharex=True)
-    styles = {"naive": (ORANGE, "o-"), "one pass, autograd": (PINK, "s--"), "blockwise": (BLUE, "o-"), "SDPA": (GREEN, "^--")}
+    styles = {
+        "naive": (ORANGE, "o-"),
+        "one pass, autograd": (PINK, "s--"),
+        "blockwise": (BLUE, "o-"),
+        "SDPA": (GREEN, "^--"),
+    }
     for ax, backward in zip(axes, (False, True), strict=True):
         for form, (colour, style) in styles.items():
             points = [(n, found) for name, n, back, found in study if (name, back) == (form, backward)]
@@ -144,7 +151,14 @@ def memory_curves(study: Sequence[Sequence[Any]], here: Sequence[Sequence[Any]] 
 def predicted_and_measured(found: Mapping[str, Any]) -> None:
     """found: what `studies.efficient.forward` gives. Bars of each form's parts above its measured time."""
     figure, ax = plt.subplots(figsize=(4.6, 3.6))
-    colours = {"Q Kᵀ": BLUE, "weights · V": "#56B4E9", "products": BLUE, "scale": ORANGE, "softmax": PINK, "exponentials": GREEN}
+    colours = {
+        "Q Kᵀ": BLUE,
+        "weights · V": "#56B4E9",
+        "products": BLUE,
+        "scale": ORANGE,
+        "softmax": PINK,
+        "exponentials": GREEN,
+    }
     shown: set[str] = set()
     for y, (name, parts) in enumerate(found["predicted"].items()):
         start = 0.0
@@ -164,7 +178,11 @@ def predicted_and_measured(found: Mapping[str, Any]) -> None:
 def misses(rows: Mapping[str, Mapping[str, float]]) -> None:
     """rows: form → seconds predicted by the benchmark, predicted with what it left out, and measured."""
     figure, ax = plt.subplots(figsize=(4.6, 3.8))
-    parts = (("benchmark", "simple prediction", "#56B4E9"), ("counted", "with what it left out", BLUE), ("measured", "measured", DIM))
+    parts = (
+        ("benchmark", "simple prediction", "#56B4E9"),
+        ("counted", "with what it left out", BLUE),
+        ("measured", "measured", DIM),
+    )
     for shift, (part, label, colour) in enumerate(parts):
         places = [4 * y + shift for y in range(len(rows))]
         bars = ax.barh(places, [1000 * row[part] for row in rows.values()], color=colour, height=0.9, label=label)

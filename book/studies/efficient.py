@@ -2,19 +2,17 @@
 
 In the folder `book`, with `solutions` on Python's path; some three minutes on one thread. Times are CPU time, medians
 of rounds in which all variants take turns, and no variant is timed before its answer has passed the gate. The results
-go to `measuring/efficient.json`, each part with the machine, the date and the versions. A part that is not named stays.
+go to `studies/results/efficient.json`, each part with machine, date and versions. A part that is not named stays.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import resource
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -23,29 +21,22 @@ from torch import Tensor
 
 from attention.efficient import blockwise_attention, grouped_query_attention
 from attention.masks import causal_mask
-from benchmarks import results
-from benchmarks.environment import environment
 from benchmarks.gate import pass_gate
 from peak_memory import naive_attention, one_pass_attention, peak_memory
+from studies.counting import MatrixWork, generator
+from studies.recording import Part, Record
 
-from .counting import MatrixWork, generator
+__all__ = ["PARTS", "RECORD", "machine"]
 
-__all__ = ["FILE", "PARTS", "load", "machine"]
-
-FILE = Path(__file__).resolve().parents[1] / "measuring" / "efficient.json"
+RECORD = Record("efficient.json")
 LENGTHS = {"naive": (1024, 2048, 4096), "one pass, autograd": (1024, 2048, 4096)}
 LENGTHS |= {"blockwise": (2048, 4096, 8192), "SDPA": (2048, 4096, 8192)}
 Form = Callable[..., Tensor]
 
 
-def load() -> dict[str, Any]:
-    """What the committed file holds: part → {"environment": …, "found": …}."""
-    return json.loads(FILE.read_text("utf-8"))
-
-
 def machine(part: str) -> str:
     """Where and when a part was measured, in a line."""
-    about = load()[part]["environment"]
+    about = RECORD.load()[part]["environment"]
     return f"{about['date'][:10]}, {about['processor']}, {about['threads']} thread, torch {about['torch']}"
 
 
@@ -242,38 +233,26 @@ def masked_naive(q: Tensor, k: Tensor, v: Tensor, seen: Tensor) -> Tensor:
 
 
 def _kernel() -> dict[str, Any]:
-    from . import interpreted
+    from studies import interpreted
 
     return interpreted.run()
 
 
 def _misses() -> dict[str, Any]:
-    from . import misses
+    from studies import misses
 
     return misses.run()
 
 
-PARTS: dict[str, Callable[[], Any]] = {
-    "forward": forward,
-    "training": training,
-    "memory": memory,
-    "decoding": decoding,
-    "masks": masks,
-    "misses": _misses,
-    "kernel": _kernel,
+PARTS = {
+    "forward": Part(lambda _: forward(), seeds=1),
+    "training": Part(lambda _: training(), seeds=1),
+    "memory": Part(lambda _: memory(), seeds=1),
+    "decoding": Part(lambda _: decoding(), seeds=1),
+    "masks": Part(lambda _: masks(), seeds=1),
+    "misses": Part(lambda _: _misses(), seeds=1),
+    "kernel": Part(lambda _: _kernel(), seeds=1),
 }
 
-
-def main(names: list[str]) -> None:
-    """Run the named parts, all where none is named."""
-    if unknown := set(names) - set(PARTS):
-        raise SystemExit(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    torch.set_num_threads(1)
-    for name in names or PARTS:
-        found = {"environment": environment("cpu"), "found": PARTS[name]()}
-        results.write((load() if FILE.exists() else {}) | {name: found}, FILE)
-        print(f"{name}: written")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    RECORD.run(PARTS, sys.argv[1:])

@@ -34,9 +34,8 @@ def _main() -> None:
     from attention.efficient import triton_attention
     from benchmarks.gate import error
     from peak_memory import naive_attention
-
-    from .counting import generator
-    from .small_kernel import attend
+    from studies.counting import generator
+    from studies.small_kernel import attend
 
     torch.set_num_threads(1)
     rows = []

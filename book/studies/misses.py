@@ -13,9 +13,8 @@ from torch import Tensor
 
 from attention.masks import causal_mask
 from benchmarks.variants import online_softmax
-
-from .counting import generator
-from .efficient import checked_seconds, masked_naive, new_memory, rates
+from studies.counting import generator
+from studies.efficient import checked_seconds, masked_naive, new_memory, rates
 
 __all__ = ["HEADS", "LENGTH", "PASSES", "run"]
 

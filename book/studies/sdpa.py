@@ -14,9 +14,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from attention.masks import causal_mask
 from attention.multi_head import merge_heads, split_heads
-
-from .counting import MatrixWork, generator
-from .efficient import checked_seconds, cpu_seconds
+from studies.counting import MatrixWork, generator
+from studies.efficient import checked_seconds, cpu_seconds
 
 __all__ = ["BACKENDS", "attends_by", "can_run", "layers", "picked", "situations"]
 

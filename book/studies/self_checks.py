@@ -10,9 +10,8 @@ from torch import Tensor
 
 from attention.masks import causal_mask
 from benchmarks.gate import error
-
-from .counting import generator
-from .efficient import masked_naive
+from studies.counting import generator
+from studies.efficient import masked_naive
 
 __all__ = ["check_kernel", "check_tile", "gradients_by_tiles", "kernel_errors", "tile_errors"]
 
