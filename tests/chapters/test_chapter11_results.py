@@ -124,16 +124,19 @@ def test_what_the_pages_say_of_predictions():
     counted = {name: misses.ratio(one, "counted") for name, one in rows.items()}
     assert all(0.9 < ratio < 1.8 for ratio in counted.values())
     assert f"What is left, a factor of {counted['one pass, autograd']:.1f}" in text
+    assert f"the prediction is {100 * (1 - 1 / counted['naive']):.0f} % too low" in text
     assert round(rows["naive"]["new_memory"]) == 512 == 4 * 128
     bars = [f"{1000 * rows['naive'][part]:.0f}" for part in ("benchmark", "counted", "measured")]
     assert f"Naive {', '.join(bars)};" in text
+    one = ", ".join(f"{1000 * rows['one pass, autograd'][part]:.0f}" for part in ("benchmark", "counted", "measured"))
+    assert f"one pass {one};" in text
     forward = found("forward")
     ratios = {name: t / sum(forward["predicted"][name].values()) for name, t in forward["measured"].items()}
     for name, said in (("naive", "Naive"), ("blockwise", "Blockwise"), ("SDPA", "SDPA")):
         assert f"- **{said}: {ratios[name]:.1f} times" in text
     rest = forward["measured"]["SDPA"] - forward["predicted"]["SDPA"]["products"]
     assert f"Beside the products there are {1000 * rest:.1f} ms for 8.4 million exponentials" in text
-    assert 8 * 1024**2 / rest > 2 * forward["rates"]["exp2, 1/s"]
+    assert 8 * 1024**2 / rest > 1.4 * forward["rates"]["exp2, 1/s"]
 
 
 def test_what_the_page_says_of_training():
