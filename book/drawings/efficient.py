@@ -90,7 +90,7 @@ def memory_levels() -> None:
         ax.text(0, top + 0.42, holds, ha="center", va="center", fontsize=10)
         if rate:
             ax.annotate("", (0, top + 2.15), (0, top + 1.45), arrowprops={"arrowstyle": "<->", "color": INK})
-            ax.text(0.25, top + 1.8, rate, va="center", fontsize=10)
+            ax.text(0.3, top + 1.8, rate, va="center", fontsize=10, bbox={"fc": "white", "ec": "none", "pad": 1})
     ax.axhline(3.35, color=ORANGE, ls="--", lw=1, zorder=0)
     ax.text(-5.2, 3.35, "edge of the chip", color=ORANGE, va="center", bbox={"fc": "white", "ec": "none", "pad": 2})
     ax.set(xlim=(-5.3, 5.3), ylim=(-0.1, 9.6))

@@ -57,13 +57,13 @@ def test_the_scores_and_values_of_row_2():
 
 def test_every_number_of_the_table_in_two_blocks():
     row, value = row_2()
-    cells = table("| | after block 1 | after block 2 |")
+    cells = table("| after | block 1 | block 2 |")
     r, late = torch.exp(row[0] - row[1]).item(), torch.exp(row[2] - row[1]).item()
     total, summed = r + 1 + late, r * value[0] + value[1] + late * value[2]
-    assert [float(cell) for cell in cells["largest $m$"]] == [round(row[0].item(), 4), round(row[1].item(), 4)]
-    assert cells["factor $r$"][1] == f"$e^{{2.3094 - 9.2376}} = {r:.5f}$"
-    assert cells["new exponentials"] == ["1", f"1 and $e^{{6.9282 - 9.2376}} = {late:.4f}$"]
-    assert cells["sum $\\ell$"] == ["1", f"${r:.5f} \\cdot 1 + 1 + {late:.4f} = {total:.4f}$"]
+    assert [float(cell) for cell in cells["$m$"]] == [round(row[0].item(), 4), round(row[1].item(), 4)]
+    assert cells["$r$"][1] == f"$e^{{2.3094 - 9.2376}}$ $= {r:.5f}$"
+    assert cells["new terms"] == ["1", f"1 and $e^{{6.9282 - 9.2376}}$ $= {late:.4f}$"]
+    assert cells["$\\ell$"] == ["1", f"${r:.5f} \\cdot 1 + 1 + {late:.4f} = {total:.4f}$"]
     for entry in range(3):
         first, second, third = (int(value[k, entry]) for k in range(3))
         work = f"${r:.5f} \\cdot {first} + {second} + {late:.4f} \\cdot {third} = {summed[entry]:.4f}$"
