@@ -47,7 +47,7 @@ METADATA = {
 }
 ON_GPU = {"accelerator": "GPU", "colab": {"gpuType": "T4", "provenance": []}}
 EMPTY_SECTION = re.compile(r"## [^\n]+")
-GPU_PAGES = {"chapters/11-efficient", "measuring/benchmarks"}  # Colab opens these on a machine with a GPU
+GPU_PAGES = {"deeper/triton-kernel", "measuring/benchmarks"}  # Colab opens these on a machine with a GPU
 
 
 def texts(solutions: bool = True) -> dict[Path, str]:

@@ -58,7 +58,7 @@ def test_notebook_is_valid_and_has_no_outputs(text: str) -> None:
 def test_colab_opens_two_notebooks_on_a_gpu_and_no_other() -> None:
     asked = {path.stem: json.loads(text)["metadata"] for path, text in TEXTS.items()}
     on_gpu = {name for name, metadata in asked.items() if "accelerator" in metadata or "gpuType" in metadata["colab"]}
-    assert on_gpu == {"11-efficient", "benchmarks"}
+    assert on_gpu == {"triton-kernel", "benchmarks"}
     for name in on_gpu:
         assert (asked[name]["accelerator"], asked[name]["colab"]["gpuType"]) == ("GPU", "T4")
 

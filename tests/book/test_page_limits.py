@@ -18,7 +18,6 @@ LONGER = {
     "07-encoder",
     "08-classifier",
     "09-sequence-to-sequence",
-    "11-efficient",
 }
 
 PAGE = """---

@@ -1,8 +1,9 @@
-"""The claims of chapter 11 about torch's attention on a processor, shared heads, and usual mistakes."""
+"""The claims of chapter 11 and its deeper pages about torch's attention, shared heads, caches and usual mistakes."""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,12 @@ from attention.efficient import blockwise_attention, grouped_query_attention
 from attention.masks import causal_mask
 from attention.worked_example import EXAMPLE
 from benchmarks.gate import GateError
-from tests.chapters.chapter11 import EXACT, page_names, random
+from peak_memory import naive_attention
+from studies import counting, sdpa
+from studies.efficient import checked_seconds, decode_copied, masked_naive
+from tests.chapters.chapter11 import EXACT, FILES, PAGE, PAGES, between, numbers, page_names, random
 
-pytestmark = pytest.mark.proof(depends="book/chapters/11-efficient.md")
+pytestmark = pytest.mark.proof(depends=FILES)
 
 KERNEL = Path(__file__).resolve().parents[2] / "solutions" / "attention" / "_triton_attention.py"
 
@@ -56,18 +60,18 @@ FALLEN = {
 
 
 @pytest.mark.parametrize("name", FUSED)
-def test_sdpa_stays_fused_on_a_processor(page, name):
+def test_sdpa_stays_fused_on_a_processor(name):
     tensors, options = FUSED[name]
-    assert page["picked"](*tensors, **options) == "flash"
-    works = [page["can_run"](backend, *tensors, **options) for backend in page["backends"]]
+    assert sdpa.picked(*tensors, **options) == "flash"
+    works = [sdpa.can_run(backend, *tensors, **options) for backend in sdpa.BACKENDS.values()]
     assert works == [True, False, False, True]
 
 
 @pytest.mark.parametrize("name", FALLEN)
-def test_sdpa_falls_back_to_the_matrix_without_a_word(page, name):
+def test_sdpa_falls_back_to_the_matrix_without_a_word(name):
     tensors, options = FALLEN[name]
-    assert page["picked"](*tensors, **options) == "math"
-    assert not page["can_run"](SDPBackend.FLASH_ATTENTION, *tensors, **options)
+    assert sdpa.picked(*tensors, **options) == "math"
+    assert not sdpa.can_run(SDPBackend.FLASH_ATTENTION, *tensors, **options)
 
 
 def test_the_flag_and_the_mask_give_the_same_answer():
@@ -77,23 +81,24 @@ def test_the_flag_and_the_mask_give_the_same_answer():
     assert torch.allclose(flag, blockwise_attention(q, k, v, is_causal=True), atol=1e-6)
 
 
-def test_what_torchs_layers_compute_attention_with(page):
-    layer, tokens, hidden = page["layer"], page["tokens"][:, :64], page["hidden"][:64, :64]
+def test_the_page_asks_for_the_situations_that_are_tested_here():
+    asked = {name: sdpa.picked(*tensors, **options) for name, (tensors, options) in sdpa.situations("cpu").items()}
+    assert list(asked.values()) == ["flash"] * len(FUSED) + ["math"] * len(FALLEN)
 
-    def mha(**options: Any) -> Any:
-        return layer(tokens, tokens, tokens, **options)
 
+def test_what_torchs_layers_compute_attention_with():
+    layers = sdpa.Layers(64)
+    runs = layers.runs(False)
+    found = {name: sdpa.attends_by(run) for kind in runs.values() for name, run in kind.items()}
     with torch.no_grad():
-        layer.train()
-        assert page["attends_by"](lambda: mha(need_weights=False)) == "SDPA, flash"
-        assert page["attends_by"](lambda: mha(need_weights=False, attn_mask=hidden, is_causal=True)) == "SDPA, flash"
-        assert page["attends_by"](mha) == "a matrix of its own"
-        layer.eval()
-        assert page["attends_by"](lambda: mha(need_weights=False)) == "a matrix of its own"
-        assert page["attends_by"](lambda: page["encode"](0.0)) == "SDPA, flash"
-        assert page["attends_by"](lambda: page["encode"](0.1)) == "SDPA, math"
-        assert page["attends_by"](lambda: page["encode"](None, False)) == "SDPA, flash"
-        assert page["attends_by"](page["encode"]) == "a matrix of its own"
+        found |= {name: sdpa.attends_by(run) for kind in runs.values() for name, run in kind.items()}
+        assert sdpa.attends_by(lambda: layers.encode(False, 0.1)) == "SDPA, math"
+    assert {name for name, how in found.items() if how == "a matrix of its own"} == {
+        "MultiheadAttention, training",
+        "MultiheadAttention, eval, no weights",
+        "EncoderLayer, eval",
+    }
+    assert set(found.values()) == {"a matrix of its own", "SDPA, flash"}
 
 
 @pytest.mark.full
@@ -103,7 +108,7 @@ def test_torchs_bf16_question_counts_emulation():
     assert asked.args.args[0].arg == "including_emulation" and asked.args.defaults[0].value is True
 
 
-# The kernel, as far as it can be read without a GPU
+# The kernel, as far as it can be read without running it
 
 
 @pytest.mark.full
@@ -114,8 +119,8 @@ def test_the_kernels_backward_pass_has_seven_products():
         calls = [node.func for node in ast.walk(functions[name]) if isinstance(node, ast.Call)]
         return sum(ast.unparse(call) == "tl.dot" for call in calls)
 
-    assert products("_attend") == 2 and products("_gather_queries") == 3 and products("_gather_keys") == 4
-    assert "_forward" in functions
+    backward = [name for name in functions if name.startswith("_gather")]
+    assert sum(map(products, backward)) == 7 and "seven in all" in PAGES["triton-kernel"]
 
 
 # Shared heads
@@ -125,53 +130,113 @@ def test_head_2_of_the_example_asks_head_1s_keys():
     x, example = torch.tensor(EXAMPLE["inputs"]).double(), {}
     for name in ("query", "key", "value", "query2", "key2", "value2"):
         example[name] = x @ torch.tensor(EXAMPLE[f"w_{name}"]).double()
-    assert (example["query2"] @ example["key"].T).tolist() == [[2, 8, 6], [2, 8, 6], [3, 12, 9]]
+    written = numbers(between("its queries are", "so its scores become"))
+    assert written == example["query2"].flatten().tolist()
+    shared, own = re.findall(
+        r"\\begin\{pmatrix\} (.*?) \\end", between("so its scores become", "With shared keys"), re.S
+    )
+    assert numbers(shared) == (example["query2"] @ example["key"].T).flatten().tolist()
+    assert numbers(own) == (example["query2"] @ example["key2"].T).flatten().tolist()
     queries = torch.stack([example["query"], example["query2"]])[None]
-    shared, _ = grouped_query_attention(queries, example["key"][None, None], example["value"][None, None])
+    output, _ = grouped_query_attention(queries, example["key"][None, None], example["value"][None, None])
     alone = F.scaled_dot_product_attention(*(example[name] for name in ("query", "key", "value")))
-    assert (shared[0, 0] - alone).abs().max() < EXACT
-    assert (shared[0, 1, 0] - shared[0, 1, 1]).abs().max() < EXACT  # tokens 1 and 2 ask alike
+    assert (output[0, 0] - alone).abs().max() < EXACT
+    assert (output[0, 1, 0] - output[0, 1, 1]).abs().max() < EXACT  # tokens 1 and 2 ask alike
 
 
 def test_sharing_heads_saves_bytes_and_no_flops(page):
-    query = random(1, 16, 1, 64).float()
+    query = random(16, 64).float()
     spent = []
     for groups in (16, 4, 1):
-        keys, values = random(2, 1, groups, 512, 64, seed=1).float()
-        with page["MatrixWork"]() as counted:
+        keys, values = random(2, groups, 512, 64, seed=1).float()
+        with counting.MatrixWork() as counted:
             output = page["decode"](query, keys, values)
-        assert torch.allclose(output, grouped_query_attention(query, keys, values)[0], atol=1e-5)
-        assert torch.allclose(output, page["decode_repeated"](query, keys, values), atol=1e-5)
+        batch = query[None, :, None], keys[None], values[None]
+        for right in (grouped_query_attention(*batch)[0], decode_copied(*batch)):
+            assert torch.allclose(output, right[0, :, 0], atol=1e-5)
         spent.append(counted.flops)
     assert spent == [4 * 16 * 512 * 64] * 3
-    assert page["cache_bytes"](32, 32768) == 16 * 2**30 == 4 * page["cache_bytes"](8, 32768)
+
+
+def test_when_the_cache_is_larger_than_the_weights():
+    weights, token = counting.weight_bytes(), counting.cache_bytes(32, 1)
+    assert 6.7e9 < weights / 2 < 6.8e9  # the parameters of LLaMA 7B
+    assert f"Its weights are {weights / 2**30:.1f} GiB" in PAGE
+    assert token == 512 * 2**10 and 2048 * token == 2**30 and "is 512 KiB, so 2048 tokens are 1 GiB" in PAGE
+    limits = [weights // counting.cache_bytes(groups, 1) for groups in (32, 8, 1)]
+    assert f"exceeds {limits[0]:,} tokens with $G = 32$, and {limits[1]:,} with $G = 8$" in PAGE
+    assert [round(limit, -3) for limit in limits] == [26_000, 103_000, 823_000]
+    assert "near 26 thousand, 103 thousand and 823 thousand tokens" in PAGE
+
+
+# An H100's roofs
+
+
+def test_the_ceilings_of_attention_on_an_h100():
+    peak, bandwidth, exponentials = 989e12, 3.35e12, 16 * 132 * 1.83e9
+    assert round(peak / bandwidth) == 295 and "fewer than 295 FLOPs" in PAGE
+    assert f"{exponentials / 1e12:.1f}" == "3.9" and "= 3.9 \\cdot 10^{12}$ per second" in PAGE
+    naive = [round(d / 2 * bandwidth / 1e12) for d in (64, 128)]
+    assert f"allows it {naive[0]} TFLOP/s at $d = 64$ and {naive[1]} at $d = 128$" in PAGE
+    rows = {name: [] for name in ("products", "one", "share", "after")}
+    for d in (64, 128):
+        products, power = 4 * d / peak, 1 / exponentials
+        rows["products"].append(f"{1e12 * products:.2f} ps")
+        rows["one"].append(f"{1e12 * power:.2f} ps")
+        rows["share"].append(f"{100 * power / products:.0f} %")
+        rows["after"].append(f"{4 * d / (products + power) / 1e12:.0f} TFLOP/s")
+    starts = ("products, $4d$", "one exponential", "share", "one after the other")
+    for start, cells in zip(starts, rows.values(), strict=True):
+        (line,) = re.findall(rf"^\| {re.escape(start)}[^|]*\|(.*)\|$", PAGE, re.M)
+        assert [cell.strip() for cell in line.split("|")] == cells
+    alt = between("Upper bounds in TFLOP/s", "\n---", PAGES["attention-roofline"])
+    assert numbers(alt)[2:8] == [107, 214, 495, 659, 989, 989]
+
+
+def test_the_memories_of_an_h100_add_up():
+    shared, registers = 132 * 228 / 2**10, 132 * 256 / 2**10  # MiB: KiB of each of 132 multiprocessors
+    assert round(shared) == 29 and round(registers) == 33
+    assert "Registers, 33 MiB" in PAGE and "Shared memory, 29 MiB" in PAGE
+    assert 2 * 4096 * 128 * 2 == 2 * 2**20 and 128 * 12 == 1536  # a head's keys and values; TFLOP/s from L2
+
+
+# What libraries call it
+
+
+def test_torchs_bias_is_aligned_to_the_end_and_its_flag_shares_neighbours():
+    from torch.nn.attention.bias import causal_lower_right
+
+    q, (k, v) = random(1, 8, 2, 16).float(), random(2, 1, 2, 12, 16, seed=1).float()
+    theirs = F.scaled_dot_product_attention(q, k, v, attn_mask=causal_lower_right(2, 12), enable_gqa=True)
+    ours, _ = grouped_query_attention(q, k, v, causal_mask(2, 12))
+    assert torch.allclose(theirs, ours, atol=1e-5)
 
 
 # Mistakes
 
 
-def test_blockwise_attention_is_no_approximation(page):
+def test_blockwise_attention_is_no_approximation():
     q, k, v = inputs(8, 512, 64, seed=3)
-    exact = page["naive_attention"](q.double(), k.double(), v.double())
-    errors = [(form(q, k, v) - exact).abs().max().item() for form in (page["naive_attention"], blockwise_attention)]
+    exact = naive_attention(q.double(), k.double(), v.double())
+    errors = [(form(q, k, v) - exact).abs().max().item() for form in (naive_attention, blockwise_attention)]
     assert errors[1] < 2 * errors[0] < 1e-5
 
 
-def test_torchs_flop_counter_does_not_see_the_fused_kernel_or_products_into_a_given_tensor(page):
+def test_torchs_flop_counter_does_not_see_the_fused_kernel_or_products_into_a_given_tensor():
     q, k, v = inputs(1, 8, 256, 64)
     counted = []
-    for form in (page["naive_attention"], blockwise_attention, F.scaled_dot_product_attention):
+    for form in (naive_attention, blockwise_attention, F.scaled_dot_product_attention):
         with FlopCounterMode(display=False) as counter:
             form(q, k, v)
         counted.append(counter.get_total_flops() / (8 * 256**2 * 64))
     assert counted == [4, 2, 0]
 
 
-def test_the_gate_refuses_to_time_an_inverted_mask(page):
+def test_the_gate_refuses_to_time_an_inverted_mask():
     q, k, v = inputs(1, 1, 48, 8)
     blocked, seen = ~causal_mask(48), causal_mask(48)
-    exact = page["masked_naive"](q.double(), k.double(), v.double(), mask=seen)
-    baseline, timed = page["masked_naive"](q, k, v, mask=seen), []
+    exact = masked_naive(q.double(), k.double(), v.double(), seen)
+    baseline, timed = masked_naive(q, k, v, seen), []
 
     def inverted() -> torch.Tensor:
         timed.append(1)
@@ -180,7 +245,7 @@ def test_the_gate_refuses_to_time_an_inverted_mask(page):
     assert inverted().shape == baseline.shape and inverted().isfinite().all()
     timed.clear()
     with pytest.raises(GateError, match="inverted"):
-        page["checked_times"]({"inverted": inverted}, exact, baseline)
+        checked_seconds({"inverted": inverted}, exact, baseline)
     assert len(timed) == 1  # called once to be looked at, never on the clock
 
 
@@ -193,9 +258,9 @@ def test_torchs_causal_flag_starts_at_the_start():
     assert (repaired - ours).abs().max() < EXACT
 
 
-def test_zeros_hide_every_mistake_and_the_claimed_rate_is_impossible(page):
-    zeros, naive = torch.zeros(1, 1, 16, 8), page["naive_attention"]
+def test_zeros_hide_every_mistake_and_the_claimed_rate_is_impossible():
+    zeros, naive = torch.zeros(1, 1, 16, 8), naive_attention
     for wrong in ((zeros @ zeros.mT).softmax(-1) @ zeros, zeros @ zeros.mT @ zeros):
         assert torch.equal(naive(zeros, zeros, zeros), wrong)
     claimed = 4 * 8 * 16 * 8192**2 * 64 / 0.02e-3 / 1e12
-    assert round(claimed) == 109_951 and 100 < claimed / 989 < 120
+    assert f"{claimed:,.0f} TFLOP/s, a hundred H100s" in PAGE and 100 < claimed / 989 < 120

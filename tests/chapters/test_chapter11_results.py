@@ -1,4 +1,4 @@
-"""What chapter 11 says of the results file that it draws: read from the file, not measured again."""
+"""What chapter 11 and its deeper pages say of committed results: read from the files, not measured again."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from benchmarks import results
-from tests.chapters.chapter11 import PAGE
+from studies import efficient as studies
+from studies import misses
+from tests.chapters.chapter11 import FILES, PAGE, PAGES
 
-pytestmark = pytest.mark.proof(depends=["book/chapters/11-efficient.md", "solutions/benchmarks/results/*.json"])
+DATA = ["solutions/benchmarks/results/*.json", "book/studies/results/efficient.json"]
+pytestmark = pytest.mark.proof(depends=[*FILES, *DATA])
 
 FOUND = results.load("epyc-2-cores")
 FORMS = ("naive", "loop over heads", "online softmax, autograd", "blockwise 256", "SDPA", "SDPA, dense mask")
@@ -30,9 +33,16 @@ def times(length: int, pass_: str = "forward") -> dict[str, float]:
 def test_the_file_is_of_a_processor_and_the_page_names_it():
     environment = FOUND["environment"]
     assert environment["device"] == "cpu" and environment["cores"] == 2 and "EPYC" in environment["processor"]
-    assert "the file of the two EPYC cores" in PAGE
-    on_gpu = [name for name in results.machines() if results.load(name)["environment"]["device"] == "cuda"]
-    assert ("no GPU was lent" in PAGE) == (not on_gpu)
+    assert "On the two EPYC cores" in PAGES["attention-at-full-length"]
+
+
+def test_the_simple_predictions_are_missed_by_the_factors_that_the_page_explains():
+    for name, factor in (("naive", 5.8), ("online softmax, autograd", 9.6), ("compile(naive)", 6.8)):
+        found = row(name, 4096)
+        assert round(found["seconds"]["median"] / found["predicted_seconds"], 1) == factor
+    assert (
+        "5.8 times its prediction, the one-pass form 9.6 times and `compile(naive)` 6.8" in PAGES["attention-roofline"]
+    )
 
 
 def test_the_loop_and_the_one_pass_form_are_ahead_forward_and_fall_back_in_training():
@@ -71,3 +81,79 @@ def test_flex_was_timed_where_its_error_passes_the_gate():
     ratios = [row("flex", n, causal=False)["error"] / row("naive", n, causal=False)["error"] for n in (512, 1024)]
     assert [round(ratio, 1) for ratio in ratios] in ([1.1, 1.5], [1.2, 1.5], [1.1, 1.6], [1.2, 1.6])
     assert row("flex", 1024)["error"] < row("naive", 1024)["error"]
+
+
+# The studies of the chapter
+
+
+def found(part: str) -> Any:
+    return studies.RECORD.found(part)
+
+
+def test_every_part_names_its_machine_and_runs_on_one_thread():
+    for part in studies.PARTS:
+        about = studies.RECORD.load()[part]["environment"]
+        assert about["threads"] == 1 and about["date"][:10] in studies.machine(part)
+        assert about["torch"] in studies.machine(part) and about["processor"] in studies.machine(part)
+
+
+def test_what_the_page_says_of_memory():
+    peaks = {(form, n, back): mib for form, n, back, mib in found("memory")}
+    naive, one, blocks = (peaks[form, 4096, True] for form in ("naive", "one pass, autograd", "blockwise"))
+    assert f"{one:.0f} against {naive:.0f} MiB at 4096" in PAGE and f"grow with $L$: {blocks:.0f} MiB" in PAGE
+    assert one > naive and peaks["one pass, autograd", 2048, False] < peaks["naive", 2048, False] / 2
+    for form, low, high in (("naive", 3, 5), ("one pass, autograd", 3, 5), ("blockwise", 1.3, 2.5), ("SDPA", 1.3, 2.5)):
+        lengths = studies.LENGTHS[form]
+        ratios = [peaks[form, n, True] / peaks[form, n // 2, True] for n in lengths[1:]]
+        assert all(low < ratio < high for ratio in ratios), (form, ratios)
+
+
+def test_what_the_page_says_of_shared_heads():
+    rows = found("decoding")
+    assert len({cells[0] for cells in rows.values()}) == 1  # MFLOP
+    assert [cells[1] for cells in rows.values()] == [32, 8, 2]
+    assert f"a quarter of the bytes takes {rows['4'][2] / rows['16'][2]:.1f} of the time" in PAGE
+    assert min(cells[3] for cells in rows.values()) > rows["16"][2]
+
+
+def test_what_the_pages_say_of_predictions():
+    text, rows = PAGES["attention-roofline"], found("misses")["rows"]
+    simple = {name: f"{misses.ratio(one, 'benchmark'):.1f}" for name, one in rows.items()}
+    assert f"took {simple['naive']} times as long as a simple prediction" in PAGE
+    assert f"{simple['one pass, autograd']} times in the one-pass form, and {simple['SDPA']} times in SDPA" in PAGE
+    counted = {name: misses.ratio(one, "counted") for name, one in rows.items()}
+    assert all(0.9 < ratio < 1.8 for ratio in counted.values())
+    assert f"What is left, a factor of {counted['one pass, autograd']:.1f}" in text
+    assert f"the prediction is {100 * (1 - 1 / counted['naive']):.0f} % too low" in text
+    assert round(rows["naive"]["new_memory"]) == 512 == 4 * 128
+    bars = [f"{1000 * rows['naive'][part]:.0f}" for part in ("benchmark", "counted", "measured")]
+    assert f"Naive {', '.join(bars)};" in text
+    one = ", ".join(f"{1000 * rows['one pass, autograd'][part]:.0f}" for part in ("benchmark", "counted", "measured"))
+    assert f"one pass {one};" in text
+    forward = found("forward")
+    ratios = {name: t / sum(forward["predicted"][name].values()) for name, t in forward["measured"].items()}
+    for name, said in (("naive", "Naive"), ("blockwise", "Blockwise"), ("SDPA", "SDPA")):
+        assert f"- **{said}: {ratios[name]:.1f} times" in text
+    rest = forward["measured"]["SDPA"] - forward["predicted"]["SDPA"]["products"]
+    assert f"Beside the products there are {1000 * rest:.1f} ms for 8.4 million exponentials" in text
+    assert 8 * 1024**2 / rest > 1.4 * forward["rates"]["exp2, 1/s"]
+
+
+def test_what_the_page_says_of_training():
+    trained = found("training")
+    both = trained["both"]
+    assert both["SDPA"] < both["blockwise"] < both["naive, head by head"] < both["naive"]
+    assert 0.85 < both["one pass, autograd"] / both["naive"] < 1.15
+    cold = found("forward")["measured"]["naive"]
+    said = f"the naive form took {1000 * trained['forward']['naive']:.0f} ms forward, not {1000 * cold:.0f}"
+    assert said in PAGES["attention-roofline"]
+
+
+def test_a_dense_mask_takes_longer_than_no_mask():
+    times = found("masks")
+    assert times["SDPA, dense mask"] > times["SDPA, no mask"] > times["SDPA, is_causal"]
+
+
+def test_the_kernels_are_more_exact_than_the_naive_form():
+    for length, _, small, whole, naive, _ in found("kernel"):
+        assert length == 1 or max(small, whole) < naive
