@@ -43,7 +43,7 @@ def clock_hands(encoding: Tensor) -> None:
     for i in range(pairs):
         ax.text(-0.6, -i, f"pair {i}", ha="right", va="center", fontsize=10)
     ax.text(-0.6, 0.68, "position", ha="right", va="center", fontsize=10)
-    ax.set(xlim=(-1.9, positions - 0.4), ylim=(0.6 - pairs, 1.0), aspect="equal")
+    ax.set(xlim=(-1.9, positions - 0.4), ylim=(0.5 - pairs, 1.0), aspect="equal")
     ax.axis("off")
     plt.show()
 
