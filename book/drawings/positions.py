@@ -85,7 +85,9 @@ def alibi_reach(bias: Tensor) -> None:
     plt.show()
 
 
-def _lines(ax: Axes, lengths: Sequence[int], runs: Sequence[Sequence[float]], style: tuple[str, str, str], name: str):
+def _lines(
+    ax: Axes, lengths: Sequence[int], runs: Sequence[Sequence[float]], style: tuple[str, str, str], name: str
+) -> None:
     """The mean over runs, with the standard deviation as a band; runs: of each seed a share for each length."""
     colour, line, marker = style
     columns = list(zip(*runs, strict=True))

@@ -1,15 +1,13 @@
-"""Trains layers of one, two and four heads on a task with two look-ups: `python -m studies.heads`, in the folder `book`.
+"""Trains layers of one, two and four heads on a task with two look-ups: `python -m studies.heads`.
 
-With `solutions` on Python's path; three minutes on one thread. The result goes to `measuring/heads.json`. A page trains
-single models again with `run`.
+In the folder `book`, with `solutions` on Python's path; some two minutes on one thread. The results go to
+`studies/results/heads.json`. A page trains single models again with `run`.
 """
 
 from __future__ import annotations
 
 import copy
-import json
-from pathlib import Path
-from statistics import mean, stdev
+import sys
 from typing import Any
 
 import torch
@@ -17,13 +15,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attention.multi_head import MultiHeadAttention
-from benchmarks import results
-from benchmarks.environment import environment
+from studies.recording import Part, Record
 
-__all__ = ["MODELS", "TASKS", "TwoLookUps", "accuracy", "draw", "load", "machine", "run", "spread", "train"]
+__all__ = ["MODELS", "PARTS", "RECORD", "TASKS", "TwoLookUps", "accuracy", "draw", "run", "train", "without"]
 
-FILE = Path(__file__).resolve().parents[1] / "measuring" / "heads.json"
-SYMBOLS, LENGTH, WIDTH, STEPS, BATCH, RATE, SEEDS = 8, 10, 32, 400, 32, 5e-3, 12
+RECORD = Record("heads.json")
+SYMBOLS, LENGTH, WIDTH, STEPS, BATCH, RATE = 8, 10, 32, 400, 32, 5e-3
 TASKS = ("previous", "marked")
 #: Name → number of heads, and which projections of the second head start as copies of the first head's.
 MODELS = {
@@ -153,31 +150,11 @@ def run(name: str, seed: int) -> tuple[TwoLookUps, dict[str, Any]]:
     return model, found | ({"in_turn": removed_in_turn(model)} if len(heads) > 2 else {})
 
 
-def spread(values: list[float]) -> tuple[float, float]:
-    """Mean and standard deviation over seeds."""
-    return mean(values), stdev(values)
+def _look_ups(seeds: range) -> dict[str, Any]:
+    return {name: [run(name, seed)[1] for seed in seeds] for name in MODELS}
 
 
-def load() -> dict[str, Any]:
-    """What the committed file holds: {"environment": …, "seeds": …, "found": name → one entry per seed}."""
-    return json.loads(FILE.read_text("utf-8"))
-
-
-def machine() -> str:
-    """Where and when the file was measured, in a line."""
-    about = load()["environment"]
-    return (
-        f"{len(load()['seeds'])} seeds, {about['date'][:10]}, {about['processor']}, "
-        f"{about['threads']} thread, torch {about['torch']}"
-    )
-
-
-def main() -> None:
-    """Run everything and write the file."""
-    torch.set_num_threads(1)
-    found = {name: [run(name, seed)[1] for seed in range(SEEDS)] for name in MODELS}
-    results.write({"environment": environment("cpu"), "seeds": list(range(SEEDS)), "found": found}, FILE)
-
+PARTS = {"look-ups": Part(_look_ups, seeds=12)}
 
 if __name__ == "__main__":
-    main()
+    RECORD.run(PARTS, sys.argv[1:])

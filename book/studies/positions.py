@@ -1,15 +1,13 @@
-"""Trains small causal models with five kinds of positions and asks them about longer rows: `python -m studies.positions`.
+"""Trains small causal models with five kinds of positions, for longer rows: `python -m studies.positions`.
 
-In the folder `book`, with `solutions` on Python's path; some four minutes on one thread. The result goes to
-`measuring/positions.json`. A page trains single models again with `run`.
+In the folder `book`, with `solutions` on Python's path; some two minutes on one thread. The results go to
+`studies/results/positions.json`. A page trains single models again with `run`.
 """
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
-from statistics import mean, stdev
+import sys
 from typing import Any
 
 import torch
@@ -18,14 +16,13 @@ from torch import Tensor, nn
 
 from attention.masks import causal_mask, masked_softmax
 from attention.positions import alibi_bias, sinusoidal_encoding
-from benchmarks import results
-from benchmarks.environment import environment
+from studies.recording import Part, Record
 
-__all__ = ["LENGTHS", "METHODS", "REPAIRS", "TASKS", "TRAINED", "TwoTasks", "frequencies", "load", "machine"]
-__all__ += ["pointing", "right_answers", "run", "spread", "train"]
+__all__ = ["LENGTHS", "METHODS", "PARTS", "RECORD", "REPAIRS", "TASKS", "TRAINED", "TwoTasks", "frequencies"]
+__all__ += ["pointing", "right_answers", "run", "train"]
 
-FILE = Path(__file__).resolve().parents[1] / "measuring" / "positions.json"
-DIGITS, WIDTH, HEADS, LAYERS, STEPS, BATCH, RATE, SEEDS = 10, 32, 4, 2, 250, 16, 0.02, 8
+RECORD = Record("positions.json")
+DIGITS, WIDTH, HEADS, LAYERS, STEPS, BATCH, RATE = 10, 32, 4, 2, 250, 16, 0.02
 TRAINED, LENGTHS = 16, (16, 24, 32, 48, 64)
 TASKS = ("three back", "last low")
 METHODS = ("none", "sinusoidal", "learned", "rotary", "ALiBi")
@@ -149,31 +146,11 @@ def run(method: str, seed: int) -> tuple[TwoTasks, dict[str, Any]]:
     return model, found
 
 
-def spread(values: list[float]) -> tuple[float, float]:
-    """Mean and standard deviation over seeds."""
-    return mean(values), stdev(values)
+def _longer_rows(seeds: range) -> dict[str, Any]:
+    return {method: [run(method, seed)[1] for seed in seeds] for method in METHODS}
 
 
-def load() -> dict[str, Any]:
-    """What the committed file holds: {"environment": …, "seeds": …, "found": method → one entry per seed}."""
-    return json.loads(FILE.read_text("utf-8"))
-
-
-def machine() -> str:
-    """Where and when the file was measured, in a line."""
-    about = load()["environment"]
-    return (
-        f"{len(load()['seeds'])} seeds, {about['date'][:10]}, {about['processor']}, "
-        f"{about['threads']} thread, torch {about['torch']}"
-    )
-
-
-def main() -> None:
-    """Run everything and write the file."""
-    torch.set_num_threads(1)
-    found = {method: [run(method, seed)[1] for seed in range(SEEDS)] for method in METHODS}
-    results.write({"environment": environment("cpu"), "seeds": list(range(SEEDS)), "found": found}, FILE)
-
+PARTS = {"longer rows": Part(_longer_rows, seeds=8)}
 
 if __name__ == "__main__":
-    main()
+    RECORD.run(PARTS, sys.argv[1:])
