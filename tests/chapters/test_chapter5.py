@@ -69,7 +69,7 @@ def printed(row: str) -> list[float]:
 
 def test_the_matrices_and_vectors_on_the_page_are_those_of_the_second_head():
     for symbol, name in (("W_Q^2", "w_query2"), ("W_K^2", "w_key2"), ("W_V^2", "w_value2"), ("W_O", "w_output")):
-        (matrix,) = re.findall(re.escape(symbol) + r" &= \\begin\{bmatrix\} (.*?) \\end", PAGE)
+        (matrix,) = re.findall(re.escape(symbol) + r" = \\begin\{bmatrix\} (.*?) \\end", PAGE)
         assert [printed(row) for row in matrix.split(r"\\")] == EXAMPLE[name]
     x = torch.tensor(EXAMPLE["inputs"])
     vectors = [x @ torch.tensor(EXAMPLE[f"w_{part}2"]) for part in ("query", "key", "value")]
