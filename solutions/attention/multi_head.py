@@ -1,4 +1,4 @@
-"""Multi-head attention: several attentions side by side, each on its own slice of the features."""
+"""Multi-head attention: several attentions side by side, each with projections of its own from all features."""
 
 import torch
 from torch import Tensor, nn

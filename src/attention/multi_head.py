@@ -1,5 +1,5 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 85e7468bf612
-"""Multi-head attention: several attentions side by side, each on its own slice of the features."""
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. c9c01f62a455
+"""Multi-head attention: several attentions side by side, each with projections of its own from all features."""
 
 import torch
 from torch import Tensor, nn

@@ -75,3 +75,17 @@ def test_a_page_that_is_there_and_a_target_that_is_gone_are_warned_of(
     )
     moved_pages.write_forwards(app, None)
     assert "is to forward to" in caplog.text
+
+
+def test_a_page_that_stayed_forwards_the_parts_that_moved_and_no_others() -> None:
+    moved = {"chapters/05-heads#sec-wide": "deeper/loop", "chapters/04-masks#sec-far": "deeper/far"}
+    app = SimpleNamespace(
+        config=SimpleNamespace(moved_pages=moved),
+        builder=SimpleNamespace(get_target_uri=lambda page: f"{page}.html"),
+    )
+    here: dict[str, str] = {"metatags": "<meta>"}
+    moved_pages.forward_parts(app, "chapters/05-heads", "page.html", here, None)  # type: ignore[arg-type]
+    assert here["metatags"].startswith("<meta><script>") and '{"#sec-wide": "../deeper/loop.html"}' in here["metatags"]
+    other: dict[str, str] = {}
+    moved_pages.forward_parts(app, "chapters/06-positions", "page.html", other, None)  # type: ignore[arg-type]
+    assert other == {}

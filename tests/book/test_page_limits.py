@@ -13,8 +13,6 @@ LONGER = {
     "02-worked-example",
     "03-scores",
     "04-masks",
-    "05-multi-head",
-    "06-positions",
     "07-encoder",
     "08-classifier",
     "09-sequence-to-sequence",

@@ -1,4 +1,4 @@
-"""What the tests of chapter 5 share: the page's text and small layers in float64."""
+"""What the tests of chapter 5 share: the pages' texts and small layers in float64."""
 
 from pathlib import Path
 
@@ -7,7 +7,11 @@ from torch import Tensor, nn
 
 from attention.multi_head import MultiHeadAttention
 
-PAGE = (Path(__file__).parents[2] / "book" / "chapters" / "05-multi-head.md").read_text(encoding="utf-8")
+BOOK = Path(__file__).parents[2] / "book"
+PAGE = (BOOK / "chapters" / "05-multi-head.md").read_text("utf-8")
+HEADS_ELSEWHERE = (BOOK / "deeper" / "heads-elsewhere.md").read_text("utf-8")
+LOOP_OR_BATCH = (BOOK / "deeper" / "loop-or-batch.md").read_text("utf-8")
+ONE_HEAD = (BOOK / "deeper" / "one-head.md").read_text("utf-8")
 ROUNDING = 1e-12  # float64, values of order 1 to 10, some hundred additions
 
 

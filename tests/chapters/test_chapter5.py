@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 
 import pytest
 import torch
@@ -16,9 +17,10 @@ from attention.dot_product import scaled_dot_product_attention
 from attention.masks import causal_mask, document_mask, padding_mask, sliding_window_mask
 from attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from attention.worked_example import EXAMPLE
-from tests.chapters.chapter5 import PAGE, ROUNDING, count, layer_of, random, worst
+from tests.chapters.chapter5 import LOOP_OR_BATCH, PAGE, ROUNDING, count, layer_of, random, worst
 
-pytestmark = pytest.mark.proof(depends="book/chapters/05-multi-head.md")
+PAGES = ["chapters/05-multi-head", "deeper/heads-elsewhere", "deeper/loop-or-batch", "deeper/one-head"]
+pytestmark = pytest.mark.proof(depends=[f"book/{page}.md" for page in PAGES])
 
 
 def split_wrong(x: Tensor, num_heads: int) -> Tensor:
@@ -60,13 +62,48 @@ def test_the_second_head_of_the_running_example_by_hand():
     assert all(f"{number:.4f}" in PAGE for number in numbers)
 
 
+def printed(row: str) -> list[float]:
+    """The numbers of a piece of the page."""
+    return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", row)]
+
+
+def test_the_matrices_and_vectors_on_the_page_are_those_of_the_second_head():
+    for symbol, name in (("W_Q^2", "w_query2"), ("W_K^2", "w_key2"), ("W_V^2", "w_value2"), ("W_O", "w_output")):
+        (matrix,) = re.findall(re.escape(symbol) + r" = \\begin\{bmatrix\} (.*?) \\end", PAGE)
+        assert [printed(row) for row in matrix.split(r"\\")] == EXAMPLE[name]
+    x = torch.tensor(EXAMPLE["inputs"])
+    vectors = [x @ torch.tensor(EXAMPLE[f"w_{part}2"]) for part in ("query", "key", "value")]
+    rows = re.findall(r"^\| ([123]) \| (\$.*\$) \| (\$.*\$) \| (\$.*\$) \|$", PAGE, re.M)
+    assert [int(token) for token, *_ in rows] == [1, 2, 3]
+    for token, *shown in rows:
+        assert [printed(vector) for vector in shown] == [rows_[int(token) - 1].tolist() for rows_ in vectors]
+
+
+def test_what_each_head_adds_to_the_output_of_token_1():
+    w_output = torch.tensor(EXAMPLE["w_output"]).double()
+    adds = [torch.tensor(by_loops(s)[2][0]).double() @ w_output[3 * h : 3 * h + 3] for h, s in enumerate(("", "2"))]
+    for name, row in zip(("head 1 adds", "head 2 adds", "sum"), [*adds, sum(adds)], strict=True):
+        (shown,) = re.findall(rf"^\| {name} \|(.*)\|$", PAGE, re.M)
+        assert printed(shown) == pytest.approx(row.tolist(), abs=5.1e-5)
+
+
+def test_reshape_alone_deals_the_queries_out_as_the_page_says():
+    packed = torch.cat([torch.tensor(EXAMPLE[f"w_query{s}"]) for s in ("", "2")], -1)
+    both = torch.tensor(EXAMPLE["inputs"]) @ packed
+    assert both.reshape(2, 3, 3)[0].tolist() == [both[0, :3].tolist(), both[0, 3:].tolist(), both[1, :3].tolist()]
+    assert "head 1 gets two rows of token 1 and one of token 2" in PAGE
+    head_1, head_2 = both.reshape(3, 2, 3).transpose(0, 1).tolist()
+    text = ", ".join(" ".join(map(str, row)) for row in head_1), ", ".join(" ".join(map(str, row)) for row in head_2)
+    assert f"head 1 is {text[0]}; head 2 is {text[1]}; each has one row per token" in PAGE
+
+
 def test_both_heads_side_by_side_and_mixed_by_hand():
     side = [[*a, *b] for a, b in zip(by_loops("")[2], by_loops("2")[2], strict=True)]
     w_output = EXAMPLE["w_output"]
     output = [[sum(c * w_output[i][j] for i, c in enumerate(row)) for j in range(4)] for row in side]
     assert side[0] == pytest.approx([1.8639, 6.3194, 1.7042, 1.9402, 2.3380, 3.0847], abs=5e-5)
     assert output[0] == pytest.approx([4.2019, 9.4041, 4.7889, 4.2782], abs=5e-5)
-    assert "[4.2019, 9.4041, 4.7889, 4.2782]" in PAGE
+    assert "4.2019, 9.4041, 4.7889, 4.2782]" in PAGE
     x = torch.tensor(EXAMPLE["inputs"]).double()[None]
     both = {n: torch.tensor([a + b for a, b in zip(EXAMPLE[f"w_{n}"], EXAMPLE[f"w_{n}2"], strict=True)]).double()
             for n in ("query", "key", "value")}  # fmt: skip
@@ -77,7 +114,7 @@ def test_both_heads_side_by_side_and_mixed_by_hand():
 def test_one_wide_head_adds_the_scores_of_two_narrow_ones_and_blurs_them():
     first, second = (torch.tensor(by_loops(suffix)[0]).double() for suffix in ("", "2"))
     wide = ((first + second) / math.sqrt(6)).softmax(-1)
-    assert wide[1].tolist() == pytest.approx([0.0051, 0.6899, 0.3049], abs=5e-5)
+    assert wide[1].tolist() == pytest.approx([0.0051, 0.6899, 0.3049], abs=5e-5) and "0.6899, 0.3049]" in PAGE
     assert round(by_loops("")[1][1][1], 2) == 0.91 and round(by_loops("2")[1][1][2], 2) == 0.61
 
 
@@ -224,7 +261,7 @@ def test_a_document_mask_without_a_head_axis_is_silent_where_batch_and_heads_are
     assert (silent * ~mask[:2, None]).sum() > 0.1 and (right * ~mask[:2, None]).sum() == 0
 
 
-def test_one_key_an_empty_row_and_one_head_isolate_the_parts():
+def test_one_key_a_fully_masked_row_and_one_head_isolate_the_parts():
     layer, x = layer_of(8, 2), random(3, 6, 8)
     output, weights = layer(x, x[:, :1], x[:, :1])
     assert (weights == 1).all()
@@ -307,9 +344,11 @@ def test_weights_take_four_bytes_per_pair_and_head_and_nothing_else_depends_on_t
         assert weights.untyped_storage().nbytes() == 4 * 2 * num_heads * 64 * 64
         assert count(layer) == 4 * 32 * 33
     assert len(flops) == 1
-    assert 4 * 2 * 16 * 512 * 512 == 32 * 2**20 and 4 * 8 * 16 * 2048 * 2048 == 2 * 2**30
+    assert 4 * 8 * 16 * 2048 * 2048 == 2 * 2**30
     assert 4 * 8 * 1024 * 1024 == 32 * 2**20 and 4 * 1024 * 1024 == 4 * 2**20
-    assert "32 MiB for 16 heads here, and 2 GiB for 16 heads, a batch of 8 and 2048 tokens" in PAGE
+    assert "2 GiB for 16 heads, a batch of 8 and 2048 tokens" in PAGE
+    assert "32 MiB in float32 for eight heads and 1024 tokens" in LOOP_OR_BATCH
+    assert "the 4 MiB of one head" in LOOP_OR_BATCH
 
 
 @pytest.mark.parametrize("num_heads", [1, 4, 8, 16])

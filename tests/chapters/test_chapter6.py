@@ -1,9 +1,10 @@
-"""The claims of chapter 6 about positions, proven without reading the page."""
+"""The claims of chapter 6 and its deeper pages about positions; numbers worked by hand are read from the pages."""
 
 from __future__ import annotations
 
 import math
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 import torch
@@ -23,8 +24,15 @@ from attention.positions import (
 )
 from attention.worked_example import EXAMPLE
 
-#: Trains models; a time limit is there to end what hangs, also on a machine with much else to do.
-pytestmark = [pytest.mark.proof(depends="book/chapters/06-positions.md"), pytest.mark.timeout(1800)]
+pytestmark = [
+    pytest.mark.proof(
+        depends=["book/chapters/06-positions.md", "book/deeper/sinusoidal-table.md", "book/deeper/rotary-elsewhere.md"]
+    ),
+    pytest.mark.timeout(1800),
+]
+
+BOOK = Path(__file__).parents[2] / "book"
+PAGE = (BOOK / "chapters" / "06-positions.md").read_text("utf-8")
 
 ROUNDING = 1e-12  # float64, values of order 1 to 100, a few hundred operations
 
@@ -90,6 +98,7 @@ def test_a_causal_mask_lets_a_row_count_itself():
 def test_the_slowest_pair_and_the_length_of_a_row():
     for d_model, slowest in ((4, 628), (16, 19869), (128, 54410), (512, 60611)):
         assert round(2 * math.pi * 10000 ** ((d_model - 2) / d_model)) == slowest
+        assert d_model != 512 or f"the slowest pair needs {slowest:,}" in PAGE
         rows = sinusoidal_encoding(256, d_model)
         assert worst(rows.norm(dim=1) - math.sqrt(d_model / 2)) < ROUNDING
         assert rows[0].tolist() == [0.0, 1.0] * (d_model // 2)
@@ -120,6 +129,9 @@ def test_the_running_example_with_positions_by_hand():
     scores = query @ key.T
     assert scores[0, 0] == 10
     assert [round(s, 4) for s in scores[0].tolist()] == [10.0, 19.1552, 14.4989]
+    assert r"2 \cdot 2 + 1 \cdot 3 + 3 \cdot 1 = 10" in PAGE
+    for row in [*rows[1:], *sums[1:]]:
+        assert "[" + ", ".join(f"{number:.4f}" for number in row) + "]" in PAGE
     _, weights = head_1(placed)
     shown = [[0.005, 0.932, 0.063], [0.000, 0.999, 0.001], [0.000, 0.969, 0.030]]
     assert worst(weights - torch.tensor(shown)) < 5.1e-4
@@ -181,6 +193,25 @@ def test_the_dot_product_of_positions_knows_distance_and_not_direction():
     assert (rows @ looks_left).argmax() == 97
 
 
+def test_the_shift_by_three_has_full_rank_and_a_head_can_hold_it_for_half_as_many_pairs_as_it_is_wide():
+    shift = shift_matrix(-3, 128)
+    assert torch.linalg.matrix_rank(shift) == 128  # a product of d_model × d_head matrices has rank d_head at most
+    few = torch.zeros(128, 128)
+    few[:16, :16] = shift[:16, :16]
+    assert torch.linalg.matrix_rank(few) == 16  # eight pairs fit into a head of 16
+    rows = sinusoidal_encoding(201, 128)
+    assert (rows[50:151] @ (rows[100] @ few)).argmax() == 50 - 3
+    assert r"can hold such a turn for $d_\text{head}/2$ of the pairs" in PAGE
+
+
+def test_the_shift_of_the_first_row_by_hand():
+    first = sinusoidal_encoding(3, 4)[0] @ shift_matrix(1, 4)
+    assert worst(first - sinusoidal_encoding(3, 4)[1]) < ROUNDING
+    block = [[round(number, 4) for number in row] for row in shift_matrix(1, 4)[:2, :2].tolist()]
+    assert block == [[0.5403, -0.8415], [0.8415, 0.5403]]
+    assert r"0.5403 & -0.8415 \\ 0.8415 & 0.5403" in PAGE and "= [0.8415, 0.5403]" in PAGE
+
+
 # Adding
 
 
@@ -189,20 +220,6 @@ def test_adding_is_concatenating_with_tied_projections():
     x, e, w = random(5, 8), random(5, 8, seed=1), random(8, 3, seed=2)
     tied = torch.cat([x, e], -1) @ torch.cat([w, w])
     assert worst(tied - (x + e) @ w) < ROUNDING
-
-
-def test_word_and_position_can_be_read_from_a_wide_sum_and_not_from_a_narrow_one():
-    shares = {}
-    for d_model in (4, 256):
-        words, rows = random(1000, d_model, seed=2), sinusoidal_encoding(64, d_model)
-        sums = words[:, None] + rows
-        word = ((sums - rows.mean(0)) @ F.normalize(words, dim=-1).T).argmax(-1)
-        place = (sums @ rows.T).argmax(-1)
-        shares[d_model] = (
-            (word == torch.arange(1000)[:, None]).double().mean().item(),
-            (place == torch.arange(64)).double().mean().item(),
-        )
-    assert max(shares[4]) < 0.1 and shares[256][0] > 0.999 and 0.75 < shares[256][1] < 0.9
 
 
 def test_the_table_of_64_positions_uses_19_of_128_directions():
@@ -259,7 +276,39 @@ def test_the_rotation_of_the_running_example_by_hand():
     turned = apply_rotary(example("inputs"))
     assert turned[0].tolist() == [1, 0, 1, 0]
     assert worst(turned[1] - torch.tensor([-1.6829, 1.0806, -0.0200, 1.9999])) < 5.1e-5
+    assert "[-1.6829, 1.0806]" in PAGE and "[-0.0200, 1.9999]" in PAGE
     assert worst(turned.norm(dim=1) - example("inputs").norm(dim=1)) < ROUNDING
+
+
+def test_the_score_of_two_turned_words_by_hand_depends_on_distance_and_direction():
+    first, second = example("inputs")[:1], example("inputs")[1:2]
+
+    def score(m: int, n: int) -> float:
+        return (apply_rotary(second, offset=m) @ apply_rotary(first, offset=n).T).item()
+
+    assert (second @ first.T).item() == 0 and "It was 0 without positions" in PAGE
+    for m, n in ((1, 0), (4, 3)):
+        assert round(score(m, n), 4) == -1.7029
+    assert round(score(0, 1), 4) == 1.7029
+    assert "$-1.6829 - 0.0200 = -1.7029$" in PAGE and "$+1.7029$" in PAGE
+
+
+def test_one_complex_product_is_the_rotation():
+    x = random(12, 8)
+    theta = 10000 ** (-torch.arange(0, 8, 2) / 8)
+    angle = torch.arange(12)[:, None] * theta
+    z = torch.view_as_complex(x.reshape(12, 4, 2)) * torch.polar(torch.ones_like(angle), angle)
+    assert worst(torch.view_as_real(z).flatten(1) - apply_rotary(x)) < ROUNDING
+    q, k = z[7], torch.view_as_complex(x.reshape(12, 4, 2))[2]  # the score of a pair, from the page
+    unturned = torch.view_as_complex(x.reshape(12, 4, 2))[7]
+    by_formula = (unturned * k.conj() * torch.polar(torch.ones(4), (7 - 2) * theta)).real.sum()
+    k_turned = k * torch.polar(torch.ones(4), 2 * theta)
+    assert worst((q * k_turned.conj()).real.sum() - by_formula) < ROUNDING
+
+
+def test_ids_of_left_padded_rows_come_from_the_mask():
+    real = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]])
+    assert (real.cumsum(-1) - 1).clamp(min=0).tolist() == [[0, 0, 0, 1, 2], [0, 1, 2, 3, 4]]
 
 
 def test_rotary_scores_move_along_and_scores_of_an_added_table_do_not():
@@ -306,10 +355,12 @@ def test_alibi_on_the_running_example_by_hand():
     biased = scores + alibi_bias(2, 3)[0]
     assert [round(s, 4) for s in biased[0].tolist()] == [1.1547, 2.2469, 2.1844]
     assert [round(w, 4) for w in biased[0].softmax(-1).tolist()] == [0.1475, 0.4396, 0.4129]
+    assert "[1.1547, 2.2469, 2.1844]" in PAGE
     assert round(math.log(2) * 2, 1) == 1.4 and round(math.log(2) * 256) == 177
+    assert "1.4 for the steepest of eight heads, 177 for the flattest" in PAGE
 
 
-def test_identical_words_show_what_a_method_knows_about_places():
+def test_identical_words_show_what_a_method_knows_about_positions():
     same, w_q, w_k = random(8, seed=7).expand(6, 8), random(8, 8, seed=1) / 4, random(8, 8, seed=2) / 4
     q, k = same @ w_q, same @ w_k
     assert worst((q @ k.T).softmax(-1) - 1 / 6) < ROUNDING
