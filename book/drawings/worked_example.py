@@ -40,8 +40,8 @@ def overview(inputs: Any, matrices: dict[str, Any], scores: Any, weights: Any, o
     looks = {"size": size, "fmt": "{:.2f}"}
     cells(ax, weights, (5.9, low), WEIGHT, title="$A$, softmax of $S$", columns=_label("k"), **looks)
     cells(ax, outputs, (11.8, low), WEIGHT, title="$Y = A\\,V$", **looks)
-    _arrow(ax, (5.6, 0.9), (2.2, -0.5))
-    _arrow(ax, (9.2, 0.9), (3.6, -0.5))
+    _arrow(ax, (5.6, 0.9), (2.4, 0.0))
+    _arrow(ax, (9.2, 0.9), (4.2, -0.2))
     _arrow(ax, (4.2, low - 1.5), (5.8, low - 1.5))
     _arrow(ax, (9.9, low - 1.5), (11.7, low - 1.5))
     _arrow(ax, (13.9, 0.9), (13.9, -0.6))
@@ -78,9 +78,9 @@ def shadows(query: Any, keys: Any) -> None:
     figure, ax = plt.subplots(figsize=(4.4, 4.6))
     arrow = {"arrowstyle": "-|>", "lw": 2.2, "shrinkA": 0, "shrinkB": 0}
     ax.axhline(0, color=GREY, lw=1)
-    for at in sorted(set(along.round(6))):
+    for at, side in zip(sorted(set(along.round(6))), ("right", "left"), strict=True):
         ax.plot([at, at], [0, 6], ls=":", color=INK, lw=1)
-        ax.text(at, 6.08, f"score {at * length:.0f}", ha="center", va="bottom", fontsize=10)
+        ax.text(at, 6.08, f"score {at * length:.0f}", ha=side, va="bottom", fontsize=10)
     for i in ROWS:
         ax.annotate("", (along[i], across[i]), (0, 0), arrowprops=arrow | {"color": KEY})
         ax.text(along[i] + 0.1, across[i], f"$k_{i + 1}$", color=KEY, va="center")
