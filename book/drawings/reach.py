@@ -30,7 +30,7 @@ def receptive_fields(fields: Mapping[str, Tensor]) -> None:
 
 
 def gradient_curves(curves: Mapping[str, Tensor]) -> None:
-    """What the last output feels of an input t steps away: recurrent nets fade, convolutions stop, attention is flat."""
+    """What the last output feels of an input t steps away: recurrent nets fade, attention is flat."""
     figure, ax = plt.subplots(figsize=(5.0, 4.6))
     styles = [(PINK, "-"), (PINK, "--"), (GREEN, "-"), (GREEN, "--"), (ORANGE, "-"), (BLUE, "-")]
     for (name, curve), (colour, style) in zip(curves.items(), styles, strict=True):
@@ -42,7 +42,7 @@ def gradient_curves(curves: Mapping[str, Tensor]) -> None:
 
 
 def dependence_maps(maps: Mapping[str, Tensor]) -> None:
-    """Four maps (n, n), relative to each row's largest: a convolution's is the same for any input, attention's is not."""
+    """Four maps (n, n), relative to each row's largest: a convolution's are alike for all inputs."""
     _, axes = plt.subplots(2, 2, figsize=(4.6, 4.8))
     for ax, (title, matrix) in zip(axes.flat, maps.items(), strict=True):
         relative = matrix / matrix.amax(-1, keepdim=True)

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 import figures
 from drawings.matrix_cells import cells, one_hue, tint
 from figures import BLUE, GREY, INK, KEY, ORANGE, PINK, QUERY, VALUE, WEIGHT
-from studies.why_attention import spread
+from studies.recording import spread
 
 __all__ = ["lookup", "recall_curves", "routes", "sentence_map"]
 
@@ -20,7 +20,7 @@ Route = list[tuple[tuple[float, float], tuple[float, float]]]
 
 
 def lookup(query: Any, keys: Any, values: Any, scores: Any, weights: Any) -> None:
-    """A lookup is a weighted mean: the query above the keys, a bar for each key's weight, the output below the values."""
+    """A lookup is a weighted mean: query above keys, a bar for each weight, output below values."""
     figure, ax = plt.subplots(figsize=(4.8, 3.5))
     cells(ax, [query], (0, 5.7), QUERY, rows=["$q_3$"])
     cells(ax, keys, (0, 3.6), KEY, rows=["$k_1$", "$k_2$", "$k_3$"])

@@ -101,7 +101,9 @@ def mixture(values: Any, outputs: dict[str, Any]) -> None:
         ax.plot(points[:, 1], points[:, 2], mark, color=WEIGHT, mfc="none" if mark == "o" else WEIGHT, label=name)
     for i, (_, x, y) in enumerate(v):
         ax.annotate(f"$v_{i + 1}$", (x, y), textcoords="offset points", xytext=(8, 4), color=VALUE)
-    for i, ((_, x, y), shift) in enumerate(zip(np.asarray(outputs["scaled"]), ((-6, 8), (-22, -6), (-20, 4)), strict=True)):
+    for i, ((_, x, y), shift) in enumerate(
+        zip(np.asarray(outputs["scaled"]), ((-6, 8), (-22, -6), (-20, 4)), strict=True)
+    ):
         ax.annotate(f"$y_{i + 1}$", (x, y), textcoords="offset points", xytext=shift, color=WEIGHT)
     ax.set(xlabel="feature 2", ylabel="feature 3", xlim=(1.5, 9), ylim=(-0.5, 3.6))
     ax.legend(loc="lower left")

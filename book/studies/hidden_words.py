@@ -1,7 +1,7 @@
 """Chapter 1's attention map: a small model that guesses the hidden word of a real sentence, with five seeds.
 
 `python -m studies.hidden_words` in the folder `book`, with `solutions` on Python's path, trains on the docstrings of
-Python's standard library (two minutes on one thread) and writes the part "words" of `measuring/why_attention.json`.
+Python's standard library (two minutes on one thread); its part of `studies/results/why_attention.json` is "words".
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from torch.nn import functional as F
 import docstrings
 from attention.masks import masked_softmax
 from attention.scores import scaled_dot_scores
-from studies import why_attention
+from studies.recording import Part
+from studies.why_attention import RECORD
 
-__all__ = ["LOOKS", "SENTENCE", "Guesser", "hide", "texts", "train"]
+__all__ = ["LOOKS", "PARTS", "SENTENCE", "Guesser", "hide", "texts", "train"]
 
 LONGEST, WIDTH, STEPS, BATCH, RATE, SEEDS = 16, 64, 600, 128, 1e-2, 5
 HIDDEN = docstrings.UNKNOWN  # the word that stands for a hidden one, as for any rare one: it says nothing
@@ -114,8 +115,8 @@ def nearest(model: Guesser, ids: Tensor) -> float:
     return (weights.gather(1, at[:, None] - 1) + weights.gather(1, at[:, None] + 1)).mean().item()
 
 
-def study() -> dict[str, Any]:
-    """All of LOOKS with SEEDS seeds, and the map of SENTENCE by the models that may look at words."""
+def study(seeds: range) -> dict[str, Any]:
+    """All of LOOKS with each seed, and the map of SENTENCE by the models that may look at words."""
     train_on, others = texts()
     words = docstrings.Vocabulary(train_on, least=3)
     ids, unseen = words.encode(train_on, LONGEST), words.encode(others, LONGEST)
@@ -131,14 +132,14 @@ def study() -> dict[str, Any]:
     }
     for looks in LOOKS:
         models, found["right"][looks] = [], []
-        for seed in range(SEEDS):
+        for seed in seeds:
             torch.manual_seed(seed)
             models.append(Guesser(len(words), looks))
             train(models[-1], ids, seed)
             found["right"][looks].append(round(right(models[-1], unseen), 4))
         print(looks, f"{mean(found['right'][looks]):.4f} ± {stdev(found['right'][looks]):.4f}", flush=True)
     seen = [look(model, words, SENTENCE) for model in models]
-    maps = torch.stack([weights for weights, _ in seen])  # (SEEDS, n, n)
+    maps = torch.stack([weights for weights, _ in seen])  # (seeds, n, n)
     found["map"] = [[round(weight, 4) for weight in row] for row in maps.mean(0).tolist()]
     found["deviation"] = round(maps.std(0).max().item(), 4)
     found["guesses"] = [guesses for _, guesses in seen]
@@ -146,6 +147,7 @@ def study() -> dict[str, Any]:
     return found
 
 
+PARTS = {"words": Part(study, seeds=SEEDS)}
+
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    why_attention.write("words", range(SEEDS), study())
+    RECORD.run(PARTS, [])

@@ -39,7 +39,9 @@ def dependence(layer: Layer, x: Tensor) -> Tensor:
 # What the last output feels of each input, before any training
 
 
-def _recurrent(cell: Callable[..., nn.Module], adjust: Callable[[nn.Module], None] | None = None) -> Callable[..., Layer]:
+def _recurrent(
+    cell: Callable[..., nn.Module], adjust: Callable[[nn.Module], None] | None = None
+) -> Callable[..., Layer]:
     def make(d: int) -> Layer:
         net = cell(d, d, batch_first=True)
         if adjust:

@@ -1,17 +1,16 @@
 """Chapter 1's experiments: recall from a summary or by a lookup, and what layers take on the clock.
 
 `python -m studies.why_attention [recall] [clock]` in the folder `book`, with `solutions` on Python's path, runs them as
-the chapter reports them, on one thread, and writes `measuring/why_attention.json`. A part that is not named stays.
+the chapter reports them (some six minutes) and writes `studies/results/why_attention.json`; the third part of that
+file is `studies.hidden_words`.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from statistics import mean, median, stdev
+from statistics import mean, median
 from typing import Any
 
 import torch
@@ -19,36 +18,17 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attention.scores import scaled_dot_scores
-from benchmarks import results
-from benchmarks.environment import environment
+from studies.recording import Part, Record
 
-__all__ = ["CASES", "COUNTS", "Recall", "clock", "load", "machine", "name_of", "pairs", "recall", "spread"]
+__all__ = ["CASES", "COUNTS", "LENGTHS", "PARTS", "RECORD", "WIDTH", "Recall", "clock", "name_of", "pairs", "recall"]
 
-FILE = Path(__file__).resolve().parents[1] / "measuring" / "why_attention.json"
+RECORD = Record("why_attention.json")
 KEYS, VALUES, MOST = 16, 8, 12  # kinds of keys and of values, pairs in training
 COUNTS = (1, 2, 4, 6, 8, 12, 16)  # pairs in the test; 16 is more than any model was trained on
 STEPS, BATCH, RATES, TRIAL_SEED = 600, 128, (1e-2, 3e-2, 1e-1), 100
 #: Kind of summary, its width, and how many times STEPS it is trained.
 CASES = (("mean", 16, 1), ("mean", 64, 1), ("GRU", 16, 1), ("GRU", 64, 1), ("GRU", 64, 4), ("attention", 16, 1))
 LENGTHS, WIDTH, ROUNDS = (16, 64, 256, 1024), 64, 25
-
-
-def load() -> dict[str, Any]:
-    """What the committed file holds: part → {"environment": …, "seeds": …, "found": …}."""
-    return json.loads(FILE.read_text("utf-8"))
-
-
-def machine(part: str) -> str:
-    """Where and when a part was measured, and how often, in a line."""
-    study = load()[part]
-    about = study["environment"]
-    often = f"{len(study['seeds'])} seeds" if len(study["seeds"]) > 1 else study["found"].get("often", "one seed")
-    return f"{often}, {about['date'][:10]}, {about['processor']}, {about['threads']} thread, torch {about['torch']}"
-
-
-def spread(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation over seeds; a single seed has no deviation."""
-    return mean(values), stdev(values) if len(values) > 1 else 0.0
 
 
 def name_of(case: tuple[str, int, int]) -> str:
@@ -137,11 +117,6 @@ def _recall_study(seeds: Sequence[int]) -> dict[str, Any]:
 # The clock
 
 
-def multiplications(layer: str, n: int, d: int) -> int:
-    """Inside matrix products, of a layer that turns n vectors of width d into n of width d."""
-    return {"attention": 4 * n * d * d + 2 * n * n * d, "GRU": 6 * n * d * d, "convolution": 3 * n * d * d}[layer]
-
-
 def clock(rounds: int = ROUNDS) -> dict[str, list[float]]:
     """Milliseconds of CPU per layer at each of LENGTHS: forward, d = 64, medians of `rounds`; layers take turns."""
     d = WIDTH
@@ -174,31 +149,10 @@ def clock(rounds: int = ROUNDS) -> dict[str, list[float]]:
 
 
 def _clock_study(seeds: Sequence[int]) -> dict[str, Any]:
-    return {"often": f"medians of {ROUNDS} runs", "lengths": list(LENGTHS), "width": WIDTH, "milliseconds": clock()}
+    return {"rounds": ROUNDS, "lengths": list(LENGTHS), "width": WIDTH, "milliseconds": clock()}
 
 
-PARTS: dict[str, tuple[Callable[[Sequence[int]], dict[str, Any]], int]] = {
-    "recall": (_recall_study, 5),
-    "clock": (_clock_study, 1),
-}
-
-
-def write(name: str, seeds: Sequence[int], found: dict[str, Any]) -> None:
-    """Puts one part into the file, with the machine, the date and the versions."""
-    part = {"environment": environment("cpu"), "seeds": list(seeds), "found": found}
-    results.write((load() if FILE.exists() else {}) | {name: part}, FILE)
-
-
-def main(names: list[str]) -> None:
-    """Run the named parts, all where none is named."""
-    if unknown := set(names) - set(PARTS):
-        raise SystemExit(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
-    torch.set_num_threads(1)
-    for name in names or PARTS:
-        study, seeds = PARTS[name]
-        write(name, range(seeds), study(range(seeds)))
-        print(f"{name}: written")
-
+PARTS = {"recall": Part(_recall_study, seeds=5), "clock": Part(_clock_study, seeds=1)}
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    RECORD.run(PARTS, sys.argv[1:])
