@@ -1,4 +1,4 @@
-"""Writes a page that forwards at each address that a page, or a part of one, had before it moved."""
+"""Forwards from each address that a page, or a part of one, had before it moved."""
 
 from __future__ import annotations
 
@@ -42,7 +42,20 @@ def write_forwards(app: Sphinx, exception: Exception | None) -> None:
             )
     for old, now in moved.items():
         if "#" not in old and now in app.env.found_docs:
-            write_forward(app, old, now, {part: to for part, to in moved.items() if part.startswith(f"{old}#")})
+            write_forward(app, old, now, _parts_of(app, old))
+
+
+def forward_parts(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Has a page that stayed forward whoever asks for a part of it that moved to another page."""
+    parts = {f"#{old.partition('#')[2]}": _link(app, page, now) for old, now in _parts_of(app, page).items()}
+    if parts:
+        known = f"const page = {json.dumps(parts)}[location.hash]"
+        script = f"<script>{{ {known}; if (page) location.replace(page + location.hash) }}</script>"
+        context["metatags"] = context.get("metatags", "") + script
+
+
+def _parts_of(app: Sphinx, page: str) -> dict[str, str]:
+    return {old: now for old, now in app.config.moved_pages.items() if old.startswith(f"{page}#")}
 
 
 def write_forward(app: Sphinx, old: str, now: str, parts: dict[str, str]) -> None:
@@ -69,5 +82,6 @@ def _link(app: Sphinx, old: str, now: str) -> str:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("moved_pages", {}, "html")
+    app.connect("html-page-context", forward_parts)
     app.connect("build-finished", write_forwards)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
