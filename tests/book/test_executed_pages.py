@@ -98,7 +98,8 @@ def test_a_changed_function_makes_the_pages_stale_that_import_its_module(stale, 
 
 def test_a_changed_data_file_or_style_makes_stale_who_reads_it(stale, edit) -> None:
     edit("solutions/benchmarks/results/epyc-2-cores.json", "{", "{ ")
-    assert set(stale()) == {"chapters/10-decoder", "chapters/11-efficient", "measuring/benchmarks"}
+    assert {"chapters/10-decoder", "chapters/11-efficient", "measuring/benchmarks"} <= set(stale())
+    assert not set(stale()) & {"index", "prerequisites", "chapters/02-worked-example"}
     edit("book/_static/attention.mplstyle", "figure.dpi: 110", "figure.dpi: 120")
     assert {"index", "chapters/02-worked-example"} <= set(stale())
 

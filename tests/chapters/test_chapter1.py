@@ -121,6 +121,7 @@ def test_the_map_is_read_right() -> None:
     assert sorted(guesses[3]) == ["descriptor"] + ["object"] * 4
     assert f"{WORDS['sentences']:,} sentences" in PAGE and f"{WORDS['unseen']} sentences from unseen" in PAGE
     assert len(STUDIES["words"]["seeds"]) == 5
+    assert f"(largest standard deviation {100 * WORDS['deviation']:.0f})" in PAGE
     for i, row in enumerate(shown):  # the alt text: the largest weight of each row is next to the diagonal
         assert abs(row.index(max(row)) - i) == 1
 
