@@ -179,7 +179,7 @@ def test_a_linear_summary_narrower_than_the_pairs_forgets() -> None:
 def test_counted_and_measured_costs_are_those_of_the_page() -> None:
     d, clock = 64, STUDIES["clock"]["found"]
     times = clock["milliseconds"]
-    shown = table("$n$, with $d = 64$")
+    shown = table("$n$")
     assert [int(n) for n in shown] == clock["lengths"]
     for at, (n, (counted, measured)) in enumerate(zip(clock["lengths"], shown.values(), strict=True)):
         assert counted == f"{(4 * n * d * d + 2 * n * n * d) / (6 * n * d * d):.2f}"

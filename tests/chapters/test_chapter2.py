@@ -38,11 +38,6 @@ def matrices(text: str) -> dict[str, list[list[float]]]:
     return {name: [numbers(row) for row in body.split("\\\\")] for name, body in found}
 
 
-def table(head: str) -> list[list[str]]:
-    rows = PAGE[PAGE.index(head) :].split("\n\n")[0].splitlines()[2:]
-    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-
-
 def near(written: float, exact: float) -> bool:
     """Whether a number in the text is the exact one, rounded to six digits or to as many as are written."""
     return math.isclose(written, exact, rel_tol=1e-5, abs_tol=5.0001e-5)
@@ -107,17 +102,26 @@ def test_the_softmax_of_the_first_row_is_worked_right():
     assert f"\\tfrac{{1}}{{{e2 + 2 * e4:.3f}}}\\,[{e2:.3f}, {e4:.3f}, {e4:.3f}]" in PAGE
 
 
-def test_the_table_of_unscaled_weights_is_worked_right():
-    rows = table("| query | scores − largest")
-    assert len(rows) == 3
-    for i, (_, lead, exponentials, total, weights) in enumerate(rows):
+def steps(head: str) -> list[tuple[int, dict[str, list[float]]]]:
+    """The blocks of a row's way to its weights: the row, and name of a line → its numbers."""
+    found = []
+    for at in re.finditer(rf"s_(\d){head}", PAGE):
+        lines = re.split(r"\\\\\[4pt\]|\\end", PAGE[at.start() :])[0].split("\\\\\n")
+        parts = [line.partition("&=") for line in lines]
+        found.append((int(at[1]) - 1, {name.strip().split("_")[0]: numbers(rest) for name, _, rest in parts}))
+    return found
+
+
+def test_the_unscaled_weights_of_rows_2_and_3_are_worked_right():
+    assert [i for i, _ in steps(" - ")] == [1, 2]
+    for i, lines in steps(" - "):
         best = max(SCORES[i])
-        assert numbers(lead) == [score - best for score in SCORES[i]]
+        assert f"s_{i + 1} - {best} &=" in PAGE and lines["s"] == [score - best for score in SCORES[i]]
         exact = [math.exp(score - best) for score in SCORES[i]]
-        assert all(map(near, numbers(exponentials), exact))
-        assert near(numbers(total)[0], sum(exact))
-        assert all(map(near, numbers(weights), WEIGHTS[i])) and len(numbers(weights)) == 3
-        assert abs(sum(numbers(weights)) - 1) < 2e-4
+        assert len(lines["e^{\\dots}"]) == len(lines["a"]) == 3
+        assert all(map(near, lines["e^{\\dots}"], exact)) and near(lines["\\text{sum}"][0], sum(exact))
+        assert all(map(near, lines["a"], WEIGHTS[i])) and abs(sum(lines["a"]) - 1) < 2e-4
+    assert "$[4, 16, 12]$ and $[4, 12, 10]$" in TEXT and SCORES[1:] == [[4, 16, 12], [4, 12, 10]]
     assert f"{100 * WEIGHTS[1][1]:.0f} % of its weight" in TEXT and f"e^4 \\approx {math.exp(4):.0f}" in TEXT
 
 
@@ -138,16 +142,19 @@ def test_the_outputs_are_worked_right():
         assert all(abs(a - b) < 5e-4 for a, b in zip(by_pencil, OUTPUTS[i], strict=True))
 
 
-def test_the_scaled_table_is_worked_right():
-    rows = table("| query | scores$/")
-    assert len(rows) == 3
-    for i, (_, scores, exponentials, total, weights, output) in enumerate(rows):
+def test_the_scaled_rows_are_worked_right():
+    assert [i for i, _ in steps(r"/\\sqrt3 &=")] == [0, 1, 2]
+    for i, lines in steps(r"/\\sqrt3 &="):
         exact = [score / math.sqrt(3) for score in SCORES[i]]
-        assert all(map(near, numbers(scores), exact)) and len(numbers(scores)) == 3
-        assert all(map(near, numbers(exponentials), map(math.exp, exact)))
-        assert near(numbers(total)[0], sum(map(math.exp, exact)))
-        assert numbers(weights) == [round(x, 4) for x in SCALED_WEIGHTS[i]]
-        assert numbers(output) == [round(x, 4) for x in SCALED_OUTPUTS[i]]
+        exponentials = [math.exp(score) for score in exact]
+        assert lines["s"] == [round(x, 4) for x in exact]
+        written = [*lines["e^{\\dots}"], *lines["\\text{sum}"]]
+        assert len(written) == 4
+        assert all(
+            math.isclose(a, b, rel_tol=1e-5) for a, b in zip(written, [*exponentials, sum(exponentials)], strict=True)
+        )
+        assert lines["a"] == [round(x, 4) for x in SCALED_WEIGHTS[i]]
+        assert lines["y"] == [round(x, 4) for x in SCALED_OUTPUTS[i]]
     assert f"\\sqrt 3 = {math.sqrt(3):.4f}" in TEXT
 
 
