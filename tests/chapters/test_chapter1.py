@@ -1,62 +1,164 @@
-"""The claims of chapter 1 that are mathematics, proven without the page's own experiments."""
+"""What chapter 1 says: numbers by hand are worked again from its text, measured ones are those of the study."""
 
 from __future__ import annotations
 
 import math
 import re
 from pathlib import Path
-from typing import Any
+from statistics import mean, stdev
 
 import numpy as np
 import pytest
 import torch
-from torch import nn
-from torch.nn import functional as F
 
 from attention import worked_example
-from attention.scores import bilinear_scores, scaled_dot_scores
+from attention.scores import scaled_dot_scores
+from studies import why_attention
 
-pytestmark = pytest.mark.proof(depends="book/chapters/01-why-attention.md")
+pytestmark = pytest.mark.proof(depends=["book/chapters/01-why-attention.md", "book/studies/results/why_attention.json"])
 
-PAGE = Path(__file__).resolve().parents[2] / "book" / "chapters" / "01-why-attention.md"
+BOOK = Path(__file__).resolve().parents[2] / "book"
+SOURCE = (BOOK / "chapters" / "01-why-attention.md").read_text("utf-8")
+PAGE = " ".join(SOURCE.split())
 EXAMPLE = worked_example.EXAMPLE
+STUDIES = why_attention.RECORD.load()
+WORDS, RECALL = STUDIES["words"]["found"], STUDIES["recall"]["found"]
+QUERIES, KEYS, VALUES = worked_example.project(*(EXAMPLE[name] for name in ("inputs", "w_query", "w_key", "w_value")))
 
 
-def random(*shape: int, seed: int = 0) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+def vectors(text: str) -> list[list[float]]:
+    """The vectors that are written in brackets, in their order."""
+    return [[float(x) for x in found.split(",")] for found in re.findall(r"\[(-?\d[\d., -]*)\]", text)]
 
 
-def self_attention(x: torch.Tensor, w_query: torch.Tensor, w_key: torch.Tensor, w_value: torch.Tensor) -> torch.Tensor:
-    return torch.softmax(scaled_dot_scores(x @ w_query, x @ w_key), dim=-1) @ (x @ w_value)
+def table(first: str) -> dict[str, list[str]]:
+    """The rows of the table whose head begins with a word: first cell → the others."""
+    rows = SOURCE[SOURCE.index(f"| {first} |") :].split("\n\n")[0].splitlines()[2:]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    return {row[0]: row[1:] for row in cells}
 
 
-@pytest.fixture(scope="module")
-def page() -> dict[str, Any]:
-    """What the page's cell tagged `graph-walk` defines: code shown is code tested."""
-    (cell,) = re.findall(r"```\{code-cell\} ipython3\n:tags: \[graph-walk\]\n(.*?)```", PAGE.read_text("utf-8"), re.S)
-    names: dict[str, Any] = {}
+def column(case: str, pairs: int) -> list[float]:
+    return [right[RECALL["counts"].index(pairs)] for right in RECALL["cases"][case]["right"]]
+
+
+# By hand
+
+
+def test_the_table_of_three_rows_is_the_running_example() -> None:
+    for i, row in enumerate(table("token").values()):
+        assert [vectors(cell)[0] for cell in row] == [list(part[i]) for part in (QUERIES, KEYS, VALUES)]
+
+
+def test_the_dot_products_are_worked_right() -> None:
+    lines = re.findall(r"(\[2, 1, 3\] \\cdot \[.*?\]) &= (\d+) \+ (\d+) \+ (\d+) = (\d+)", SOURCE)
+    assert len(lines) == 3
+    for (product, *terms, total), key in zip(lines, KEYS, strict=True):
+        query, written = vectors(product)
+        assert written == list(key)
+        assert [int(term) for term in terms] == [a * b for a, b in zip(query, written, strict=True)]
+        assert int(total) == sum(map(int, terms))
+
+
+def test_the_weights_and_their_mean_are_worked_right() -> None:
+    counts = [math.exp(score - 12) for score in (4, 12, 10)]
+    assert f"key 3 counts $e^{{-2}} = {counts[2]:.4f}$, key 1 counts $e^{{-8}} = {counts[0]:.4f}$" in PAGE
+    assert f"The sum is ${sum(counts):.4f}$" in PAGE
+    weights = [count / sum(counts) for count in counts]
+    assert "$[" + ", ".join(f"{weight:.4f}" for weight in weights) + "]$" in PAGE
+    answer = np.array(weights) @ np.array(VALUES)
+    line = re.search(r"&0\.0003\\,.*?&= (\[.*?\])", SOURCE, re.S)
+    assert vectors(line[1])[0] == answer.round(4).tolist()
+    factors = [float(factor) for factor in re.findall(r"(0\.\d{4})\\,\[", line[0])]
+    assert factors == [round(weight, 4) for weight in weights]
+    assert vectors(line[0])[:3] == [list(value) for value in VALUES]
+
+
+def test_the_lookup_on_the_page_is_attention() -> None:
+    (cell,) = re.findall(r"```\{code-cell\} ipython3\n(table = .*?)```", SOURCE, re.S)
+    names = {"math": math, "print": lambda *parts: None}
     exec(cell, names)
-    return names
+    query = QUERIES[2].tolist()
+    weights = worked_example.softmax(worked_example.dot_scores([query], KEYS) / 2.5)
+    assert names["lookup"](query, 2.5) == pytest.approx((weights @ VALUES)[0].tolist(), abs=5e-5)
+    assert np.allclose(names["lookup"]((4, 4, 0)), VALUES[1], atol=1e-4)
 
 
-# -- a summary of fixed size
+def test_the_temperature_goes_from_the_best_value_to_the_mean() -> None:
+    scores = worked_example.dot_scores(QUERIES, KEYS)[2]
+    assert np.allclose(worked_example.softmax(scores / 1e-3) @ VALUES, VALUES[1])
+    assert np.allclose(worked_example.softmax(scores / 1e9) @ VALUES, np.mean(VALUES, axis=0))
+
+
+# The map and its controls
+
+
+def test_the_table_of_hidden_words_is_that_of_the_study() -> None:
+    shown = table("weights")
+    rows = dict(zip(list(shown)[1:], WORDS["right"].values(), strict=True))
+    for name, right in rows.items():
+        assert shown[name] == [f"{100 * mean(right):.1f} % ± {100 * stdev(right):.1f}"], name
+    word, share = WORDS["commonest"]
+    assert shown[f'(always "{word}")'] == [f"{100 * share:.1f} %"]
+    equal, distance, both = WORDS["right"].values()
+    assert all(b > d > e for e, d, b in zip(equal, distance, both, strict=True))  # "though with every seed"
+    assert 0.004 < mean(both) - mean(distance) < 0.006  # "adds half a point"
+    assert (
+        "one word in five instead of one in seven" in PAGE
+        and round(1 / mean(both)) == 5
+        and round(1 / mean(equal)) == 7
+    )
+
+
+def test_the_map_is_read_right() -> None:
+    words, shown = WORDS["sentence"], WORDS["map"]
+    assert " ".join(words) in PAGE
+    assert all(sum(row) == pytest.approx(1, abs=1e-3) and row[i] == 0 for i, row in enumerate(shown))
+    last = shown[-1]
+    assert f"it looks at *file* ({100 * last[-2]:.0f} %) and *a* ({100 * last[-3]:.0f} %)" in PAGE
+    guesses = list(zip(*WORDS["guesses"], strict=True))
+    assert set(guesses[-1]) == {"object"} and 'all five say "object"' in PAGE
+    assert sorted(guesses[3]) == ["descriptor"] + ["object"] * 4
+    assert f"{WORDS['sentences']:,} sentences" in PAGE and f"{WORDS['unseen']} sentences from unseen" in PAGE
+    assert len(STUDIES["words"]["seeds"]) == 5
+    assert f"(largest standard deviation {100 * WORDS['deviation']:.0f})" in PAGE
+    for i, row in enumerate(shown):  # the alt text: the largest weight of each row is next to the diagonal
+        assert abs(row.index(max(row)) - i) == 1
 
 
 @pytest.mark.full
 def test_a_mean_gives_one_word_among_n_the_share_one_over_n() -> None:
     for n in (4, 64):
-        x = random(n, 3).requires_grad_()
+        x = torch.ones(n, 3, requires_grad=True)
         x.mean(0).sum().backward()
         assert torch.allclose(x.grad, torch.full_like(x, 1 / n))
+
+
+# A summary of fixed size
 
 
 @pytest.mark.full
 def test_twelve_keys_with_values_fit_into_fewer_than_50_bits() -> None:
     assert max(math.log2(math.comb(16, n)) + n * math.log2(8) for n in range(1, 13)) < 50
+    assert "fewer than 50 bits, and 64 numbers in float32 have 2048" in PAGE and 64 * 32 == 2048
+
+
+def test_the_study_of_recall_has_five_seeds_and_says_what_the_page_says() -> None:
+    assert len(STUDIES["recall"]["seeds"]) == 5 == len(column("attention, d = 16", 16))
+    assert set(column("attention, d = 16", 12) + column("attention, d = 16", 16)) == {1.0}
+    short, long = column("GRU, d = 64", 12), column("GRU, d = 64, 4× training", 12)
+    assert f"from {100 * mean(short):.0f} % to {100 * mean(long):.0f} % at twelve pairs" in PAGE
+    for pairs in (4, 6, 8, 12):  # each seed of the mean is ahead of each of the GRU
+        assert min(column("mean, d = 64", pairs)) > max(column("GRU, d = 64", pairs))
+    for case in RECALL["cases"]:
+        averages = [mean(column(case, pairs)) for pairs in RECALL["counts"]]
+        if not case.startswith("attention"):
+            assert averages == sorted(averages, reverse=True) and averages[-1] < 0.7
+            assert min(averages[-1], averages[-2]) > RECALL["floor"][-1]
 
 
 def test_attention_recalls_any_number_of_pairs_from_orthogonal_keys_of_one_width() -> None:
-    width, values = 16, random(16, 5)
+    width, values = 16, torch.arange(80.0).reshape(16, 5).double()
     keys = 20 * torch.eye(width, dtype=torch.float64)
     for n in (1, 8, 16):
         recalled = torch.softmax(scaled_dot_scores(keys[:n], keys[:n]), dim=-1) @ values[:n]
@@ -65,311 +167,26 @@ def test_attention_recalls_any_number_of_pairs_from_orthogonal_keys_of_one_width
 
 @pytest.mark.full
 def test_a_linear_summary_narrower_than_the_pairs_forgets() -> None:
-    summary = random(8, 12)  # any linear map of 12 values to 8 numbers
+    summary = torch.randn(8, 12, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     forgotten = torch.linalg.svd(summary).Vh[-1]  # a change of the values that it cannot see
     assert torch.allclose(summary @ forgotten, torch.zeros(8, dtype=torch.float64), atol=1e-12)
     assert forgotten.norm() == pytest.approx(1.0)
 
 
-# -- receptive field and gradient
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("dilated", [False, True])
-@pytest.mark.parametrize("kernel", [3, 5])
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_receptive_field_grows_as_the_formula_says(depth: int, kernel: int, dilated: bool) -> None:
-    n = 129
-    field = np.zeros(n)
-    field[n // 2] = 1
-    for layer in range(depth):
-        taps = np.zeros(2**layer * (kernel - 1) + 1 if dilated else kernel)
-        taps[:: 2**layer if dilated else 1] = 1
-        field = np.convolve(field, taps, mode="same")
-    reach = np.flatnonzero(field)
-    predicted = 1 + (kernel - 1) * (2**depth - 1) if dilated else 1 + depth * (kernel - 1)
-    assert reach[-1] - reach[0] + 1 == predicted
-
-
-@pytest.mark.full
-def test_influence_of_uniform_kernels_widens_like_the_root_of_the_depth() -> None:
-    influence = np.ones(1)
-    for depth in range(1, 9):
-        influence = np.convolve(influence, np.full(3, 1 / 3))
-        places = np.arange(influence.size) - influence.size // 2
-        assert math.sqrt(influence @ places**2) == pytest.approx(math.sqrt(2 * depth / 3))
-
-
-@pytest.mark.full
-def test_a_contracting_recurrence_forgets_by_a_constant_factor_per_step() -> None:
-    recurrent, _ = torch.linalg.qr(random(6, 6))
-    recurrent = 0.7 * recurrent  # every singular value is 0.7, and |tanh'| <= 1
-    start = random(6, seed=1).requires_grad_()
-    state, bound = start, 1.0
-    for _ in range(12):
-        state, bound = torch.tanh(state @ recurrent), 0.7 * bound
-        (gradient,) = torch.autograd.grad(state.sum(), start, retain_graph=True)
-        assert gradient.norm() <= bound * math.sqrt(6)
-
-
-def test_distance_does_not_enter_self_attention() -> None:
-    weights = [random(4, 4, seed=seed) for seed in range(3)]
-    x = random(9, 4, seed=5)
-    order = torch.tensor([8, 3, 0, 5, 2, 7, 4, 1, 6])
-    assert torch.allclose(self_attention(x[order], *weights), self_attention(x, *weights)[order])
-
-
-# -- limits of convolutions
-
-
-@pytest.mark.full
-def test_a_flattened_head_fixes_the_length_and_pooling_frees_it() -> None:
-    convolution = nn.Conv1d(3, 4, 3, padding=1)
-    flattened = nn.Sequential(convolution, nn.Flatten(), nn.Linear(40, 2))
-    pooled = nn.Sequential(convolution, nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(4, 2))
-    assert flattened(torch.zeros(1, 3, 10)).shape == (1, 2)
-    with pytest.raises(RuntimeError):
-        flattened(torch.zeros(1, 3, 12))
-    assert pooled(torch.zeros(1, 3, 12)).shape == (1, 2)
-    with pytest.raises(RuntimeError):
-        convolution(torch.zeros(1, 6, 12))  # the number of channels stays fixed
-
-
-def test_attention_gives_one_output_per_query() -> None:
-    keys, values = random(12, 3), random(12, 5, seed=1)
-    for queries in (1, 5, 20):
-        weights = torch.softmax(scaled_dot_scores(random(queries, 3, seed=2), keys), dim=-1)
-        assert (weights @ values).shape == (queries, 5)
-
-
-@pytest.mark.full
-def test_heads_that_look_at_fixed_offsets_are_a_convolution() -> None:
-    n, kernel = 7, random(5, 3, 3, seed=1)  # (d_out, d_in, k)
-    x = random(n, 3)
-    heads = torch.zeros(n, 5, dtype=torch.float64)
-    for head, offset in enumerate((-1, 0, 1)):
-        weights = torch.diag(torch.ones(n - abs(offset), dtype=torch.float64), diagonal=offset)
-        heads += weights @ x @ kernel[:, :, head].T
-    assert torch.allclose(heads, F.conv1d(x.T[None], kernel, padding=1)[0].T)
-
-
-def test_who_is_mixed_with_whom_depends_on_content_in_attention_alone() -> None:
-    kernel, weights = random(4, 4, 3), [random(4, 4, seed=seed) for seed in range(3)]
-
-    def dependence(layer: Any, x: torch.Tensor) -> torch.Tensor:
-        return torch.func.jacrev(layer)(x).norm(dim=(1, 3))
-
-    first, second = random(6, 4, seed=7), random(6, 4, seed=8)
-    layers = (lambda x: F.conv1d(x.T[None], kernel, padding=1)[0].T, lambda x: self_attention(x, *weights))
-    same = [torch.allclose(dependence(layer, first), dependence(layer, second)) for layer in layers]
-    assert same == [True, False]
-    assert (dependence(layers[1], first) > 0).all()  # one layer connects every pair
-    assert (dependence(layers[0], first) > 0).sum() == 6 + 2 * 5  # three diagonals
-
-
-# -- the dictionary
-
-
-def soft_lookup(query: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, temperature: float) -> torch.Tensor:
-    return torch.softmax(keys @ query / temperature, dim=0) @ values
-
-
-@pytest.mark.full
-def test_soft_lookup_of_keys_of_one_length_tends_to_the_exact_dictionary() -> None:
-    keys, values = F.normalize(random(6, 4), dim=1), random(6, 3, seed=1)
-    errors = []
-    for temperature in (1.0, 0.1, 0.01, 0.001):
-        found = torch.stack([soft_lookup(key, keys, values, temperature) for key in keys])
-        errors.append((found - values).abs().max().item())
-    assert errors == sorted(errors, reverse=True) and errors[-1] < 1e-9
-
-
-@pytest.mark.full
-def test_soft_lookup_of_a_hot_query_tends_to_the_mean() -> None:
-    keys, values = random(6, 4), random(6, 3, seed=1)
-    assert torch.allclose(soft_lookup(random(4, seed=2), keys, values, 1e9), values.mean(0))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("temperature", [0.3, 1.0, math.sqrt(3)])
-def test_slope_of_the_soft_lookup_is_the_covariance_of_values_and_keys(temperature: float) -> None:
-    query, keys, values = random(4), random(6, 4, seed=1), random(6, 3, seed=2)
-    weights = torch.softmax(keys @ query / temperature, dim=0)
-    predicted = (weights[:, None] * values).T @ (keys - weights @ keys) / temperature
-    slope = torch.func.jacrev(lambda q: soft_lookup(q, keys, values, temperature))(query)
-    assert torch.allclose(slope, predicted)
-
-
-def test_slope_of_the_soft_lookup_vanishes_cold_and_hot() -> None:
-    query, keys, values = (torch.tensor(array, dtype=torch.float64) for array in projected())
-    norms = {
-        t: torch.func.jacrev(lambda q, t=t: soft_lookup(q, keys, values, t))(query[2]).norm().item()
-        for t in (0.05, 1.0, math.sqrt(3), 500.0)
-    }
-    assert norms[0.05] < 1e-12 and norms[500.0] < 0.05
-    assert norms[1.0] > 0.5 and norms[math.sqrt(3)] > 0.5
-
-
-def projected() -> tuple[Any, Any, Any]:
-    return worked_example.project(*(EXAMPLE[name] for name in ("inputs", "w_query", "w_key", "w_value")))
-
-
-def test_the_running_example_as_a_dictionary() -> None:
-    queries, keys, values = projected()
-    assert queries[2].tolist() == [2, 1, 3] and values[1].tolist() == [2, 8, 0]
-    assert (queries[2] @ keys.T).tolist() == [4, 12, 10] and (queries[0] @ keys.T).tolist() == [2, 4, 4]
-    assert (keys @ keys.T).argmax(axis=1).tolist() == [1, 1, 1]  # the longest key is found by every key
-    unit = keys / np.linalg.norm(keys, axis=1, keepdims=True)
-    assert (unit @ unit.T).argmax(axis=1).tolist() == [0, 1, 2]
-
-
-def test_a_decoder_step_is_the_weighted_sum_over_encoder_states() -> None:
-    state, states, weight = random(3), random(5, 4, seed=1), random(3, 4, seed=2)
-    energies = [sum(state[a] * weight[a, b] * h[b] for a in range(3) for b in range(4)) for h in states]
-    shares = [math.exp(e) / sum(math.exp(other) for other in energies) for e in energies]
-    by_hand = sum(share * h for share, h in zip(shares, states, strict=True))
-    context = torch.softmax(bilinear_scores(state[None], states, weight), dim=-1) @ states
-    assert torch.allclose(context[0], by_hand)
-
-
-@pytest.mark.full
-def test_hard_attention_has_no_gradient_and_soft_attention_has() -> None:
-    scores, values = random(5).requires_grad_(), random(5, 2, seed=1)
-    assert not values[scores.argmax()].requires_grad
-    (gradient,) = torch.autograd.grad((torch.softmax(scores, 0) @ values).sum(), scores)
-    assert gradient.norm() > 0
-
-
-# -- costs
-
-
-def product(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, int]:
-    """a @ b with its multiplications counted one by one."""
-    out, count = np.zeros((a.shape[0], b.shape[1])), 0
-    for i in range(a.shape[0]):
-        for j in range(b.shape[1]):
-            for k in range(a.shape[1]):
-                out[i, j] += a[i, k] * b[k, j]
-                count += 1
-    return out, count
-
-
-@pytest.mark.parametrize(("n", "d"), [(3, 5), (4, 4), (6, 2)])
-def test_multiplications_are_those_of_the_table(n: int, d: int) -> None:
-    rng = np.random.default_rng(0)
-    x, weight = rng.standard_normal((n, d)), rng.standard_normal((d, d))
-    q, projection = product(x, weight)
-    scores, scoring = product(q, q.T)
-    _, summing = product(worked_example.softmax(scores), q)
-    assert scoring + summing == 2 * n * n * d
-    assert scoring + summing + 4 * projection == 2 * n * n * d + 4 * n * d * d
-    step = product(x[:1], weight)[1] + product(x[:1], weight)[1]  # input and state
-    assert n * step == 2 * n * d * d
-    _, tap = product(x, weight)
-    assert 3 * tap == 3 * n * d * d  # a convolution of size 3: one product per offset
-
-
-@pytest.mark.full
-def test_lower_complexity_holds_only_while_the_sequence_is_shorter_than_the_width() -> None:
-    d = 64
-    for n in range(1, 4 * d):
-        core, layer = 2 * n * n * d, 2 * n * n * d + 4 * n * d * d
-        tanh, gru, lstm, convolution = (c * n * d * d for c in (2, 6, 8, 3))
-        assert (core < tanh) == (layer < gru) == (n < d)
-        assert (layer < lstm) == (n < 2 * d)
-        assert layer > tanh and layer > convolution
-
-
-def chain(n: int) -> tuple[list[torch.Tensor], torch.Tensor]:
-    """n leaves combined one after another: 2 (n - 1) operations in a row."""
-    leaves = [torch.ones(1, requires_grad=True) for _ in range(n)]
-    state = leaves[0]
-    for leaf in leaves[1:]:
-        state = torch.tanh(state + leaf)
-    return leaves, state
-
-
-@pytest.mark.parametrize("n", [2, 5, 33])
-def test_graph_walks_count_a_chain(page: dict[str, Any], n: int) -> None:
-    leaves, last = chain(n)
-    assert page["longest_chain"](last) == 2 * (n - 1)
-    assert page["shortest_path"](last, leaves[0]) == 2 * (n - 1)
-    assert page["shortest_path"](last, leaves[-1]) == 2
-
-
-def test_graph_walks_count_a_tree_and_know_strangers(page: dict[str, Any]) -> None:
-    leaves = [torch.ones(1, requires_grad=True) for _ in range(8)]
-    level = leaves
-    while len(level) > 1:
-        level = [a + b for a, b in zip(level[::2], level[1::2], strict=True)]
-    assert page["longest_chain"](level[0]) == 3
-    assert page["shortest_path"](level[0], leaves[5]) == 3
-    with pytest.raises(ValueError):
-        page["shortest_path"](level[0], torch.ones(1, requires_grad=True))
-
-
-def test_path_and_chain_of_self_attention_do_not_grow_with_the_length(page: dict[str, Any]) -> None:
-    found = set()
-    for n in (2, 9, 40):
-        rows = [torch.ones(4, requires_grad=True) for _ in range(n)]
-        output = self_attention(torch.stack(rows), *(torch.eye(4) for _ in range(3)))[-1]
-        found.add((page["longest_chain"](output), page["shortest_path"](output, rows[0])))
-    assert len(found) == 1
-
-
-@pytest.mark.full
-def test_dilated_layers_needed_grow_with_the_logarithm() -> None:
-    for n in range(2, 200):
-        dilated = next(m for m in range(20) if 2**m >= n)  # k = 2 reaches 2**m positions
-        assert dilated == math.ceil(math.log2(n))
-        plain = next(m for m in range(200) if 1 + 2 * m >= n)  # k = 3, looking one way
-        assert plain == math.ceil((n - 1) / 2)
-
-
-# -- find the mistake
-
-
-@pytest.mark.full
-def test_without_projections_scores_are_symmetric_and_each_token_prefers_itself() -> None:
-    x = F.normalize(random(7, 5), dim=1)
-    scores = x @ x.T
-    assert torch.allclose(scores, scores.T)
-    assert scores.argmax(dim=1).tolist() == list(range(7))
-    projected_scores = (x @ random(5, 5, seed=1)) @ (x @ random(5, 5, seed=2)).T
-    assert not torch.allclose(projected_scores, projected_scores.T)
-
-
-@pytest.mark.full
-def test_projections_can_point_round_a_circle_where_symmetric_scores_cannot() -> None:
-    kinds = torch.eye(6, dtype=torch.float64)
-    successor = torch.roll(kinds, 1, dims=1)  # row i is the one-hot vector of kind i + 1
-    scores = (kinds @ successor) @ kinds.T
-    assert scores.argmax(dim=1).tolist() == [1, 2, 3, 4, 5, 0]
-    for seed in range(20):  # i → i + 1 → … → i would need a score that grows all the way round
-        x = random(6, 4, seed=seed)
-        assert (x @ x.T).fill_diagonal_(-math.inf).argmax(dim=1).tolist() != [1, 2, 3, 4, 5, 0]
-
-
-def test_scores_weights_and_output_are_three_things() -> None:
-    x, weights = random(5, 512), [random(512, 512, seed=seed) / math.sqrt(512) for seed in (1, 2, 3)]
-    scores = scaled_dot_scores(x @ weights[0], x @ weights[1])
-    shares = torch.softmax(scores, dim=-1)
-    assert scores.shape == shares.shape == (5, 5) and (shares @ (x @ weights[2])).shape == (5, 512)
-    assert torch.allclose(shares.sum(-1), torch.ones(5, dtype=torch.float64))
-    assert not torch.allclose(scores.sum(-1), torch.ones(5, dtype=torch.float64))
-
-
-def test_rows_of_a_sequence_see_each_other_and_entries_of_a_batch_do_not() -> None:
-    weights = [np.array(EXAMPLE[name]) for name in ("w_query", "w_key", "w_value")]
-    inputs = np.array(EXAMPLE["inputs"])
-    changed = np.array([inputs[0], [3, 0, 0, 1], inputs[2]])
-    first, second = (worked_example.self_attention(rows, *weights)[0] for rows in (inputs, changed))
-    assert np.abs(first[0] - second[0]).max() > 0.1
-    for row, value in zip(inputs, inputs @ weights[2], strict=True):  # three sequences of one token
-        output, shares = worked_example.self_attention(row[None], *weights)
-        assert np.allclose(shares, 1) and np.allclose(output[0], value)
-    batch = random(2, 3, 4)
-    other = batch.clone()
-    other[1] += 1
-    matrices = [random(4, 4, seed=seed) for seed in (1, 2, 3)]
-    assert torch.equal(self_attention(batch, *matrices)[0], self_attention(other, *matrices)[0])
+# Costs
+
+
+def test_counted_and_measured_costs_are_those_of_the_page() -> None:
+    d, clock = 64, STUDIES["clock"]["found"]
+    times = clock["milliseconds"]
+    shown = table("$n$")
+    assert [int(n) for n in shown] == clock["lengths"]
+    for at, (n, (counted, measured)) in enumerate(zip(clock["lengths"], shown.values(), strict=True)):
+        assert counted == f"{(4 * n * d * d + 2 * n * n * d) / (6 * n * d * d):.2f}"
+        assert measured == f"{times['attention'][at] / times['GRU'][at]:.2f}"
+    deeper = " ".join((BOOK / "deeper" / "what-a-layer-costs.md").read_text("utf-8").split())
+    assert f"it takes {shown['1024'][1]} of its time there, and {shown['256'][1]} at $n = 256$" in deeper
+    growth = [times[name][3] / times[name][2] for name in ("GRU", "attention")]
+    assert "the GRU takes {:.0f} times as long, attention {:.0f} times".format(*growth) in deeper
+    assert all(c < a for c, a in zip(times["convolution"], times["attention"], strict=True))
+    assert f"medians of {clock['rounds']} runs" in PAGE and f"medians of {clock['rounds']} runs" in deeper

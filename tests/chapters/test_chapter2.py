@@ -1,299 +1,202 @@
-"""What Chapter 2 says about the worked example, proven without the functions that the chapter uses.
+"""Every number that chapter 2 works by hand, worked again from the page's text in plain Python."""
 
-The example's arithmetic is redone with fractions and `math.exp` in plain Python; properties are tested on arrays
-whose sizes all differ.
-"""
+from __future__ import annotations
 
 import math
-from itertools import permutations
-from pathlib import Path
+import re
 
-import numpy as np
 import pytest
 
-from attention.worked_example import EXAMPLE, dot_scores, project, self_attention, softmax, weighted_sum
+from attention.worked_example import EXAMPLE
 
-pytestmark = pytest.mark.proof(depends="book/chapters/02-worked-example.md")
+from .chapter2 import BOOK, FIRST, plain_attention, product
 
-PAGE = (Path(__file__).parents[2] / "book" / "chapters" / "02-worked-example.md").read_text(encoding="utf-8")
-FIRST = tuple(EXAMPLE[name] for name in ("inputs", "w_query", "w_key", "w_value"))
-#: The page's second example: L = 4, d_in = 3, d_k = 2, d_v = 5.
-SECOND = (
-    [[1, 0, 2], [0, 1, 1], [2, 1, 0], [1, 1, 1]],
-    [[1, 0], [0, 1], [1, 1]],
-    [[0, 1], [2, 0], [1, 0]],
-    [[1, 0, 0, 2, 1], [0, 1, 0, 1, 0], [0, 2, 1, 0, 1]],
+pytestmark = pytest.mark.proof(
+    depends=["book/chapters/02-worked-example.md", "book/problem-sets/ps1.md", "book/index.md"]
 )
 
-
-def product(left, right):
-    """A matrix product in plain Python."""
-    return [
-        [sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*right, strict=True)] for row in left
-    ]
-
-
-def transposed(matrix):
-    return [list(column) for column in zip(*matrix, strict=True)]
+PAGE = (BOOK / "chapters" / "02-worked-example.md").read_text(encoding="utf-8")
+TEXT = " ".join(PAGE.split())
+VECTORS = {
+    letter: product(FIRST[0], matrix) for letter, matrix in zip("qkv", FIRST[1:], strict=True)
+}  # q, k and v of each token
+SCORES, WEIGHTS, OUTPUTS = plain_attention(FIRST, scale=False)
+_, SCALED_WEIGHTS, SCALED_OUTPUTS = plain_attention(FIRST, scale=True)
 
 
-def plain_softmax(row):
-    exponentials = [math.exp(score) for score in row]
-    return [e / sum(exponentials) for e in exponentials]
+def numbers(text: str) -> list[float]:
+    return [float(found) for found in re.findall(r"-?\d+(?:\.\d+)?", text)]
 
 
-def plain_attention(example, scale):
-    """(scores, weights, outputs) of an example in plain Python."""
-    inputs, w_query, w_key, w_value = example
-    queries, keys, values = product(inputs, w_query), product(inputs, w_key), product(inputs, w_value)
-    scores = product(queries, transposed(keys))
-    divisor = math.sqrt(len(keys[0])) if scale else 1
-    weights = [plain_softmax([score / divisor for score in row]) for row in scores]
-    return scores, weights, product(weights, values)
+def vectors(text: str) -> list[list[float]]:
+    return [numbers(found) for found in re.findall(r"\[([^\]a-z]*)\]", text)]
+
+
+def matrices(text: str) -> dict[str, list[list[float]]]:
+    """Name → matrix, for every bmatrix that follows a name."""
+    found = re.findall(r"(X|W_[QKV])\s*&?=\s*\\begin\{bmatrix\}(.*?)\\end", text, re.DOTALL)
+    return {name: [numbers(row) for row in body.split("\\\\")] for name, body in found}
+
+
+def near(written: float, exact: float) -> bool:
+    """Whether a number in the text is the exact one, rounded to six digits or to as many as are written."""
+    return math.isclose(written, exact, rel_tol=1e-5, abs_tol=5.0001e-5)
+
+
+def test_all_four_matrices_stand_on_the_page():
+    assert matrices(PAGE) == dict(zip(("X", "W_Q", "W_K", "W_V"), map(list, FIRST), strict=True))
 
 
 def test_the_example_has_the_published_integers():
-    inputs, w_query, w_key, w_value = FIRST
-    assert product(inputs, w_query) == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
-    assert product(inputs, w_key) == [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
-    assert product(inputs, w_value) == [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
-    assert plain_attention(FIRST, scale=False)[0] == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
+    assert VECTORS["q"] == [[1, 0, 2], [2, 2, 2], [2, 1, 3]]
+    assert VECTORS["k"] == [[0, 1, 1], [4, 4, 0], [2, 3, 1]]
+    assert VECTORS["v"] == [[1, 2, 3], [2, 8, 0], [2, 6, 3]]
+    assert SCORES == [[2, 4, 4], [4, 16, 12], [4, 12, 10]]
 
 
-@pytest.mark.parametrize("scale", [False, True])
-@pytest.mark.parametrize("example", [FIRST, SECOND], ids=["running", "second"])
-def test_every_intermediate_agrees_with_plain_python(example, scale):
-    scores, weights, outputs = plain_attention(example, scale)
-    queries, keys, _ = project(*example)
-    np.testing.assert_allclose(dot_scores(queries, keys), scores, rtol=1e-12)
-    got_outputs, got_weights = self_attention(*example, scale=scale)
-    np.testing.assert_allclose(got_weights, weights, rtol=1e-12)
-    np.testing.assert_allclose(got_outputs, outputs, rtol=1e-12)
+def test_each_of_the_nine_vectors_is_a_sum_of_rows_that_stands_on_the_page():
+    found = re.findall(r"^([qkv])_([123]) &= (.*?) = (\[[\d,]+\])", PAGE.replace("\\\\ &\\quad", ""), re.MULTILINE)
+    assert len(found) == 9
+    for letter, token, terms, total in found:
+        weight = FIRST["qkv".index(letter) + 1]
+        rows = [(float(times or 1), numbers(row)) for times, row in re.findall(r"(\d*)(?:\\,)?\s*\[([\d,]+)\]", terms)]
+        takes = [(times, row) for times, row in zip(FIRST[0][int(token) - 1], weight, strict=True) if times]
+        assert rows == takes  # the rows that the token asks for, as often as it says
+        by_hand = [sum(times * row[f] for times, row in rows) for f in range(3)]
+        assert by_hand == vectors(total)[0] == VECTORS[letter][int(token) - 1]
 
 
-@pytest.mark.parametrize(
-    ("scale", "weights", "output"),
-    [
-        (False, [0.0634, 0.4683, 0.4683], [1.9366, 6.6831, 1.5951]),
-        (True, [0.1361, 0.4319, 0.4319], [1.8639, 6.3194, 1.7042]),
-    ],
-)
-def test_the_numbers_printed_in_the_text_are_those_of_the_example(scale, weights, output):
-    _, exact_weights, exact_outputs = plain_attention(FIRST, scale)
-    assert [round(x, 4) for x in exact_weights[0]] == weights
-    assert [round(x, 4) for x in exact_outputs[0]] == output
-    for numbers in (weights, output):
-        assert "[" + ", ".join(f"{x:.4f}" for x in numbers) + "]" in PAGE
+def test_the_lit_entry_of_the_picture_is_worked_right():
+    (terms, total) = re.search(r"are lit: (.*?) = (\d+)\.", PAGE).groups()
+    pairs = [numbers(term) for term in terms.split(" + ")]
+    assert pairs == [[a, row[0]] for a, row in zip(FIRST[0][1], FIRST[1], strict=True)]
+    assert sum(a * b for a, b in pairs) == int(total) == VECTORS["q"][1][0]
 
 
-def test_the_weighted_values_of_the_text_are_those_of_the_example():
-    _, weights, outputs = plain_attention(FIRST, scale=False)
-    values = product(FIRST[0], FIRST[3])
-    weighted = [[w * x for x in value] for w, value in zip(weights[0], values, strict=True)]
-    assert [[round(x, 4) for x in row] for row in weighted] == [
-        [0.0634, 0.1268, 0.1901],
-        [0.9366, 3.7465, 0],
-        [0.9366, 2.8099, 1.4049],
+def test_each_of_the_nine_scores_is_a_dot_product_that_stands_on_the_page():
+    found = re.findall(r"s_\{(\d)(\d)\} &= (.*?) = (\d+)", PAGE)
+    assert [(i, j) for i, j, *_ in found] == [(i, j) for i in "123" for j in "123"]
+    for i, j, terms, total in found:
+        pairs = [numbers(term) for term in terms.split(" + ")]
+        query, key = VECTORS["q"][int(i) - 1], VECTORS["k"][int(j) - 1]
+        assert pairs == [[a, b] for a, b in zip(query, key, strict=True)]
+        assert sum(a * b for a, b in pairs) == int(total) == SCORES[int(i) - 1][int(j) - 1]
+
+
+def test_shadows_times_the_query_s_length_are_the_scores():
+    length = math.dist(VECTORS["q"][0], [0, 0, 0])
+    shadows = [score / length for score in SCORES[0]]
+    assert length == pytest.approx(math.sqrt(5)) and f"\\sqrt 5 = {length:.4f}" in TEXT
+    assert f"have the shadow ${shadows[1]:.4f}$, key 1 has ${shadows[0]:.4f}$" in TEXT and shadows[1] == shadows[2]
+    squares = [sum(x * x for x in key) for key in VECTORS["k"]]
+    assert "$\\sqrt{32}$ against $\\sqrt{14}$" in TEXT and squares[1:] == [32, 14]
+    ends = [(across, math.sqrt(square - across**2)) for across, square in zip(shadows, squares, strict=True)]
+    for number, (across, up) in enumerate(ends, start=1):
+        assert re.search(rf"(?i)key {number} (?:ends )?at {across:.2f} across and {up:.2f} up", TEXT)
+
+
+def test_the_softmax_of_the_first_row_is_worked_right():
+    e2, e4 = math.exp(2), math.exp(4)
+    assert f"e^2 = {e2:.3f}" in PAGE and f"e^4 = {e4:.3f}" in PAGE
+    assert f"{e2:.3f} + {e4:.3f} + {e4:.3f} = {e2 + 2 * e4:.3f}" in PAGE
+    assert f"\\tfrac{{1}}{{{e2 + 2 * e4:.3f}}}\\,[{e2:.3f}, {e4:.3f}, {e4:.3f}]" in PAGE
+
+
+def steps(head: str) -> list[tuple[int, dict[str, list[float]]]]:
+    """The blocks of a row's way to its weights: the row, and name of a line → its numbers."""
+    found = []
+    for at in re.finditer(rf"s_(\d){head}", PAGE):
+        lines = re.split(r"\\\\\[4pt\]|\\end", PAGE[at.start() :])[0].split("\\\\\n")
+        parts = [line.partition("&=") for line in lines]
+        found.append((int(at[1]) - 1, {name.strip().split("_")[0]: numbers(rest) for name, _, rest in parts}))
+    return found
+
+
+def test_the_unscaled_weights_of_rows_2_and_3_are_worked_right():
+    assert [i for i, _ in steps(" - ")] == [1, 2]
+    for i, lines in steps(" - "):
+        best = max(SCORES[i])
+        assert f"s_{i + 1} - {best} &=" in PAGE and lines["s"] == [score - best for score in SCORES[i]]
+        exact = [math.exp(score - best) for score in SCORES[i]]
+        assert len(lines["e^{\\dots}"]) == len(lines["a"]) == 3
+        assert all(map(near, lines["e^{\\dots}"], exact)) and near(lines["\\text{sum}"][0], sum(exact))
+        assert all(map(near, lines["a"], WEIGHTS[i])) and abs(sum(lines["a"]) - 1) < 2e-4
+    assert "$[4, 16, 12]$ and $[4, 12, 10]$" in TEXT and SCORES[1:] == [[4, 16, 12], [4, 12, 10]]
+    assert f"{100 * WEIGHTS[1][1]:.0f} % of its weight" in TEXT and f"e^4 \\approx {math.exp(4):.0f}" in TEXT
+
+
+def test_the_outputs_are_worked_right():
+    block = PAGE[PAGE.index("0.0634\\,[1, 2, 3]") :]
+    for j, (weight, value, weighted) in enumerate(re.findall(r"(0\.\d+)\\,(\[.*?\]) &= (\[.*?\])", block)[:3]):
+        assert near(float(weight), WEIGHTS[0][j]) and vectors(value)[0] == VECTORS["v"][j]
+        exact = [WEIGHTS[0][j] * x for x in VECTORS["v"][j]]
+        assert vectors(weighted)[0] == [round(x, 4) for x in exact]
+    assert vectors(re.search(r"y_1 &= (\[.*?\])", block)[1])[0] == [round(x, 4) for x in OUTPUTS[0]]
+    for i in (1, 2):
+        line = re.search(rf"y_{i + 1} &= (.*?)\n&= (\[.*?\])", block, re.DOTALL)
+        factors = [float(factor) for factor in re.findall(r"(0\.\d+)\\,", line[1])]
+        assert len(factors) == 3 and all(map(near, factors, WEIGHTS[i]))
+        assert vectors(line[1]) == VECTORS["v"]
+        assert vectors(line[2])[0] == [round(x, 4) for x in OUTPUTS[i]]
+        by_pencil = [sum(w * v[f] for w, v in zip(factors, VECTORS["v"], strict=True)) for f in range(3)]
+        assert all(abs(a - b) < 5e-4 for a, b in zip(by_pencil, OUTPUTS[i], strict=True))
+
+
+def test_the_scaled_rows_are_worked_right():
+    assert [i for i, _ in steps(r"/\\sqrt3 &=")] == [0, 1, 2]
+    for i, lines in steps(r"/\\sqrt3 &="):
+        exact = [score / math.sqrt(3) for score in SCORES[i]]
+        exponentials = [math.exp(score) for score in exact]
+        assert lines["s"] == [round(x, 4) for x in exact]
+        written = [*lines["e^{\\dots}"], *lines["\\text{sum}"]]
+        assert len(written) == 4
+        assert all(
+            math.isclose(a, b, rel_tol=1e-5) for a, b in zip(written, [*exponentials, sum(exponentials)], strict=True)
+        )
+        assert lines["a"] == [round(x, 4) for x in SCALED_WEIGHTS[i]]
+        assert lines["y"] == [round(x, 4) for x in SCALED_OUTPUTS[i]]
+    assert f"\\sqrt 3 = {math.sqrt(3):.4f}" in TEXT
+
+
+@pytest.mark.parametrize(("name", "outputs"), [("unscaled", OUTPUTS), ("scaled", SCALED_OUTPUTS)])
+def test_the_triangle_says_in_words_where_the_outputs_lie(name, outputs):
+    written = re.search(rf"\b{name} at ((?:\([^)]*\)(?:, | and )?)+)", TEXT)[1]
+    assert [numbers(pair) for pair in re.findall(r"\(.*?\)", written)] == [
+        [round(x, 2) for x in y[1:]] for y in outputs
     ]
-    np.testing.assert_allclose(np.sum(weighted, axis=0), outputs[0])
 
 
-def test_the_cube_of_weighted_values_sums_to_the_matrix_product():
-    rng = np.random.default_rng(1)
-    weights, values = rng.random((4, 6)), rng.random((6, 5))
-    cube = weights[:, :, None] * values[None]  # (query, key, feature)
-    assert cube.shape == (4, 6, 5)
-    np.testing.assert_allclose(weighted_sum(weights, values), cube.sum(axis=1), rtol=1e-12)
-    key_first = values[:, None] * weights.T[:, :, None]  # the layout of the tutorial: (key, query, feature)
-    np.testing.assert_allclose(key_first.sum(axis=0), cube.sum(axis=1), rtol=1e-12)
+def test_the_numbers_of_the_mistakes_are_those_of_the_example():
+    for output in (OUTPUTS[0], SCALED_OUTPUTS[0]):
+        assert PAGE.count("[" + ", ".join(f"{x:.4f}" for x in output) + "]") >= 2
 
 
-def test_softmax_depends_on_differences_alone_and_survives_ten_thousand():
-    row = np.array([2.0, 4.0, 4.0])
-    for shift in (-1e4, -1000, 0, 1000, 1e4):
-        np.testing.assert_allclose(softmax(row + shift), plain_softmax(row), rtol=1e-9)
+def test_scores_of_float32_and_float16_overflow_where_the_page_says():
+    limits = [round(math.log(largest), 2) for largest in (3.4028234e38, 65504.0)]
+    assert "in float32 above a score of {:.2f}, in float16 above {:.2f}".format(*limits) in TEXT
 
 
-@pytest.mark.full
-def test_the_plain_formula_overflows_and_underflows_where_the_page_says():
-    with np.errstate(over="ignore", invalid="ignore"):
-        for shift in (1000, -1000):
-            exponentials = np.exp(np.array([2.0, 4.0, 4.0]) + shift)
-            assert np.isnan(exponentials / exponentials.sum()).all()
-        for dtype, limit in ((np.float16, 11.09), (np.float32, 88.72), (np.float64, 709.78)):
-            assert np.isfinite(np.exp(dtype(limit - 0.02)))
-            assert np.isinf(np.exp(dtype(limit + 0.02)))
+def test_the_code_on_the_page_computes_the_example():
+    (cell,) = re.findall(r"```\{code-cell\} ipython3\n(def attend.*?)```", PAGE, re.DOTALL)
+    names = {"math": math, "np": __import__("numpy"), "print": lambda *parts: None}
+    exec(cell, names)
+    for query, unscaled, scaled in zip(VECTORS["q"], OUTPUTS, SCALED_OUTPUTS, strict=True):
+        assert names["attend"](query, names["K"], names["V"]) == pytest.approx(unscaled)
+        assert names["attend"](query, names["K"], names["V"], math.sqrt(3)) == pytest.approx(scaled)
 
 
-def test_one_maximum_for_the_whole_matrix_is_not_enough():
-    scores = np.array([[1000.0, 999.0], [1.0, 0.0]])
-    with np.errstate(invalid="ignore"):
-        exponentials = np.exp(scores - scores.max())
-        one_maximum = exponentials / exponentials.sum(axis=-1, keepdims=True)
-    assert np.isnan(one_maximum[1]).all()
-    np.testing.assert_allclose(softmax(scores), [plain_softmax([1, 0]), plain_softmax([1, 0])])
+def test_the_second_head_s_matrices_stand_where_they_are_asked_for():
+    found = matrices((BOOK / "problem-sets" / "ps1.md").read_text(encoding="utf-8"))
+    wanted = {"W_Q": "w_query2", "W_K": "w_key2", "W_V": "w_value2", "X": "inputs"}
+    assert found == {name: list(map(list, EXAMPLE[entry])) for name, entry in wanted.items()}
 
 
-def test_minus_infinity_takes_no_weight_and_an_empty_row_gives_zeros():
-    weights = softmax([[2, 4, -math.inf], [-math.inf] * 3])
-    np.testing.assert_allclose(weights[0], [*plain_softmax([2, 4]), 0])
-    assert weights[1].tolist() == [0, 0, 0]
-
-
-def test_the_wrong_axis_gives_the_right_weights_transposed_on_symmetric_scores_only():
-    symmetric = np.array(plain_attention(FIRST, False)[0], dtype=float)
-    np.testing.assert_allclose(softmax(symmetric, axis=0), softmax(symmetric, axis=-1).T)
-    sums = softmax(symmetric, axis=0).sum(axis=1)
-    assert sums.round(2).tolist() == [0.06, 2.33, 0.61]
-    other = np.array(plain_attention(SECOND, False)[0], dtype=float)
-    assert not np.allclose(softmax(other, axis=0), softmax(other, axis=-1).T)
-
-
-def test_the_wrong_axis_leaves_the_range_of_the_values():
-    scores, _, _ = plain_attention(FIRST, True)
-    values = np.array(product(FIRST[0], FIRST[3]))
-    outputs = softmax(np.array(scores) / math.sqrt(3), axis=0) @ values
-    assert outputs[1].round(2).tolist() == [3.76, 12.66, 3.56]
-    assert (outputs[1] > values.max(axis=0)).all()
-
-
-def test_outputs_lie_within_the_range_of_the_values():
-    rng = np.random.default_rng(2)
-    values = rng.normal(size=(6, 5))
-    outputs = weighted_sum(softmax(3 * rng.normal(size=(4, 6))), values)
-    assert (outputs <= values.max(axis=0)).all() and (outputs >= values.min(axis=0)).all()
-
-
-def test_the_scale_keeps_the_order_and_softens_every_row_of_the_example():
-    _, unscaled, _ = plain_attention(FIRST, False)
-    _, scaled, _ = plain_attention(FIRST, True)
-
-    def entropy(row):
-        return -sum(w * math.log2(w) for w in row)
-
-    for sharp, soft in zip(unscaled, scaled, strict=True):
-        assert np.argsort(sharp, kind="stable").tolist() == np.argsort(soft, kind="stable").tolist()
-        assert entropy(soft) > entropy(sharp)
-
-
-def test_with_two_words_the_weight_is_a_logistic_function_of_the_difference():
-    _, weights, _ = plain_attention((FIRST[0][:2], *FIRST[1:]), True)
-    for (first, second), row in zip([[2, 4], [4, 16]], weights, strict=True):
-        assert math.isclose(row[0], 1 / (1 + math.exp(-(first - second) / math.sqrt(3))), rel_tol=1e-12)
-    assert [round(w, 4) for w in plain_softmax([112 / 8, 96 / 8])] == [0.8808, 0.1192]
-    assert [round(w, 4) for w in plain_softmax([2, 4])] == [0.1192, 0.8808]
-    assert 1 - plain_softmax([112, 96])[0] < 2e-7
-
-
-def test_five_words_of_512_features_give_5_by_5_weights_and_5_by_512_outputs():
-    rng = np.random.default_rng(3)
-    x = rng.normal(size=(5, 512))
-    matrices = [rng.normal(size=(512, 512)) / math.sqrt(512) for _ in range(3)]
-    queries, keys, values = project(x, *matrices)
-    outputs, weights = self_attention(x, *matrices, scale=True)
-    assert queries.shape == keys.shape == values.shape == outputs.shape == (5, 512)
-    assert dot_scores(queries, keys).shape == weights.shape == (5, 5)
-    narrow = self_attention(x, matrices[0][:, :64], matrices[1][:, :64], matrices[2][:, :32], scale=True)
-    assert [array.shape for array in narrow] == [(5, 32), (5, 5)]
-
-
-@pytest.mark.full
-def test_projections_and_mixing_take_equal_work_at_one_and_a_half_times_the_width():
-    def projections(length, width):
-        return 3 * length * width**2
-
-    def mixing(length, width):
-        return 2 * length**2 * width
-
-    assert projections(768, 512) == mixing(768, 512)
-    assert mixing(5, 512) / (projections(5, 512) + mixing(5, 512)) < 0.01
-
-
-def test_self_attention_is_permutation_equivariant_and_the_controls_are_not():
-    x, *matrices = (np.array(part, dtype=float) for part in FIRST)
-
-    def attention(rows):
-        return self_attention(rows, *matrices, scale=True)[0]
-
-    def with_row_number(rows):
-        return attention(rows + np.arange(len(rows))[:, None])
-
-    def running_mean(rows):
-        return np.cumsum(rows @ matrices[2], axis=0) / np.arange(1, len(rows) + 1)[:, None]
-
-    def largest_gap(layer):
-        orders = [list(order) for order in permutations(range(3))]
-        return max(np.abs(layer(x[order]) - layer(x)[order]).max() for order in orders)
-
-    assert largest_gap(attention) < 1e-13
-    assert largest_gap(with_row_number) > 1
-    assert largest_gap(running_mean) > 1
-
-
-def test_changing_one_entry_moves_every_output():
-    x = np.array(FIRST[0], dtype=float)
-    before = self_attention(*FIRST, scale=True)[0]
-    for token, feature in np.ndindex(3, 4):
-        changed = x.copy()
-        changed[token, feature] += 0.1
-        after = self_attention(changed, *FIRST[1:], scale=True)[0]
-        assert (np.abs(after - before).max(axis=1) > 0).all()
-
-
-def test_the_scores_are_symmetric_by_accident():
-    middle = np.array(product(FIRST[1], transposed(FIRST[2])))
-    assert not (middle == middle.T).all()
-    x = np.array(FIRST[0])
-    assert (x @ (middle - middle.T) @ x.T == 0).all()
-
-
-def faulty_outputs(example):
-    """The outputs of each of the page's faults, in plain NumPy."""
-    inputs, w_query, w_key, w_value = (np.array(part, dtype=float) for part in example)
-    q, k, v = inputs @ w_query, inputs @ w_key, inputs @ w_value
-
-    def mix(scores, axis=-1):
-        exponentials = np.exp(scores)
-        return exponentials / exponentials.sum(axis=axis, keepdims=True) @ v
-
-    return {
-        "swapped": mix(k @ q.T / math.sqrt(k.shape[1])),
-        "number of keys": mix(q @ k.T / math.sqrt(len(k))),
-        "value width": mix(q @ k.T / math.sqrt(v.shape[1])),
-        "input width": mix(q @ k.T / math.sqrt(inputs.shape[1])),
-        "no scale": mix(q @ k.T),
-        "axis": mix(q @ k.T / math.sqrt(k.shape[1]), axis=0),
-        "reshaped": mix(q @ k.reshape(k.shape[::-1]) / math.sqrt(k.shape[1])),
-    }
-
-
-def test_three_faults_pass_on_the_running_example_and_none_on_the_second():
-    def hidden(example):
-        right = plain_attention(example, True)[2]
-        return {name for name, wrong in faulty_outputs(example).items() if np.allclose(wrong, right)}
-
-    assert hidden(FIRST) == {"swapped", "number of keys", "value width"}
-    assert hidden(SECOND) == set()
-
-
-def test_the_scores_of_a_sentence_change_when_a_batch_is_flattened():
-    other = [[0, 1, 1, 0], [1, 0, 0, 1], [0, 0, 1, 1]]
-    alone = plain_attention(FIRST, True)[2]
-    _, weights, flat = plain_attention((FIRST[0] + other, *FIRST[1:]), True)
-    assert not np.allclose(flat[:3], alone)
-    assert all(sum(row[:3]) > 0.5 for row in weights[3:])  # sentence b listens mostly to sentence a
-
-
-def test_large_scores_make_one_weight_large_and_the_sum_stays_one():
-    for factor in (1, 3, 10):
-        row = softmax(factor * np.array([1.0, 2.0, 2.5]))
-        assert math.isclose(row.sum(), 1)
-    assert row.max() > 0.99
-
-
-def test_without_projections_scores_are_symmetric_and_lean_to_the_diagonal():
-    x = np.random.default_rng(4).normal(size=(6, 5))
-    scores = dot_scores(x, x)
-    np.testing.assert_allclose(scores, scores.T)
-    unit = x / np.linalg.norm(x, axis=1, keepdims=True)  # tokens of one length
-    assert (dot_scores(unit, unit).argmax(axis=1) == np.arange(6)).all()
+def test_the_front_page_s_scores_exponentiate_to_its_weights():
+    page = (BOOK / "index.md").read_text(encoding="utf-8")
+    written = vectors(page[page.index("Scores of query") : page.index("Weights, each")])
+    for row, score, weight in zip(written, SCORES, SCALED_WEIGHTS, strict=True):
+        assert row == [round(s / math.sqrt(3), 2) for s in score]
+        exponentials = [math.exp(s) for s in row]
+        assert [e / sum(exponentials) for e in exponentials] == pytest.approx(weight, abs=5e-3)
+    assert "the first row " + ", ".join(f"{w:.2f}" for w in SCALED_WEIGHTS[0]) in page
+    assert '/ 3**0.5, asked, ["$k_1$"' in page and "Scores, divided by √3" in page and "every product" not in page
