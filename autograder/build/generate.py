@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..course.paths import RECORDED, ROOT, STUBS
-from . import recorded_answers, stubs
+from ..course.paths import BOOK, RECORDED, ROOT, STUBS
+from . import notation, recorded_answers, stubs
 
 
 def products() -> Iterable[tuple[str, dict[Path, str]]]:
     """Each generated group: its name, and the text of its files."""
     yield "stubs", {STUBS / name: text for name, text in stubs.all_stubs().items()}
     yield "recorded answers", {RECORDED / name: text for name, text in recorded_answers.recordings().items()}
+    yield "notation", notation.page()
     from . import notebooks  # imports nbformat, which takes a second
 
     yield "notebooks", {**notebooks.texts(), **notebooks.forwards()}
@@ -55,6 +56,9 @@ def _fresh(group: str, now: str, text: str) -> bool:
 
 
 def strays(files: dict[Path, str]) -> list[Path]:
-    """Files of the same kind beside generated ones that nothing generates; stubs excepted: learners may add modules."""
-    folders = {(path.parent, path.suffix) for path in files if path.parent != STUBS}
+    """Files of the same kind beside generated ones that nothing generates.
+
+    Excepted are stubs, beside which learners may add modules, and the book's own folder, whose other pages are written.
+    """
+    folders = {(path.parent, path.suffix) for path in files if path.parent not in (STUBS, BOOK)}
     return [path for folder, suffix in folders for path in sorted(folder.glob(f"*{suffix}")) if path not in files]
