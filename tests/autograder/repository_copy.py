@@ -21,7 +21,7 @@ chosen = tuple(exercise for exercise in recorded_answers.exercises() if exercise
 recorded_answers.exercises = lambda: chosen
 generate.strays = lambda files: []
 products = generate.products
-generate.products = lambda: islice(products(), {groups})  # stubs, recorded answers, notebooks
+generate.products = lambda: islice(products(), {groups})  # stubs, recorded answers, notation, notebooks
 assert generate.build() == []
 """
 
@@ -47,5 +47,5 @@ def run(root: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 def build(root: Path, *modules: str, notebooks: bool = True) -> None:
     """Build what follows from a change to these modules and, as far as notebooks go, to pages."""
-    done = run(root, "-c", BUILD.format(modules=modules, groups=3 if notebooks else 2))
+    done = run(root, "-c", BUILD.format(modules=modules, groups=4 if notebooks else 2))
     assert done.returncode == 0, done.stdout + done.stderr
