@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from typing import Any
@@ -16,8 +15,11 @@ from attention.encoder import EncoderLayer, layer_norm
 from attention.worked_example import EXAMPLE, self_attention
 from autograder.build.book_index import BookIndex
 from autograder.course.paths import BOOK
+from drawings.encoder import EQUATIONS
+from studies.encoder import RECORD
+from studies.recording import spread
 
-pytestmark = pytest.mark.proof(depends="book/chapters/07-encoder.md")
+pytestmark = pytest.mark.proof(depends=["book/chapters/07-encoder.md", "book/studies/results/encoder.json"])
 
 PAGE = (BOOK / "chapters" / "07-encoder.md").read_text("utf-8")
 PRINTED = 5.1e-5  # numbers on the page are rounded to four digits behind the point
@@ -155,8 +157,6 @@ def test_the_figures_words_are_the_numbers_of_token_1():
 
 
 def test_the_arrows_of_the_figure_carry_the_numbers_of_the_pages_equations():
-    from drawings.encoder import EQUATIONS
-
     formulas = BookIndex().formulas
     assert {name: formulas[name].title for name in EQUATIONS} == EQUATIONS
 
@@ -207,13 +207,11 @@ def test_parameters_are_those_of_the_formula():
 
 
 def test_the_spreads_in_the_text_are_those_of_the_study():
-    found = json.loads((BOOK / "measuring" / "encoder.json").read_text("utf-8"))["spread"]["found"]
+    found = RECORD.found("spread")
     for name in ("attention alone", "with FFN", "with norm", "with FFN and norm"):
         assert max(draw[6] for draw in found[name]) < 1e-15 and len(found[name]) == 5
     written = numbers(between("the spread after twelve layers is", ": smaller"))
-    from studies.encoder import mean_and_deviation
-
-    wanted = [mean_and_deviation([draw[12] for draw in found[f"all, {name}-norm"]]) for name in ("pre", "post")]
+    wanted = [spread([draw[12] for draw in found[f"all, {name}-norm"]]) for name in ("pre", "post")]
     assert [round(n, 3 if n < 0.04 or n == written[2] else 2) for n in written] == written
     assert torch.allclose(torch.tensor(written), torch.tensor(wanted).flatten(), rtol=0.05)
 
