@@ -36,7 +36,7 @@ def page() -> dict[Path, str]:
         parts += [f"({section['label']})=", f"## {section['title']}", "", section["text"].strip(), ""]
         parts += [*_two_columns("symbol", "meaning", map(_symbol_row, section["rows"])), ""]
     parts += [content["closing"].strip(), "", "(sec-notation-elsewhere)=", "## How other texts write it", ""]
-    parts += [*_two_columns("here", "elsewhere", map(_elsewhere_row, content["elsewhere"])), ""]
+    parts += [*map(_elsewhere_line, content["elsewhere"]), ""]
     parts += ["{doc}`chapters/04-masks` runs the mask conversions of this table on the real libraries.", ""]
     return {PAGE: "\n".join(parts)}
 
@@ -67,5 +67,7 @@ def _where(row: Mapping[str, Any]) -> str:
     return f"chapters {', '.join(first)} and {last}" if first else f"chapter {last}"
 
 
-def _elsewhere_row(row: Mapping[str, str]) -> tuple[str, str]:
-    return row["here"], f"{row['elsewhere']}, in {row['where']}; to translate: {row['translate']}"
+def _elsewhere_line(row: Mapping[str, str]) -> str:
+    """An item of a list: what one text writes for what stands here, who does, and how to translate it."""
+    said = f"- *Here:* {row['here']}. *Elsewhere:* {row['elsewhere']} ({row['where']})."
+    return f"{said} *To translate:* {row['translate']}."

@@ -90,6 +90,8 @@ def norm_steps(row: Tensor, deviation: Tensor, normalised: Tensor) -> None:
             ax.text(at, value, f"{value:.2f}".replace("-", "−"), ha="center", va=align, fontsize=9)
         ax.axhline(0, color=INK, lw=0.8)
         ax.set(title=title, ylim=(-4, 12), yticks=[0, 5, 10])
+        ax.spines["bottom"].set_visible(False)
+        ax.tick_params(axis="x", length=0)
     axes[-1].set(xlabel="feature", xticks=range(1, 5))
     plt.show()
 
