@@ -7,13 +7,24 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
+from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from torch import Tensor
 
 import figures
 from figures import BLUE, GREEN, GREY, INK, ORANGE, PINK, WEIGHT
 
-__all__ = ["EQUATIONS", "norm_placement", "norm_steps", "spread_curves", "whole_layer"]
+__all__ = [
+    "EQUATIONS",
+    "clocks",
+    "cost_shares",
+    "follower_curves",
+    "gradients",
+    "hop_maps",
+    "norm_placement",
+    "norm_steps",
+    "spread_curves",
+    "whole_layer",
+]
 
 #: The numbers that the page gives to the equations which the arrows of `whole_layer` carry out.
 EQUATIONS = {
@@ -185,7 +196,7 @@ def hop_maps(weights: Sequence[Tensor], pointers: Tensor, second: Tensor) -> Non
     n = len(pointers)
     heads = [(f"layer {number}, head {h + 1}", w[h]) for number, w in enumerate(weights, 1) for h in range(len(w))]
     figure, axes = plt.subplots(2, 2, figsize=(4.8, 5.0))
-    hue = figures.plt.matplotlib.colors.LinearSegmentedColormap.from_list("weight", ["white", WEIGHT])
+    hue = LinearSegmentedColormap.from_list("weight", ["white", WEIGHT])
     for ax, (title, matrix) in zip(axes.flat, heads, strict=True):
         ax.imshow(matrix, vmin=0, vmax=1, cmap=hue)
         ax.plot(pointers, range(n), "o", ms=13, mfc="none", mec=INK)
