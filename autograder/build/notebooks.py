@@ -178,6 +178,9 @@ def _prompt(exercise: Exercise, page: str, index: BookIndex, policy: GradingPoli
         needed = [parts_of(name)[0] for name in exercise.depends_on]
         numbers = [other.number + ("" if policy.weight(other) else " (left out: no points)") for other in needed]
         facts.append(f"builds on {', '.join(numbers)}")
+    if exercise.section and not page.startswith("chapters/"):
+        place = index.label(exercise.section, page)
+        facts.append(f"read first: [{place.title}]({place.address})")
     title = f"### Exercise {exercise.number}: {exercise.title}"
     return f"{title}\n\n*{' · '.join(facts)}*\n\n{convert(exercise.prompt.strip(), page, index)}"
 
@@ -235,7 +238,7 @@ def _edit(exercise: Exercise) -> str:
 
 
 def _check(exercise: Exercise) -> str:
-    return f'check("{exercise.id}")'
+    return f'check("{exercise.id if len(parts_of(exercise.id)) == 1 else exercise.number}")'
 
 
 def _markdown(source: str) -> NotebookNode:
