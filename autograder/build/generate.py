@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..course.paths import HANDED_OUT, RECORDED, ROOT, STUBS
-from . import recorded_answers, section_titles, stubs
+from ..course.paths import BOOK, HANDED_OUT, RECORDED, ROOT, STUBS
+from . import notation, recorded_answers, section_titles, stubs
 
 
 def products() -> Iterable[tuple[str, dict[Path, str]]]:
@@ -16,6 +16,7 @@ def products() -> Iterable[tuple[str, dict[Path, str]]]:
     modules = {name.removesuffix(".py"): text for name, text in texts.items() if not name.startswith("_")}
     yield "stubs to begin anew with", {HANDED_OUT / f"{module}.txt": text for module, text in modules.items()}
     yield "recorded answers", {RECORDED / name: text for name, text in recorded_answers.recordings().items()}
+    yield "notation", notation.page()
     yield "sections' titles", section_titles.texts()
     from . import notebooks  # imports nbformat, which takes a second
 
@@ -59,6 +60,9 @@ def _fresh(group: str, now: str, text: str) -> bool:
 
 
 def strays(files: dict[Path, str]) -> list[Path]:
-    """Files of the same kind beside generated ones that nothing generates; stubs excepted: learners may add modules."""
-    folders = {(path.parent, path.suffix) for path in files if path.parent != STUBS}
+    """Files of the same kind beside generated ones that nothing generates.
+
+    Excepted are stubs, beside which learners may add modules, and the book's own folder, whose other pages are written.
+    """
+    folders = {(path.parent, path.suffix) for path in files if path.parent not in (STUBS, BOOK)}
     return [path for folder, suffix in folders for path in sorted(folder.glob(f"*{suffix}")) if path not in files]

@@ -11,7 +11,6 @@ WORDS, CODE_LINES, CHARACTERS, HEADINGS = 2500, 120, 72, 12
 LONGER = {
     "03-scores",
     "04-masks",
-    "07-encoder",
     "08-classifier",
     "09-sequence-to-sequence",
 }
