@@ -18,7 +18,8 @@ from rich.text import Text
 from selfcheck.catalogue import Exercise, exercises, in_problem_set, parts_of
 from selfcheck.verdict import MOST_MESSAGE, PASSED
 
-from ..answer_key.keys import PUBLIC_POLICY, AnswerKey, live_answer_key
+from ..answer_key import public
+from ..answer_key.keys import PUBLIC_POLICY, AnswerKey
 from ..console import console, plain, show
 from ..course.printable import printable_line
 from ..intake.archive import read_folder, read_package
@@ -52,7 +53,7 @@ def judge_folders(
 
     def answer_key(problem_set: str) -> AnswerKey:
         ids = [exercise.id for exercise in chosen[problem_set]]
-        return live_answer_key(problem_set, PUBLIC_POLICY, with_dependencies(in_problem_set(problem_set), ids))
+        return public.answer_key(problem_set, with_dependencies(in_problem_set(problem_set), ids))
 
     outcomes = {}
     for place, outcome in cluster.judged(tasks(), answer_key):
@@ -151,7 +152,7 @@ def judge(
     start_fork_server(isolation)
     start_reading()
     with ThreadPoolExecutor(1) as beside:
-        if any(exercise.library == "torch" for wanted in chosen.values() for exercise in wanted):
+        if any(map(public.needs_torch, chosen.values())):
             beside.submit(importlib.import_module, "torch")  # for the answer key, while the sandbox tests itself
         isolation = open_sandbox(isolation).level
     if isolation == "none":
