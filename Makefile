@@ -10,6 +10,7 @@ PREPARE := $(PYTHON) -I autograder/prerequisites.py
 SAY     := @printf '\n== %s\n'
 PHASE   := @$(PYTHON) -I autograder/cli/run_phase.py
 SITE    := book/_build/html
+FIGURES := book/guides/proven.txt
 ROOT    := $(if $(filter 0,$(shell id -u)),--allow-root)
 PUBLIC  := $(if $(filter no,$(SOLUTIONS)),--no-solutions)
 
@@ -17,7 +18,7 @@ PUBLIC  := $(if $(filter no,$(SOLUTIONS)),--no-solutions)
 export PHASES := $(or $(PHASES),$(shell mktemp -u))
 
 .DEFAULT_GOAL := help
-.PHONY: help python course-programs test-programs setup build book course serve test-setup test record test-all lab notebooks clean
+.PHONY: help python course-programs test-programs setup build book course serve test-setup test record test-all prove lab notebooks clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -27,6 +28,7 @@ help:
 	@echo 'make test     everything CI checks; a proof on record is run again only when something it depends on has changed'
 	@echo 'make record   executes pages and proves what is not on record, and writes it to book/executed and tests/records/proven'
 	@echo 'make test-all executes every page and proves everything anew, and tells which record was wrong (hours)'
+	@echo 'make prove    judges every mutant of the reference, and writes the figures of the guide (an hour)'
 	@echo 'make lab      JupyterLab on the problem sets'
 	@echo 'make notebooks  run every notebook to its end as on Colab, from a copy of the course (minutes)'
 	@echo 'make build    whatever is generated: stubs, recorded answers, notebooks'
@@ -110,12 +112,18 @@ record: test-setup
 	$(SAY) 'Proving what is not on record'
 	$(PYTEST) --records=write
 
+# Each part is run whatever becomes of those before it: one night tells of all.
 test-all: test-setup
-	$(SAY) 'Executing every page anew'
-	$(PY) -m autograder book --execute-all
-	$(SAY) 'Proving everything anew'
-	$(PYTEST) --records=check
-	$(PY) -m autograder prove --seed $$(date +%j)
+	$(SAY) 'Executing every page anew, proving everything anew, judging every mutant'
+	@status=0; \
+	$(PY) -m autograder book --execute-all || status=1; \
+	$(PYTEST) --records=check || status=1; \
+	$(PY) -m autograder prove --seed $$(date +%j) --out $(FIGURES) || status=1; \
+	exit $$status
+
+prove: setup
+	$(SAY) 'Proving the checks, and writing the figures of the guide to $(FIGURES)'
+	$(PY) -m autograder prove --seed 0 --out $(FIGURES)
 
 clean:
 	rm -rf book/_build course .pytest_cache .ruff_cache .hypothesis

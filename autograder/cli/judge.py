@@ -1,4 +1,4 @@
-"""`judge`: grades folders that hold an `attention` package, without a course."""
+"""Judges folders that hold an `attention` package, without a course, and prints the verdicts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import click
 from rich.table import Table
 from rich.text import Text
 
 from selfcheck.catalogue import Exercise, exercises, in_problem_set, parts_of
 from selfcheck.verdict import MOST_MESSAGE, PASSED
 
-from ..answer_key.keys import PUBLIC_POLICY, AnswerKey, live_answer_key
+from ..answer_key import public
+from ..answer_key.keys import PUBLIC_POLICY, AnswerKey
 from ..console import console, plain, show
 from ..course.printable import printable_line
 from ..intake.archive import read_folder, read_package
@@ -28,8 +28,7 @@ from ..judge.result import ExerciseOutcome
 from ..judge.sources import start_reading
 from ..judge.task import Task
 from ..release.moved import moved_away, what_has_moved
-from ..sandbox.bubblewrap import CHOICES, open_sandbox
-from ..sandbox.worker_pool import start_fork_server
+from ..sandbox.bubblewrap import open_sandbox
 
 Chosen = Mapping[str, Sequence[Exercise]]  # by problem set, the exercises to judge
 GRADE_ID = re.compile(rb'"grade_id" *: *"([\w-]+)"')
@@ -52,7 +51,7 @@ def judge_folders(
 
     def answer_key(problem_set: str) -> AnswerKey:
         ids = [exercise.id for exercise in chosen[problem_set]]
-        return live_answer_key(problem_set, PUBLIC_POLICY, with_dependencies(in_problem_set(problem_set), ids))
+        return public.answer_key(problem_set, with_dependencies(in_problem_set(problem_set), ids))
 
     outcomes = {}
     for place, outcome in cluster.judged(tasks(), answer_key):
@@ -122,21 +121,12 @@ def verdict_table(name: str, judged: Sequence[ExerciseOutcome]) -> Table:
     return table
 
 
-@click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
-@click.option("--exercise", "ids", multiple=True, metavar="ID", help="Judge this exercise alone: masks.causal_mask.")
-@click.option("--problem-set", "sets", multiple=True, metavar="PS", help="Judge this problem set alone: ps3.")
-@click.option("--json", "target", type=click.Path(dir_okay=False, path_type=Path), help="Write the verdicts here.")
-@click.option("--isolation", default="bubblewrap", type=click.Choice(CHOICES), show_default=True)
-def judge(
-    folders: tuple[str, ...], ids: tuple[str, ...], sets: tuple[str, ...], target: Path | None, isolation: str
+def judge_packages(
+    folders: Sequence[str], ids: Sequence[str], sets: Sequence[str], target: Path | None, isolation: str
 ) -> None:
-    """Judge packages without a course.
+    """Judge the packages in some folders, and print the verdicts; exits with 1 where one is left out.
 
-    FOLDERS hold an `attention` package each, which is judged in the sandbox as `grade` would.
-
-    Every exercise is judged, unless some are named by --exercise or --problem-set, which can be given several times.
-    With --problem-set, a folder is left out whose notebook is of a release where that set had other exercises.
+    ids, sets: of the exercises to judge; target: a file to write the verdicts to
     """
     try:
         chosen = chosen_exercises(ids, sets)
@@ -148,10 +138,9 @@ def judge(
         show(f"judge: {name} is left out: {told}", style="red")
     if len(moved) == len(set(folders)):
         sys.exit(1)
-    start_fork_server(isolation)
     start_reading()
     with ThreadPoolExecutor(1) as beside:
-        if any(exercise.library == "torch" for wanted in chosen.values() for exercise in wanted):
+        if any(map(public.needs_torch, chosen.values())):
             beside.submit(importlib.import_module, "torch")  # for the answer key, while the sandbox tests itself
         isolation = open_sandbox(isolation).level
     if isolation == "none":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -115,18 +116,32 @@ def stage_files(submitted: Mapping[str, bytes], problem_set: str) -> dict[str, b
 
     A helper that a learner wrote into a module of an earlier problem set is still found there.
     """
-    sets = problem_sets()
-    graded = modules_of(problem_set)
-    earlier = {module for name in sets[: sets.index(problem_set)] for module in modules_of(name)} - set(graded)
-    files = {**submitted, **{name: (REFERENCE / name).read_bytes() for name in given_files()}}
-    for module in sorted(earlier):
+    files = {**submitted, **_given_files()}
+    for module, texts in _earlier_modules(problem_set).items():
         name = f"{module}.py"
-        files[name] = (REFERENCE / name).read_bytes()
-        files |= {part: text.encode() for part, text in solution_files_of([files[name].decode()]).items()}
+        files |= texts
         if name in submitted:
             files[name] += FALLBACK.format(module=module).encode()
             files[f"_submitted_{name}"] = submitted[name]
     return files
+
+
+@functools.cache  # the reference is what it was when the grader started, see version.py
+def _given_files() -> dict[str, bytes]:
+    return {name: (REFERENCE / name).read_bytes() for name in given_files()}
+
+
+@functools.cache
+def _earlier_modules(problem_set: str) -> dict[str, dict[str, bytes]]:
+    """Of each module of an earlier problem set the reference's text, and those of its private files, by file name."""
+    sets = problem_sets()
+    earlier = {module for name in sets[: sets.index(problem_set)] for module in modules_of(name)}
+    texts = {}
+    for module in sorted(earlier - set(modules_of(problem_set))):
+        source = (REFERENCE / f"{module}.py").read_bytes()
+        parts = {name: text.encode() for name, text in solution_files_of([source.decode()]).items()}
+        texts[module] = {f"{module}.py": source, **parts}
+    return texts
 
 
 def _name_missing_module(

@@ -66,17 +66,14 @@ def ask_together(
     tally: what the submission uses is counted there; end: of its time in all
     """
     visible = [request for request in requests if not request.hidden]
-    mode = {
-        "together": True,
-        "torch": True,
-        "filter": base64.b64encode(no_processes()).decode(),
-        "seconds": min(limits.JOINT_CPU_SECONDS, limits.EXERCISE_CPU_SECONDS),
-    }
+    seconds = min(limits.JOINT_CPU_SECONDS, limits.EXERCISE_CPU_SECONDS)
+    rules = base64.b64encode(no_processes()).decode()
+    mode = {"together": True, "torch": True, "filter": rules, "seconds": seconds}
     conversation = _Package(files, sandbox).converse(
         requests,
         mode,
         Bounds(
-            limits.WALL_CLOCK_FACTOR * limits.JOINT_CPU_SECONDS,
+            limits.WALL_CLOCK_FACTOR * seconds,
             Deadline.of_submission() if end is None else end,
             limits.JOINT_OUTPUT_BYTES,
         ),

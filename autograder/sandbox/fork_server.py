@@ -127,8 +127,12 @@ class ForkServer:
 
 
 def _freeze_memory() -> None:
-    """Leave what is here now to no garbage collection: one in a worker would copy the pages of it all."""
+    """Have workers write to few of the pages that they share: each of these is copied when they do.
+
+    What is here now is left to no garbage collection, and no piece of memory is free among what is used.
+    """
     gc.freeze()
+    linux.use_up_free_memory()
     gc.set_threshold(20_000, 20, 20)  # reading a request alone would set off a hundred
 
 

@@ -19,6 +19,7 @@ READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS, REMOUNT, BIND, RECURSIVE = 1, 2, 
 SET_DUMPABLE, SET_SECCOMP, SET_NO_NEW_PRIVILEGES = 4, 22, 38
 FILTER = 2
 MMAP_THRESHOLD, LARGE_BYTES = -3, 1 << 20  # of mallopt(3)
+LARGE_PIECES, PIECES_AT_ONCE = (65536, 16384, 4096, 2048), 16  # bytes; of memory that is taken
 CAPABILITY_VERSION = 0x20080522  # of the structures of capset(2)
 
 
@@ -26,6 +27,17 @@ class _Program(ctypes.Structure):
     """A seccomp filter as prctl(2) takes it: struct sock_fprog."""
 
     _fields_ = [("length", ctypes.c_ushort), ("rules", ctypes.c_char_p)]
+
+
+class _Free(ctypes.Structure):
+    """What malloc(3) holds, in bytes but for the counts: struct mallinfo2."""
+
+    _names = ("arena", "pieces", "small", "maps", "mapped", "most", "small_bytes", "used", "free", "at_end")
+    _fields_ = [(name, ctypes.c_size_t) for name in _names]
+
+    def between_others(self) -> int:
+        """Free bytes that do not lie at the end of the heap."""
+        return int(self.free - self.at_end)
 
 
 RULE_BYTES = 8  # of struct sock_filter
@@ -95,6 +107,24 @@ def return_freed_memory() -> None:
     """
     with contextlib.suppress(AttributeError, OSError):  # another C library
         ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, LARGE_BYTES)
+
+
+def use_up_free_memory() -> None:
+    """Take the pieces of memory that are free among others, for good, so that what forked processes allocate is dense.
+
+    A small piece between others costs a forked process a page: what it writes to is copied.
+    """
+    with contextlib.suppress(AttributeError, OSError):  # another C library, or an old one
+        library = ctypes.CDLL(None)
+        library.malloc.restype, library.mallinfo2.restype = ctypes.c_void_p, _Free
+        for size in (*LARGE_PIECES, *range(1008, 8, -16)):
+            left = library.mallinfo2().between_others()
+            while left > size:
+                for _ in range(PIECES_AT_ONCE):
+                    library.malloc(ctypes.c_size_t(size))
+                before, left = left, library.mallinfo2().between_others()
+                if before - left < PIECES_AT_ONCE * size // 2:  # the others come from the end of the heap
+                    break
 
 
 def is_refused(namespaces: int) -> bool:

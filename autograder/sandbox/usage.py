@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import threading
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +17,7 @@ MIB = 2**20
 SCRATCH = ("/tmp", "/dev/shm")  # inside a sandbox
 INODE_BYTES = 1200  # of the kernel's memory for a file, folder or link, with its name
 ROUNDING = 0.1  # seconds that the times of several processes, each rounded, may come to more than their sum
+LIST_WALL_SECONDS = 0.1  # that a list of the machine's processes serves all who look
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,15 @@ class UsageWatch:
             first = psutil.Process(pid)
             generation = {first.pid: 0}
             latest = pid
-            for process in [first, *first.children(recursive=True)]:  # parents stand before their children
+            for process in (first, *_below(first.pid)):
                 with suppress(psutil.Error), process.oneshot():
+                    parent = process.ppid()
+                    if process != first and parent not in generation:  # another has its number by now
+                        continue
                     bytes_, times = _memory_of(process), process.cpu_times()
                     in_all += bytes_
                     latest = process.pid
-                    level = generation.setdefault(process.pid, generation.get(process.ppid(), own_generations - 1) + 1)
+                    level = generation.setdefault(process.pid, generation.get(parent, -1) + 1)
                     if level >= own_generations:
                         of_submission += bytes_
                         self._seconds[process] = times.user + times.system
@@ -92,6 +99,50 @@ class UsageWatch:
             used.complete,
             used.watched,
         )
+
+
+class _Processes:
+    """The machine's processes, listed once for all who look at about the same time: most are no submission's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listed = -math.inf
+        self._children: dict[int, list[int]] = {}
+
+    def children(self) -> dict[int, list[int]]:
+        """The children of each process that has some, as they were LIST_WALL_SECONDS ago or later."""
+        with self._lock:
+            if time.monotonic() - self._listed > LIST_WALL_SECONDS:
+                self._listed, self._children = time.monotonic(), {}
+                for pid, parent in _parents():
+                    self._children.setdefault(parent, []).append(pid)
+            return self._children
+
+
+_processes = _Processes()
+
+
+def _below(pid: int) -> Iterator[psutil.Process]:
+    """All processes below one, a parent before its children."""
+    children = _processes.children()
+    waiting = [*children.get(pid, ())]
+    for one in waiting:  # which grows meanwhile
+        waiting += children.get(one, ())
+        with suppress(psutil.Error):
+            yield psutil.Process(one)
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    """Every process of the machine, with its parent."""
+    try:
+        names = os.listdir("/proc")
+    except OSError:  # not on Linux
+        yield from ((process.pid, process.info["ppid"]) for process in psutil.process_iter(["ppid"]))
+        return
+    for name in names:
+        if name.isdigit():
+            with suppress(OSError), open(f"/proc/{name}/stat", "rb", buffering=0) as file:
+                yield int(name), int(file.read().rpartition(b") ")[2].split(None, 2)[1])
 
 
 def _memory_of(process: psutil.Process) -> int:

@@ -16,9 +16,10 @@ from autograder.answer_key import live
 from autograder.answer_key.checks import visible_checks
 from autograder.authoring import samples
 from autograder.cli import demonstration
+from autograder.cli.judge import chosen_exercises
 from autograder.course.folder import Course
 from autograder.intake import store
-from selfcheck.catalogue import exercises, parts_of
+from selfcheck.catalogue import exercises, in_problem_set, parts_of
 
 from .sample_class_course import SETS, TABLE
 from .shared_courses import copy_of, released
@@ -86,23 +87,26 @@ def test_a_submission_comes_in_as_a_zip_or_a_folder(course, tmp_path):
     assert first == second and first
 
 
+def test_judge_without_a_name_judges_every_exercise():
+    assert [one for wanted in chosen_exercises([], []).values() for one in wanted] == list(exercises())
+
+
 def test_judge_grades_as_grade_does(course, tmp_path):
     chosen = [one for one in TABLE if one.problem_set == "ps1" and one.student in ("ada", "carla")]
     folders = []
     for number, one in enumerate(chosen):
         samples.write_submission(one, course, tmp_path / str(number))
         folders.append(tmp_path / str(number))
-        for module in (tmp_path / str(number) / "attention").glob("*.py"):
-            if module.stem not in ("__init__", "worked_example", "scores"):
-                module.unlink()  # what is judged as zero takes no minute
     (folders[1] / "attention" / "stray.so").touch()
     folders[0] = f"{folders[0]}/"  # a folder is called in the answer what it was called in the question
-    done = command("judge", *folders, "--json", tmp_path / "out.json")
+    sets = ("ps1", "ps2")
+    named = [word for name in sets for word in ("--problem-set", name)]
+    done = command("judge", *folders, *named, "--json", tmp_path / "out.json")
     assert done.exit_code == 0 and "stray.so is no part of the problem set" in done.output
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     for one, folder in zip(chosen, folders, strict=True):
         entries, expected = found[str(folder)]["exercises"], samples.expected_points(one)
-        assert set(entries) == {exercise.id for exercise in exercises()}
+        assert set(entries) == {exercise.id for name in sets for exercise in in_problem_set(name)}
         assert {name: entries[name]["points"] for name in expected} == expected
         for check in entries["worked_example.softmax"]["checks"]:
             assert set(check) == {"check", "verdict", "message", "misconception"}

@@ -35,6 +35,16 @@ def test_a_part_of_the_proof_holds(tmp_path):
     assert set(shares((tmp_path / "figures.md").read_text())) == set(MODULES)
 
 
+@pytest.mark.full
+def test_where_the_processes_that_judge_mutants_cannot_start_the_proof_ends():
+    program = """if __name__ == "__main__":
+    from autograder.authoring import mutation
+    list(mutation.judged(mutation.mutants_of("scores")[:2]))
+"""  # from standard input, which these processes look for as a file
+    done = subprocess.run([sys.executable, "-"], input=program, cwd=ROOT, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 1 and "BrokenProcessPool" in done.stderr
+
+
 def test_the_guides_figures_are_of_the_whole_proof():
     text = (BOOK / "guides" / "proven.txt").read_text(encoding="utf-8")
     assert text.startswith("`python -m autograder prove --seed ")

@@ -7,8 +7,10 @@ import importlib.metadata
 import json
 import os
 import re
+import subprocess
 import sys
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -159,6 +161,23 @@ def test_every_proof_is_made_anew_each_night_on_every_supported_python() -> None
     (recipe,) = re.findall(r"^test-all:.*\n((?:\t.*\n)+)", text("Makefile"), flags=re.MULTILINE)
     assert "--records=check" in recipe and "autograder prove" in recipe
     assert yaml.safe_load(text(".github/workflows/nightly.yml"))[True]["schedule"]  # YAML reads `on` as True
+
+
+@pytest.mark.parametrize("failing", [None, "book", "pytest", "prove"])
+def test_make_test_all_runs_every_part_and_fails_where_one_does(tmp_path: Path, failing: str | None) -> None:
+    program, log = tmp_path / "python", tmp_path / "log"
+    program.write_text(f'#!/bin/sh\necho "$*" >> {log}\ncase "$*" in *" {failing} "*) exit 3;; esac\n')
+    program.chmod(0o755)
+    (recipe,) = re.findall(r"^test-all:.*\n((?:\t.*\n)+)", text("Makefile"), flags=re.MULTILINE)
+    for name in ("PYTEST", "FIGURES"):
+        (value,) = re.findall(rf"^{name} *:= *(.*)", text("Makefile"), flags=re.MULTILINE)
+        recipe = recipe.replace(f"$({name})", value)
+    script = recipe[recipe.index("@") + 1 :].replace("$(PY)", str(program)).replace("$$", "$")
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True)
+    assert done.returncode == (0 if failing is None else 1), done.stderr
+    book, tests, prove = log.read_text().splitlines()
+    assert "book --execute-all" in book and "--records=check" in tests
+    assert re.search(r"prove --seed \d+ --out book/guides/proven.txt$", prove)
 
 
 def test_the_book_is_published_from_main_and_only_after_the_tests() -> None:

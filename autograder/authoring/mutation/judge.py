@@ -12,6 +12,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -79,9 +80,14 @@ def mutants_of(module: str) -> list[Mutant]:
 
 
 def judged(chosen: Sequence[Mutant], processes: int | None = None) -> Iterator[Outcome]:
-    """The outcome of each mutant, as each is known; processes: how many judge them, by default one per core."""
-    with multiprocessing.get_context("spawn").Pool(processes or cores()) as pool:
-        yield from pool.imap_unordered(_outcome, chosen)
+    """The outcome of each mutant, as each is known; processes: how many judge them, by default one per core.
+
+    Raises BrokenProcessPool where one of these ends, or does not start: a multiprocessing.Pool would wait for ever.
+    """
+    spawn = multiprocessing.get_context("spawn")  # a process that has used torch must not fork
+    with ProcessPoolExecutor(processes or cores(), mp_context=spawn) as pool:
+        for done in as_completed([pool.submit(_outcome, mutant) for mutant in chosen]):
+            yield done.result()
 
 
 def _outcome(mutant: Mutant) -> Outcome:
