@@ -1,0 +1,1 @@
+"""The experiments of the chapters, one module each."""
