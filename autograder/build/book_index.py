@@ -19,7 +19,9 @@ __all__ = ["BookIndex", "Place", "Work"]
 
 FENCED = re.compile(r"^(?P<fence>`{3,}|~{3,})(?!\{math\}).*?^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL)
 TITLE = re.compile(r"^# +(.+?) *$", re.MULTILINE)
-SECTION = re.compile(r"^\(([^()\s]+)\)=\s*\n(?:\s*\([^()\s]+\)=\s*\n)*\s*#+ +(.+?) *$", re.MULTILINE)
+#: A heading with the labels above it, of which it may have several.
+SECTION = re.compile(r"^((?:\([^()\s]+\)=\s*\n\s*)+)#+ +(.+?) *$", re.MULTILINE)
+LABEL = re.compile(r"^\s*\(([^()\s]+)\)=", re.MULTILINE)
 FORMULA = re.compile(r"^\$\$\s*\(([^()\s]+)\)\s*$|\$\$ \(([^()\s]+)\)\s*$|^:label: *(\S+)", re.MULTILINE)
 CHAPTER = re.compile(r"chapters/0*(\d+)-")
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -80,8 +82,9 @@ class BookIndex:
     def labels(self) -> dict[str, Place]:
         places = {}
         for page, text in self.pages.items():
-            for name, title in SECTION.findall(text):
-                places[name.lower()] = Place(page, name.lower().replace("_", "-"), title)
+            for names, title in SECTION.findall(text):
+                for name in LABEL.findall(names):
+                    places[name.lower()] = Place(page, name.lower().replace("_", "-"), title)
         for exercise in exercises():
             name = label(exercise).lower()
             places[name] = Place(chapter_page(exercise), name.replace("_", "-"), f"Exercise {exercise.number}")
