@@ -15,7 +15,7 @@ import figures
 from figures import BLUE, GREY, INK, KEY, ORANGE, PINK, QUERY, WEIGHT
 from studies.runs import spread
 
-__all__ = ["acting", "leak", "masks", "triptych"]
+__all__ = ["acting", "influences", "leak", "masks", "padded", "triptych"]
 
 HEAT = LinearSegmentedColormap.from_list("weights", ["#ffffff", WEIGHT])
 LINES = {
@@ -117,4 +117,29 @@ def leak(found: Mapping[str, Sequence[Any]], here: Mapping[str, Any], chance: fl
     ax.axhline(chance, color=GREY, lw=5, zorder=0)
     ax.set(xlabel="training steps", ylabel="random tokens guessed right", ylim=(0, 1.04))
     ax.legend(loc="center right", bbox_to_anchor=(1, 0.42))
+    plt.show()
+
+
+def influences(found: Mapping[str, Tensor]) -> None:
+    """found: name → (L, L), how strongly each input moves each output; exactly zero is written 0, small 0.00."""
+    figure, axes = plt.subplots(2, 2, figsize=(5.2, 5.6))
+    for ax, (name, matrix) in zip(axes.flat, found.items(), strict=True):
+        figures.heatmap(ax, matrix, title=name, vmin=0, vmax=2, cmap=HEAT)
+        ax.set_title(name, fontsize=10)
+        for text, entry in zip(ax.texts, matrix.flatten(), strict=True):
+            text.set(text="0" if entry == 0 else f"{entry:.2f}".lstrip("0"), fontsize=8)
+    figure.supxlabel("input", fontsize=11)
+    figure.supylabel("output", fontsize=11)
+    plt.show()
+
+
+def padded(lengths: Sequence[int], share: Mapping[str, Sequence[float]]) -> None:
+    """share: name → the weight that the first word gives to padding, at each padded length."""
+    figure, ax = plt.subplots(figsize=(4.8, 3.2))
+    for (name, values), (line, colour) in zip(
+        share.items(), (("o--", PINK), ("s-", ORANGE), ("^-", BLUE)), strict=True
+    ):
+        ax.plot(lengths, values, line, color=colour, label=name)
+    ax.set(xlabel="padded length (3 real words)", ylabel="weight on padding", ylim=(-0.03, 1.02))
+    ax.legend(loc="center right")
     plt.show()
