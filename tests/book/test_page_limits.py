@@ -11,8 +11,6 @@ WORDS, CODE_LINES, CHARACTERS, HEADINGS = 2500, 120, 72, 12
 LONGER = {
     "01-why-attention",
     "02-worked-example",
-    "03-scores",
-    "04-masks",
     "05-multi-head",
     "06-positions",
     "07-encoder",
