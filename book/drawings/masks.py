@@ -64,7 +64,7 @@ def masks(
 
 
 def triptych() -> None:
-    """Three uses of attention, three masks: padding alone, no future either, and a rectangle from one text to another."""
+    """Three uses, three masks: padding alone, no future either, and a rectangle from one text to another."""
     words, source = ["it", "was", "late", "·"], ["es", "war", "spät", "·"]
     real = torch.tensor([True, True, True, False])
     figure, axes = plt.subplots(2, 2, figsize=(4.8, 4.7))
@@ -109,7 +109,8 @@ def leak(found: Mapping[str, Sequence[Any]], here: Mapping[str, Any], chance: fl
     for name, (colour, line) in LINES.items():
         curves = [[share for _, share in curve] for curve in found[name]]
         steps = [step for step, _ in found[name][0]]
-        means, deviations = map(torch.tensor, zip(*(spread(column) for column in zip(*curves, strict=True)), strict=True))
+        spreads = [spread(column) for column in zip(*curves, strict=True)]
+        means, deviations = torch.tensor(spreads).unbind(dim=1)
         ax.plot(steps, means, line, color=colour, label=name, ms=4, markevery=4)
         ax.fill_between(steps, means - deviations, means + deviations, color=colour, alpha=0.2, lw=0)
         if name in here:

@@ -35,9 +35,8 @@ def plane(query: Sequence[float], keys: Sequence[Sequence[float]]) -> None:
     arrow = {"arrowstyle": "-|>", "lw": 2.6, "shrinkA": 0, "shrinkB": 0}
     for name, tip, colour in [("$q$", query, QUERY)] + [(f"$k_{j}$", k, KEY) for j, k in enumerate(keys, start=1)]:
         ax.annotate("", tuple(tip), (0, 0), arrowprops=arrow | {"color": colour}, zorder=3)
-        out = torch.tensor(tip) / torch.tensor(tip).norm() * 0.27
-        text = ax.text(tip[0] + out[0], tip[1] + out[1], name, color=colour, weight="bold", fontsize=13)
-        text.set(ha="center", va="center", zorder=4)
+        at = {"xy": tuple(tip), "xytext": (-10, -3) if tip[0] < 0 else (9, -7), "textcoords": "offset points"}
+        ax.annotate(name, **at, color=colour, fontsize=13, ha="center", va="center", zorder=4)
     ax.set(xlim=(-2.1, 3.1), ylim=(-1.5, 3.0), aspect="equal", xlabel="feature 1", ylabel="feature 2")
     plt.show()
 

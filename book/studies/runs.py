@@ -26,8 +26,8 @@ def load(file: Path) -> dict[str, Any]:
 
 def about(study: Mapping[str, Any]) -> str:
     """How many seeds a part has, and when and on what it ran, in a line."""
-    on = study["environment"]
-    return f"{len(study['seeds'])} seeds, {on['date'][:10]}, {on['processor']}, {on['threads']} thread, torch {on['torch']}"
+    on, seeds = study["environment"], len(study["seeds"])
+    return f"{seeds} seeds, {on['date'][:10]}, {on['processor']}, {on['threads']} thread, torch {on['torch']}"
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:

@@ -45,10 +45,7 @@ def weight_on_right_key(name: str, width: int, seed: int, steps: int = 20, loss_
         scores = SCORES[name](query @ w_q, x @ w_k)[:, 0]  # (BATCH, NUM_KEYS)
         weights = scores.softmax(dim=-1)
         output = (weights[:, None] @ value)[:, 0]
-        if loss_on == "weights":
-            loss = F.cross_entropy(scores, target)
-        else:
-            loss = F.mse_loss(output, value[rows, target])
+        loss = F.cross_entropy(scores, target) if loss_on == "weights" else F.mse_loss(output, value[rows, target])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
