@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from selfcheck.catalogue import exercises_named
+from selfcheck.catalogue.names import exercises_named
 from selfcheck.diagnose import Key
 from selfcheck.plan import checks_in
 from selfcheck.reach import forbidden_call

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..course.paths import RECORDED, ROOT, STUBS
+from ..course.paths import HANDED_OUT, RECORDED, ROOT, STUBS
 from . import recorded_answers, stubs
 
 
 def products() -> Iterable[tuple[str, dict[Path, str]]]:
     """Each generated group: its name, and the text of its files."""
-    yield "stubs", {STUBS / name: text for name, text in stubs.all_stubs().items()}
+    texts = stubs.all_stubs()
+    yield "stubs", {STUBS / name: text for name, text in texts.items()}
+    modules = {name.removesuffix(".py"): text for name, text in texts.items() if not name.startswith("_")}
+    yield "stubs to begin anew with", {HANDED_OUT / f"{module}.txt": text for module, text in modules.items()}
     yield "recorded answers", {RECORDED / name: text for name, text in recorded_answers.recordings().items()}
     from . import notebooks  # imports nbformat, which takes a second
 

@@ -103,14 +103,15 @@ def bundle(
     files = {f"attention/{name}": text for name, text in package.items()}
     for path in sorted(SELFCHECK.glob("*.py")):
         files[f"selfcheck/{path.name}"] = path.read_text(encoding="utf-8")
-    for folder in ("catalogue", "checks", "recorded"):
-        files[f"selfcheck/{folder}/__init__.py"] = (SELFCHECK / folder / "__init__.py").read_text(encoding="utf-8")
+    for name in ("catalogue/__init__.py", "catalogue/names.py", "checks/__init__.py", "recorded/__init__.py"):
+        files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
     for module in modules:
         for name in (f"catalogue/{module}.toml", *(f"checks/{helper}.py" for helper in (module, *_helpers(module)))):
             files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
         catalogue = f"selfcheck/catalogue/{module}.toml"
         files[catalogue] = catalogue_with_points(files[catalogue], policy)
         files[f"selfcheck/recorded/{module}.json"] = _recorded(module, seen)
+        files[f"selfcheck/stubs/{module}.txt"] = package[f"{module}.py"]
     return files
 
 

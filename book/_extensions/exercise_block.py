@@ -54,7 +54,7 @@ class ExerciseDirective(SphinxDirective):
         for name, hint in zip(HINTS, exercise.hints, strict=False):
             block += fold("", *self.parse_text_to_nodes(hint), summary=name, classes=["hint"])
         if os.environ.get("SOLUTIONS", "yes") != "no":
-            block += self._code("Solution", solution_text(exercise), "Solution")
+            block += self._solution(exercise)
         block += self._where_to_work(exercise)
         _places(self.env).setdefault(self.env.docname, []).append((here, name, title))
         return block
@@ -86,6 +86,15 @@ class ExerciseDirective(SphinxDirective):
         code = nodes.literal_block(source, source, language="python", classes=[f"exercise-{kind.lower()}"])
         self.set_source_info(code)
         return fold("", code, summary=summary, classes=[kind.lower()])
+
+    def _solution(self, exercise: Exercise) -> nodes.Element:
+        """The solution, two folds deep: who opens the first reads what to try before."""
+        before = nodes.paragraph()
+        before += nodes.Text("Before you look: does ")
+        before += nodes.literal("", f'check("{exercise.id}")')
+        before += nodes.Text(" pass? If not, read its first message, then the hints above.")
+        inner = self._code("Solution", solution_text(exercise), "Show the solution")
+        return fold("", before, inner, summary="Solution", classes=["solution-question"])
 
     def _where_to_work(self, exercise: Exercise) -> nodes.Element:
         work = nodes.paragraph(classes=["exercise-work"])

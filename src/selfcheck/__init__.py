@@ -1,6 +1,6 @@
-"""What a learner runs: check an answer, ask for a hint, open a module, keep one's work, pack a submission.
+"""What a learner runs: check an answer, see what fails, ask for a hint, open a module, keep one's work, pack it.
 
->>> from selfcheck import check, edit, hint, pack, reload, restore, save
+>>> from selfcheck import check, compare, edit, failing, hint, pack, reload, restore, save
 
 Importing it imports neither torch nor NumPy nor a solution.
 """
@@ -16,13 +16,15 @@ if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older Python shou
         "make .venv anew with one of them, for instance python3.12 -m venv .venv"
     )
 
-__all__ = ["check", "edit", "hint", "pack", "reload", "restore", "save"]
+__all__ = ["check", "compare", "edit", "failing", "hint", "pack", "reload", "restore", "save"]
 
 _HOMES = {"check": "learner", "hint": "hints", "edit": "editing", "reload": "editing", "pack": "packing"}
+_HOMES |= {"compare": "failures", "failing": "failures"}
 _HOMES |= {"restore": "saving", "save": "saving"}
 
 if TYPE_CHECKING:
     from .editing import edit, reload
+    from .failures import compare, failing
     from .hints import hint
     from .learner import check
     from .packing import pack

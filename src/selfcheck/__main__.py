@@ -1,132 +1,165 @@
-"""The terminal form: progress over all exercises, one module's verdicts, a watch, or keeping one's work."""
+"""The commands of a terminal: check, hint, edit, what fails, keep, pack, begin anew, and a watch."""
 
 from __future__ import annotations
 
 import sys
-import textwrap
-import time
-from pathlib import Path
+from collections.abc import Sequence
+from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from .catalogue import Exercise, exercises, exercises_named
-from .learner import Learner, available, package_folder, stoppable
-from .saving import restore, save
-from .show import MARKS, headline, report_text
-from .verdict import FAILED, PASSED, SKIPPED, ExerciseResult
+from .catalogue import Exercise, exercises
+from .catalogue.names import exercises_named
+from .learner import Learner, available, stoppable
+from .terminal import progress, tell
+from .verdict import ExerciseResult
 
-KEEPING = {"save": save, "restore": restore}
-PAUSE = 0.3  # seconds between two looks at the files
-WIDEST = 100  # characters a line may have: longer ones are hard to read
-COLOURS_OF_MARKS = {MARKS[PASSED]: "bold green", MARKS[FAILED]: "bold red", MARKS[SKIPPED]: "yellow"}
+NAME = "NAME is an exercise (4.2, causal_mask), a module (masks), its file, a chapter (4) or a problem set (ps3)."
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("what", required=False)
-def main(what: str | None) -> None:
-    """Check your answers.
+class Commands(click.Group):
+    """The commands; what is none of them is the name of something to check."""
 
-    Without an argument: progress over all exercises, and the next one. WHAT is a module (masks), an exercise
-    (masks.causal_mask, or its number 4.2), or "watch", which checks again on every save until Ctrl-C.
-    "save" copies your modules to a safe place, "restore" brings them back.
-    """
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in self.commands:
+            args = ["check", *args]
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what a learner can mend is said in a line, with exit code 2."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stopped:
+            _console().print(Text(str(stopped) or "stopped"))
+            sys.exit(130)
+        except (KeyError, OSError, ValueError) as error:
+            text = str(error.args[0] if isinstance(error, KeyError) else error)
+            _console().print(Text(text), style="red", soft_wrap=True)
+            sys.exit(2)
+
+
+@click.group(
+    cls=Commands, invoke_without_command=True, epilog=NAME, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.pass_context
+def main(context: click.Context) -> None:
+    """Check your answers: `selfcheck NAME`; without a name, progress over all exercises and the next one."""
     if hasattr(sys.stdout, "reconfigure"):  # a Windows file or pipe may not know the marks
         sys.stdout.reconfigure(errors="replace")
-    console = Console(highlight=False)
-    try:
-        if what == "watch":
-            watch(console)
-            return
-        if what in KEEPING:
-            KEEPING[what]()
-            return
-        chosen = available(exercises_named(what) if what else exercises())
-        results = examine(chosen)
-    except KeyboardInterrupt as stopped:
-        console.print(Text(str(stopped) or "stopped"))
-        sys.exit(130)
-    except (KeyError, OSError) as error:
-        console.print(Text(str(error.args[0] if isinstance(error, KeyError) else error)), style="red", soft_wrap=True)
-        sys.exit(2)
-    if what:
-        tell(console, results)
-        sys.exit(0 if all(result.passed for result in results) else 1)
-    progress(console, results)
+    if context.invoked_subcommand is None:
+        progress(_console(), examine(available(exercises())))
 
 
-def examine(chosen: list[Exercise]) -> list[ExerciseResult]:
+@main.command("check")
+@click.argument("names", nargs=-1, required=True, metavar="NAME…")
+def check_command(names: Sequence[str]) -> None:
+    """Check exercises; `check` itself may be left out."""
+    chosen = list(dict.fromkeys(one for name in names for one in available(exercises_named(name))))
+    results = examine(chosen)
+    tell(_console(), results)
+    sys.exit(0 if all(result.passed for result in results) else 1)
+
+
+@main.command("progress")
+def progress_command() -> None:
+    """All exercises, how far they are, and the next one."""
+    progress(_console(), examine(available(exercises())))
+
+
+@main.command("watch")
+@click.argument("name", required=False)
+def watch_command(name: str | None) -> None:
+    """Check again on every save; one failing exercise stays in view."""
+    from .watch import Watch
+
+    Watch(_console(), available(exercises_named(name) if name else exercises())).run()
+
+
+@main.command("hint")
+@click.argument("name")
+def hint_command(name: str) -> None:
+    """The next hint of an exercise, from a nudge to nearly the answer."""
+    from .hints import hint
+
+    console = _console()
+    console.print(Text(str(hint(name))), soft_wrap=not console.is_terminal)
+
+
+@main.command("failing")
+@click.argument("name")
+def failing_command(name: str) -> None:
+    """The first call that fails, as a program to run, with the expected answer and yours."""
+    from .failures import failing
+
+    print(failing(name))
+
+
+@main.command("compare")
+@click.argument("name")
+def compare_command(name: str) -> None:
+    """Your answer and the expected one side by side, for the first call that fails."""
+    from .failures import compare
+
+    print(compare(name))
+
+
+@main.command("edit")
+@click.argument("name")
+def edit_command(name: str) -> None:
+    """Open an exercise in $VISUAL or $EDITOR, at its function."""
+    from .editing import open_in_editor
+
+    _console().print(Text(open_in_editor(name)), soft_wrap=True)
+
+
+@main.command("reset")
+@click.argument("name")
+@click.confirmation_option(prompt="Put it back as it was handed out? A copy of your file stays beside it.")
+def reset_command(name: str) -> None:
+    """Begin an exercise or a module anew; a copy of your file stays."""
+    from .resetting import reset
+
+    for path in reset(name) or [None]:
+        kept = f"{path} is as it was handed out; your text is in {path}.before-reset" if path else "nothing to put back"
+        _console().print(Text(kept), soft_wrap=True)
+
+
+@main.command("pack")
+@click.argument("problem_set")
+@click.option("--notebook", help="Where psN.ipynb lies, if not here or beside the modules.")
+def pack_command(problem_set: str, notebook: str | None) -> None:
+    """Write psN.zip, ready to submit."""
+    from .packing import pack
+
+    pack(problem_set, notebook)
+
+
+@main.command("save")
+def save_command() -> None:
+    """Copy your modules to a safe place."""
+    from .saving import save
+
+    save()
+
+
+@main.command("restore")
+def restore_command() -> None:
+    """Bring back the modules that `save` copied."""
+    from .saving import restore
+
+    restore()
+
+
+def examine(chosen: Sequence[Exercise]) -> list[ExerciseResult]:
     """The verdicts of some exercises on the package as it is on disk now."""
     with stoppable(), Learner().imported() as learner:
         return [learner.result(exercise) for exercise in chosen]
 
 
-def tell(console: Console, results: list[ExerciseResult]) -> None:
-    """The verdicts in colour; on a screen, wrapped lines hang under the text that they belong to."""
-    for line in report_text(results).splitlines():
-        lead = len(line) - len(line.lstrip(" "))
-        indent = " " * (lead if lead > 2 else lead + 2)
-        width = min(console.width, WIDEST) if console.is_terminal else 10**6
-        kept = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False)
-        for number, part in enumerate(kept or [""]):
-            text = Text(part, style="" if line.startswith(" ") else "bold")
-            if not number and (mark := part.lstrip(" ")[:1]) in COLOURS_OF_MARKS:
-                text.stylize(COLOURS_OF_MARKS[mark], part.index(mark), part.index(mark) + 1)
-            console.print(text, soft_wrap=True)
-
-
-def progress(console: Console, results: list[ExerciseResult]) -> None:
-    """A table of every exercise, and the next one to work on."""
-    table = Table(box=None, pad_edge=False)
-    wide = not console.is_terminal or console.width >= WIDEST
-    for name in ("", "exercise", *(("title",) if wide else ()), "checks", "minutes"):
-        table.add_column(name, justify="right" if name in ("checks", "minutes") else "left")
-    for result in results:
-        exercise = result.exercise
-        passed = sum(one.verdict == "passed" for one in result.checks)
-        mark = "[green]✓[/]" if result.passed else "[dim]·[/]" if not result.started else "[red]✗[/]"
-        name = Text(f"{exercise.number} {exercise.id}")
-        table.add_row(
-            mark, name, *((exercise.title,) if wide else ()), f"{passed}/{len(result.checks)}", str(exercise.minutes)
-        )
-    console.print(table)
-    left = [result for result in results if not result.passed]
-    console.print(f"\n{len(results) - len(left)} of {len(results)} exercises pass every visible check.")
-    if left:
-        exercise = left[0].exercise
-        console.print(Text(f"Next: {headline(left[0])}"))
-        console.print(Text(f"  edit {package_folder() / (exercise.module + '.py')}"))
-        console.print(Text(f"  then python -m selfcheck {exercise.number}"))
-
-
-def watch(console: Console, looks: int | None = None) -> None:
-    """Check a module again whenever its file is saved; `looks` bounds how often it looks, for tests."""
-    folder = package_folder()
-    console.print(Text(f"watching {folder}; Ctrl-C ends"))
-    times = _times(folder)
-    try:
-        while looks is None or looks > 0:
-            looks = None if looks is None else looks - 1
-            time.sleep(PAUSE)
-            now = _times(folder)
-            saved = [path.stem for path, stamp in now.items() if times.get(path) != stamp]
-            times = now
-            for module in saved:
-                chosen = [one for one in available(exercises()) if one.module == module]
-                if chosen:
-                    console.rule(Text(f"{module}.py saved {time.strftime('%H:%M:%S')}"), style="dim")
-                    results = examine(chosen)
-                    tell(console, [result for result in results if result.started])
-                    passing = sum(result.passed for result in results)
-                    console.print(f"{passing} of {len(results)} exercises of {module} pass every visible check.")
-    except KeyboardInterrupt as stopped:
-        console.print(Text(str(stopped) or "ended"))
-
-
-def _times(folder: Path) -> dict[Path, int]:
-    return {path: path.stat().st_mtime_ns for path in sorted(folder.glob("*.py"))}
+def _console() -> Console:
+    return Console(highlight=False)
 
 
 if __name__ == "__main__":

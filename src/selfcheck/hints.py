@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from .catalogue import Exercise, exercises_named
+from .catalogue import Exercise
+from .catalogue.names import exercises_named
 from .learner import available, package_folder
 
 MEMORY = ".selfcheck.json"  # beside the learner's package

@@ -7,16 +7,21 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .aspects import Answer
 from .call_effect import MOVES, Answers, best_name, effect, functions_that_ran
-from .catalogue import Exercise, exercises_named, parts_of
+from .catalogue import Exercise, parts_of
+from .catalogue.names import exercises_named
+from .diagnose import Key
 from .reach import builds_on, forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package
+from .supervision import TIME_LIMIT, OutOfTime, supervised
 from .traces import describe
-from .verdict import ExerciseResult, judge, skip_where_dependencies_fail
+from .verdict import FAILED, ExerciseResult, judge, skip_where_dependencies_fail
 
 
 def package_folder() -> Path:
@@ -70,11 +75,30 @@ class Learner:
         if exercise.number not in self._results:
             keys = visible_keys(exercise)
             plans = plans_of(keys)
-            answers = answer_exercise(exercise.id, plans, _watch(exercise))
+            try:
+                answers = supervised(lambda: answer_exercise(exercise.id, plans, _watch(exercise)))
+            except OutOfTime as end:
+                answers = _stopped(plans, str(end))
             ordered = [answers[str(place)] for place in range(len(keys))]
             found = self._forbidden(exercise, plans, answers)
-            self._results[exercise.number] = judge(exercise, keys, ordered, found)
+            result = judge(exercise, keys, ordered, found)
+            result = self._left_over(exercise, result, ordered)
+            self._results[exercise.number] = _with_prints(result, keys, ordered)
         return self._results[exercise.number]
+
+    def _left_over(self, exercise: Exercise, result: ExerciseResult, answers: Sequence[list[Answer]]) -> ExerciseResult:
+        """The verdicts, where an answer was written and the stub's last line still stands below it."""
+        from .resetting import is_changed
+
+        errors = [one["error"] for given in answers for one in given if "error" in one]
+        line = next((error.get("line") for error in errors if error["type"] == "NotImplementedError"), None)
+        if result.started or line is None or not is_changed(exercise, self._source(exercise.module)):
+            return result
+        text = (
+            f"line {line} of {exercise.module}.py still raises NotImplementedError: delete it, your answer stands above"
+        )
+        checks = [replace(one, verdict=FAILED, message=text, kind="left over") for one in result.checks]
+        return replace(result, checks=tuple(checks))
 
     def _forbidden(self, exercise: Exercise, plans: dict[str, Any], answers: Answers) -> tuple[str, int] | None:
         """The forbidden function that the answers come from, and its line, 0 where the text does not show it."""
@@ -98,6 +122,22 @@ class Learner:
             return (self.folder / f"{module}.py").read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return ""  # the import says what is wrong with the file
+
+
+def _stopped(plans: dict[str, Any], where: str) -> Answers:
+    """The answers of code that was ended at its time limit."""
+    text = f"your code was ended after {TIME_LIMIT:.0f} s{where}. Does a loop never end?"
+    error = {"type": "Stopped", "kinds": ["Stopped"], "text": text}
+    return {key: [{"error": error} for _ in plan["calls"]] for key, plan in plans.items()}
+
+
+def _with_prints(result: ExerciseResult, keys: Sequence[Key], answers: Sequence[list[Answer]]) -> ExerciseResult:
+    """The verdicts, each with what the learner's code printed during the check."""
+    printed: dict[str, str] = {}
+    for key, given in zip(keys, answers, strict=True):
+        text = "".join(one.get("printed", "") for one in given)
+        printed[key.check.name] = printed.get(key.check.name, "") + text
+    return replace(result, checks=tuple(replace(one, printed=printed[one.check]) for one in result.checks))
 
 
 def _watch(exercise: Exercise) -> dict[str, Any]:

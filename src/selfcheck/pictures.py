@@ -23,6 +23,48 @@ def pictures(called: str, expected: dict[str, Any], got: dict[str, Any]) -> str:
     return f'{words}<div style="{flex}">{grids}</div>' if grids else words
 
 
+def beside_text(expected: dict[str, Any], got: dict[str, Any]) -> str:
+    """The first array that differs, yours and the expected one side by side as text; * marks what differs.
+
+    "" where there are no two arrays to compare.
+    """
+    if "value" not in expected or "value" not in got:
+        return ""
+    pairs = _pairs(unpack(expected["value"]), unpack(got["value"]))
+    different = next(((want, came) for want, came in pairs if not _alike(want, came)), None)
+    if different is None:
+        return ""
+    want, came = different
+    alike = want.shape == came.shape
+    place = _first_different(want, came) if alike else 0
+    blocks = []
+    for title, values, other in (("yours", came, want), ("expected", want, came)):
+        others = _matrix(other, place) if alike else None
+        rows = _text_rows(_matrix(values, place), others if title == "yours" else None)
+        heading = _caption(title, values, place)
+        width = max(map(len, [heading, *rows]))
+        blocks.append([line.ljust(width) for line in (heading, *rows)])
+    height = max(map(len, blocks))
+    left, right = ([*block, *[" " * len(block[0])] * (height - len(block))] for block in blocks)
+    return "\n".join(f"{a}    {b}".rstrip() for a, b in zip(left, right, strict=True))
+
+
+def _text_rows(rows: list[list[Any]], others: list[list[Any]] | None) -> list[str]:
+    """A matrix as lines of text, its columns in line; a number that is not as in the other matrix has a star."""
+    cells = [
+        [
+            _number(value) + ("*" if others is not None and not _same(value, others[i][j]) else " ")
+            for j, value in enumerate(row[:MOST_ROWS])
+        ]
+        for i, row in enumerate(rows[:MOST_ROWS])
+    ]
+    width = max((len(cell) for row in cells for cell in row), default=0)
+    lines = [
+        "".join(cell.rjust(width + 1) for cell in row) + (" …" if len(rows[0]) > MOST_ROWS else "") for row in cells
+    ]
+    return [*lines, " …"] if len(rows) > MOST_ROWS else lines
+
+
 def _pairs(want: Any, came: Any) -> list[tuple[Array, Array]]:
     if isinstance(want, (tuple, list)):
         if isinstance(came, (tuple, list)) and len(came) == len(want):

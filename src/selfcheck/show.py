@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from .pictures import call_text, pictures
 from .verdict import FAILED, PASSED, SKIPPED, CheckResult, ExerciseResult
 
 MARKS = {PASSED: "✓", FAILED: "✗", SKIPPED: "–"}
+MOST_PRINTED_LINES, MOST_PRINTED_WIDTH = 12, 160  # of what a learner's code prints, under one check
 #: As legible on white as on black.
 COLOURS = {PASSED: "#008a64", FAILED: "#c9502f", SKIPPED: "#757575"}
 
@@ -34,10 +36,13 @@ class Report:
         return "".join((*modules, *(_exercise_html(result) for result in rest)))
 
 
-def report_text(results: Sequence[ExerciseResult]) -> str:
-    """The verdicts of some exercises as plain text; a module that cannot be imported is named once."""
+def report_text(results: Sequence[ExerciseResult], in_terminal: bool = False) -> str:
+    """The verdicts of some exercises as plain text; a module that cannot be imported is named once.
+
+    in_terminal: whether what to do next is named as a command, and not as a function of a notebook
+    """
     broken, rest = _broken_modules(results)
-    return "\n\n".join((*broken, *(exercise_text(result) for result in rest)))
+    return "\n\n".join((*broken, *(exercise_text(result, in_terminal) for result in rest)))
 
 
 def _broken_modules(results: Sequence[ExerciseResult]) -> tuple[list[str], list[ExerciseResult]]:
@@ -55,11 +60,12 @@ def _broken_modules(results: Sequence[ExerciseResult]) -> tuple[list[str], list[
     return lines, [result for result in results if result.exercise not in told]
 
 
-def exercise_text(result: ExerciseResult) -> str:
+def exercise_text(result: ExerciseResult, in_terminal: bool = False) -> str:
     """The verdicts of one exercise as plain text, each message once."""
     lines = [headline(result)]
     if not result.started:
-        return f"{lines[0]}\n  write your answer in attention/{result.exercise.module}.py; {_where_to_begin(result)}"
+        begin = _where_to_begin(result, in_terminal)
+        return f"{lines[0]}\n  write your answer in attention/{result.exercise.module}.py; {begin}"
     shared = _shared(result)
     if shared:
         called = (
@@ -67,7 +73,8 @@ def exercise_text(result: ExerciseResult) -> str:
             if shared.shown and _needs_its_call(shared)
             else ""
         )
-        return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}{called}"
+        printed = "".join(_printed_lines(shared))
+        return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}{called}{printed}"
     told: dict[str, str] = {}
     above = ""
     for one in result.checks:
@@ -79,7 +86,7 @@ def exercise_text(result: ExerciseResult) -> str:
                 line += f"\n      Reread: {section_name(one.section)}"
             elif one.verdict == FAILED and one.shown and f"\n      {one.message}" in line:
                 line += f"\n      {call_text(result.exercise.symbol, one.shown[0])}"
-        lines.append(line)
+        lines.append(line + "".join(_printed_lines(one)))
         above = _cause(one)
     return "\n".join(lines)
 
@@ -127,9 +134,19 @@ def _label(one: CheckResult) -> str:
     return "a check that is not shown" if one.hidden else one.sees
 
 
-def _where_to_begin(result: ExerciseResult) -> str:
+def _where_to_begin(result: ExerciseResult, in_terminal: bool = False) -> str:
     exercise = result.exercise
+    if in_terminal:
+        command = f"python -m selfcheck {{}} {exercise.number}"
+        return f"{command.format('edit')} opens it, {command.format('hint')} helps"
     return f'edit("{exercise.module}") opens it, hint("{exercise.number}") helps'
+
+
+def _printed_lines(one: CheckResult) -> list[str]:
+    """What a learner's code printed during a check, each line behind a bar, the first of them where they are many."""
+    lines = one.printed.rstrip("\n").split("\n") if one.printed.strip() else []
+    more = [f"… {len(lines) - MOST_PRINTED_LINES} more lines"] if len(lines) > MOST_PRINTED_LINES else []
+    return [f"\n      │ {line[:MOST_PRINTED_WIDTH]}" for line in lines[:MOST_PRINTED_LINES] + more]
 
 
 def section_name(label: str) -> str:
@@ -176,6 +193,8 @@ def _check_html(symbol: str, one: CheckResult, told: str = "") -> str:
         if one.misconception:
             body += f"<br><em>Reread {html.escape(section_name(one.section))}.</em>"
         body += "</div>"
+    if printed := "".join(_printed_lines(one)):
+        body += f'<pre style="margin:.2em 0 .2em 1.4em">{html.escape(textwrap.dedent(printed).strip())}</pre>'
     if one.verdict == FAILED and one.shown:
         answers = ({}, {}) if one.kind == "facts" else one.shown[1:]  # numbers there need not agree
         body += pictures(call_text(symbol, one.shown[0]), *answers)

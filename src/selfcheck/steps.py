@@ -46,7 +46,7 @@ def carry_out(
         sys.modules["torch"].default_generator.manual_seed(0)  # torch.manual_seed takes a millisecond more
     printed = Printed()
     found: dict[str, Any] = {}
-    given = _Given()
+    given = Given()
     try:
         with quiet(printed) if contained else contextlib.nullcontext():
             if "construct" in step:
@@ -82,7 +82,7 @@ def quiet(printed: Printed) -> Iterator[None]:
         yield
 
 
-class _Given:
+class Given:
     """The values that a step hands to a learner's code, by name, and what they were."""
 
     def __init__(self) -> None:
@@ -170,8 +170,27 @@ class _Given:
         return found
 
 
-def _use(symbol: Callable[..., Any], step: dict[str, Any], given: _Given, gradient: bool, found: dict[str, Any]) -> Any:
+def _use(symbol: Callable[..., Any], step: dict[str, Any], given: Given, gradient: bool, found: dict[str, Any]) -> Any:
     """Build an object of the class, set its state and use it: its result, a tuple of several, or None."""
+    built, own = build(symbol, step, given, found)
+    given.built, uses = built, []
+    for position, use in enumerate(step["uses"]):
+        prefix = f"{position}." if len(step["uses"]) > 1 else ""
+        uses.append((use, *given.take(use, prefix)))
+    given.watch(gradient)
+    for name, tree in step["state"].items():
+        given.trees[f"state.{name}"] = (tree, own[name])
+        if own[name].requires_grad:
+            given.floating[f"state.{name}"] = own[name]
+    with _watched(step, found):
+        results = [one for number, use in enumerate(uses, start=1) for one in _used(built, number, *use)]
+    return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+
+def build(
+    symbol: Callable[..., Any], step: dict[str, Any], given: Given, found: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """An object of the class as a step describes it, its state set and its lessons taught, and its own parameters."""
     args, kwargs = given.take(step["construct"], "construct.")
     lessons, own = step.get("lessons"), {}
     for _ in range(lessons.get("tries", 1) if lessons else 1):
@@ -188,18 +207,7 @@ def _use(symbol: Callable[..., Any], step: dict[str, Any], given: _Given, gradie
         raise StateMismatch("what was built is no nn.Module, so it has no parameters")
     if step.get("stirred"):
         _stir(built, step["stirred"])
-    given.built, uses = built, []
-    for position, use in enumerate(step["uses"]):
-        prefix = f"{position}." if len(step["uses"]) > 1 else ""
-        uses.append((use, *given.take(use, prefix)))
-    given.watch(gradient)
-    for name, tree in step["state"].items():
-        given.trees[f"state.{name}"] = (tree, own[name])
-        if own[name].requires_grad:
-            given.floating[f"state.{name}"] = own[name]
-    with _watched(step, found):
-        results = [one for number, use in enumerate(uses, start=1) for one in _used(built, number, *use)]
-    return None if not results else results[0] if len(results) == 1 else tuple(results)
+    return built, own
 
 
 def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import linecache
 import traceback
+from pathlib import Path
 from typing import Any
 
 
@@ -29,6 +30,17 @@ def describe(error: BaseException) -> dict[str, Any]:
     circular = isinstance(error, RecursionError)
     file, line = collections.Counter(lines).most_common(1)[0][0] if circular else lines[-1]
     return found | {"file": file, "line": line, "source": linecache.getline(file, line).strip()[:200]}
+
+
+def place_of(frame: Any) -> str:
+    """Where the learner's code is that runs in a frame or called it: ", in line 12 of masks.py: `…`"; "" for none."""
+    while frame is not None and not _is_learners(frame):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    source = linecache.getline(file, line).strip()[:200]
+    return f", in line {line} of {Path(file).name}" + (f": `{source}`" if source else "")
 
 
 def _is_learners(frame: Any) -> bool:

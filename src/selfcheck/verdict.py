@@ -31,6 +31,7 @@ class CheckResult:
     kind: the kind of difference (see compare.Difference), "unseen" where only inputs fail that are not shown, "" where
         it passed
     shown: for a visible check that failed, the call, the expected answer and the learner's, to draw beside each other
+    printed: what a learner's code printed meanwhile, on the learner's own machine alone
     untold: of what fails for inputs that are not shown, kind and text, for the instructor alone
     """
 
@@ -45,6 +46,7 @@ class CheckResult:
     hidden: bool = False
     kind: str = ""
     shown: tuple[dict[str, Any], Answer, Answer] | None = None
+    printed: str = ""
     untold: tuple[str, str] | None = None
 
 
@@ -230,7 +232,7 @@ def _skip(result: ExerciseResult, broken: list[str]) -> ExerciseResult:
         result,
         checks=tuple(
             replace(one, verdict=SKIPPED, points=0, message=message, misconception=None, shown=None)
-            if one.verdict == FAILED and one.kind not in ("not started", "missing", "import", "forbidden")
+            if one.verdict == FAILED and one.kind not in ("not started", "left over", "missing", "import", "forbidden")
             else one
             for one in result.checks
         ),

@@ -71,7 +71,10 @@ def test_block_shows_the_stub_the_solution_and_where_to_work(exercise: Exercise,
     for block in _blocks(exercise, site):
         assert block.select_one("details.stub pre").text.strip() == stub_text(exercise).strip()
         assert "NotImplementedError" in block.select_one("details.stub pre").text
-        assert block.select_one("details.solution pre").text.strip() == solution_text(exercise).strip()
+        # A solution is two clicks away: it is folded inside a fold that says what to try first.
+        shown = block.select_one("details.solution-question > details.solution pre")
+        assert shown.text.strip() == solution_text(exercise).strip()
+        assert f'check("{exercise.id}")' in block.select_one("details.solution-question > p").text
         assert block.select_one(".exercise-work a")["href"] == colab_url(exercise.problem_set)
         assert f'check("{exercise.id}")' in block.select_one(".exercise-work").text
 

@@ -18,7 +18,9 @@ from autograder.build.notebooks import texts
 from autograder.build.urls import colab_url, notebook_name
 from autograder.course.paths import BOOK, ROOT
 
+from .layout import too_wide
 from .pages import all_pages, notebook_pages, parsed
+from .test_page_limits import LONGER
 
 COLAB = re.compile(r"https://colab\.research\.google\.com/\S*?/blob/[^/]+/(\S+\.ipynb)")
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -63,12 +65,14 @@ def in_a_browser(phone: BrowserContext, address: str, page: str) -> Iterator[str
     response = tab.goto(f"{address}{page}.html", wait_until="load")
     tab.wait_for_timeout(200)  # what scripts ask for after the load
     overflow, undrawn = tab.evaluate(OVERFLOW), tab.evaluate(UNDRAWN)
+    wide = [] if page.removeprefix("chapters/") in LONGER | {"notation"} else too_wide(tab, 390)
     tab.close()
     if not response.ok:
         yield f"the server answers {response.status}"
     yield from findings
     if overflow > 0:
         yield f"it scrolls sideways by {overflow} px on a phone"
+    yield from wide
     yield from (f"the formula {formula[:60]!r} is not drawn" for formula in undrawn)
 
 

@@ -11,20 +11,16 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-import decoder_figures
-import decoder_studies
-import decoding
-import induction
-import language
-import ngrams
 import translation
-import translators
 from attention.decoder import generate
 from docstrings import Docstring
+from studies import decoding, induction, language, ngrams, translators
+from studies.decoder import PARTS, RECORD
+from studies.recording import spread
 
 from .chapter10 import PAGE
 
-pytestmark = pytest.mark.proof(depends=["book/chapters/10-decoder.md", "book/measuring/decoder.json"])
+pytestmark = pytest.mark.proof(depends=["book/chapters/10-decoder.md", "book/studies/results/decoder.json"])
 
 
 # n-grams
@@ -148,15 +144,15 @@ def test_the_operations_of_writing_are_those_that_run():
 
 
 def found(part: str) -> dict:
-    return decoder_studies.load()[part]["found"]
+    return RECORD.load()[part]["found"]
 
 
 def test_every_part_names_its_machine_date_versions_and_seeds():
-    for part, (_, seeds) in decoder_studies.PARTS.items():
-        study = decoder_studies.load()[part]
-        assert study["seeds"] == list(range(seeds))
-        assert study["environment"]["threads"] == 1 and study["environment"]["torch"] in decoder_studies.machine(part)
-        assert study["environment"]["date"][:10] in decoder_studies.machine(part)
+    for part, how in PARTS.items():
+        study = RECORD.load()[part]
+        assert study["seeds"] == list(range(how.seeds))
+        assert study["environment"]["threads"] == 1 and study["environment"]["torch"] in RECORD.machine(part)
+        assert study["environment"]["date"][:10] in RECORD.machine(part)
 
 
 def test_the_bits_on_the_page_are_those_of_the_study():
@@ -204,5 +200,5 @@ def test_tokens_per_second_are_as_the_page_says():
 
 
 def test_deviation_is_that_of_a_sample():
-    assert decoder_figures.spread([1.0, 2.0, 3.0]) == (2.0, 1.0)
-    assert decoder_figures.spread([4.0]) == (4.0, 0.0)
+    assert spread([1.0, 2.0, 3.0]) == (2.0, 1.0)
+    assert spread([4.0]) == (4.0, 0.0)

@@ -256,12 +256,14 @@ def test_watch_checks_again_on_every_save(bundle):
     code = f"""
 import time
 from rich.console import Console
-from selfcheck.__main__ import watch
+from selfcheck.catalogue import exercises
+from selfcheck.learner import available
+from selfcheck.watch import Watch
 def save(seconds):
     with open("attention/masks.py", "a") as file:
         file.write({RIGHT_MASK!r})
 time.sleep = save  # it is while they wait for the next look that people write
-watch(Console(), looks=1)
+Watch(Console(), available(exercises())).run(looks=1)
 """
     said = python(bundle, code)
     assert "4.2" in said and "passes every visible check" in said

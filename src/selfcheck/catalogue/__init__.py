@@ -91,8 +91,9 @@ def parts_of(exercise_id: str) -> list[Exercise]:
         import difflib
 
         ids = sorted({exercise.id for exercise in exercises()})
-        near = difflib.get_close_matches(exercise_id, ids, n=3, cutoff=0.4) or ids
-        raise KeyError(f"there is no exercise {exercise_id!r}; did you mean {', '.join(near)}?")
+        near = difflib.get_close_matches(exercise_id, ids, n=3, cutoff=0.4)
+        meant = f"; did you mean {', '.join(near)}?" if near else ""
+        raise KeyError(f"there is no exercise {exercise_id!r}{meant}")
     return found
 
 
@@ -107,11 +108,6 @@ def part_of(exercise_id: str, problem_set: str | None = None) -> Exercise:
         sets = ", ".join(exercise.problem_set for exercise in parts)
         raise KeyError(f"exercise {exercise_id!r} is part of {sets}, asked for {problem_set}; name one of them")
     return chosen[0]
-
-
-def exercises_named(name: str) -> list[Exercise]:
-    """The exercises that an id "masks.causal_mask", a number "4.2" or a module "masks" names; KeyError for none."""
-    return [exercise for exercise in exercises() if name in (exercise.number, exercise.module)] or parts_of(name)
 
 
 def problem_sets() -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import mean, stdev
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -13,8 +12,9 @@ from matplotlib.colors import to_rgb
 from torch import Tensor
 
 import figures
-import induction
 from figures import BLUE, GREY, INK, KEY, ORANGE, QUERY, VALUE, WEIGHT
+from studies import induction
+from studies.recording import spread
 
 __all__ = [
     "alignments",
@@ -24,15 +24,9 @@ __all__ = [
     "induction_curves",
     "induction_map",
     "language_curves",
-    "spread",
     "tokens_per_second",
     "translator_curves",
 ]
-
-
-def spread(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation over seeds; a single seed has no deviation."""
-    return mean(values), stdev(values) if len(values) > 1 else 0.0
 
 
 def _cell(ax: Axes, x: float, y: float, colour: str | None, text: str = "", new: bool = False) -> None:

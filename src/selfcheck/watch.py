@@ -1,0 +1,126 @@
+"""Checks again on every save and keeps one failing exercise in view."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from .catalogue import Exercise
+from .hints import hint
+from .keyboard import Keyboard
+from .learner import Learner, Stopped, package_folder, stoppable
+from .terminal import tell
+from .verdict import ExerciseResult
+
+PAUSE = 0.2  # seconds between two looks at the files
+KEYS = "h hint · n next exercise · r run again · q quit"
+
+
+class Watch:
+    """The exercises that are watched, what is known of them, and the one in view."""
+
+    def __init__(self, console: Console, chosen: Sequence[Exercise]) -> None:
+        self.console, self.chosen = console, list(chosen)
+        self.folder = package_folder()
+        self.results: dict[str, ExerciseResult] = {}
+        self.position = 0  # of the exercise in view
+        self._times = self._now()
+
+    def run(self, looks: int | None = None) -> None:
+        """Until q or Ctrl-C; `looks` bounds how often it looks, for tests."""
+        keyboard = Keyboard()
+        self.console.print(Text(f"watching {self.folder}; Ctrl-C ends"))
+        try:
+            if looks is None:
+                self._examine_from(0)
+                self.show(keyboard)
+            while looks is None or looks > 0:
+                looks = None if looks is None else looks - 1
+                with keyboard.single_keys():
+                    key = keyboard.pressed(PAUSE)
+                if key == "q":
+                    break
+                if self._obey(key) | self._look():
+                    self.show(keyboard)
+        except KeyboardInterrupt:
+            self.console.print("ended")
+
+    def show(self, keyboard: Keyboard) -> None:
+        """What passes in one line, the exercise in view, and the keys."""
+        result = self.results.get(self.chosen[self.position].number)
+        passing = [exercise for exercise in self.chosen if self._passes(exercise)]
+        if keyboard.is_there:
+            self.console.clear()
+        if passing:
+            same = {exercise.module for exercise in passing if exercise.module == self.chosen[self.position].module}
+            named = [f"{one.number} {one.symbol}" for one in passing if one.module in same] or [passing[-1].number]
+            self.console.print(Text(f"✓ {', '.join(named)}", style="green"))
+        if result and not (result.passed and len(passing) == len(self.chosen)):
+            tell(self.console, [result])
+        known = f"{len(passing)} of {len(self.chosen)} exercises pass every visible check"
+        self.console.print(Text(known + ("." if not keyboard.is_there else f"   {KEYS}"), style="dim"))
+
+    def _obey(self, key: str) -> bool:
+        """Do what a key asks for; whether there is something new to show."""
+        exercise = self.chosen[self.position]
+        if key == "h":
+            self.console.print(Text(str(hint(exercise.number))))
+        elif key == "r":
+            self._examine([exercise])
+        elif key == "n":
+            self._examine_from((self.position + 1) % len(self.chosen))
+        return key in ("r", "n")
+
+    def _look(self) -> bool:
+        """Check the exercises of the modules that were saved since the last look; whether there were any."""
+        now = self._now()
+        saved = {path.stem for path, stamp in now.items() if self._times.get(path) != stamp}
+        self._times = now
+        concerned = [exercise for exercise in self.chosen if exercise.module in saved]
+        if not concerned:
+            return False
+        self.console.rule(Text(f"{', '.join(sorted(saved))} saved {time.strftime('%H:%M:%S')}"), style="dim")
+        if self._examine(concerned):
+            self._view(concerned)
+        return True
+
+    def _view(self, concerned: Sequence[Exercise]) -> None:
+        """Bring the first of these into view that is begun and fails; else go on to the next one that does not pass."""
+        begun = [one for one in concerned if one.number in self.results and self.results[one.number].started]
+        failing = [one for one in begun if not self._passes(one)]
+        in_view = self.chosen[self.position]
+        if failing:
+            self.position = self.chosen.index(in_view if in_view in failing else failing[0])
+        elif begun:
+            self._examine_from(self.chosen.index(begun[-1]))
+
+    def _examine_from(self, start: int) -> None:
+        """Bring the first exercise into view, from a position on and round, that does not pass."""
+        for step in range(len(self.chosen)):
+            self.position = (start + step) % len(self.chosen)
+            exercise = self.chosen[self.position]
+            if exercise.number not in self.results and not self._examine([exercise]):
+                return
+            if not self._passes(exercise):
+                return
+
+    def _examine(self, chosen: Sequence[Exercise]) -> bool:
+        """Check some exercises on what is on disk now; False where somebody stopped it."""
+        try:
+            with stoppable(), Learner().imported() as learner:
+                for exercise in chosen:
+                    self.results[exercise.number] = learner.result(exercise)
+        except Stopped as stopped:
+            self.console.print(Text(f"{stopped} The watch goes on.", style="yellow"))
+            return False
+        return True
+
+    def _passes(self, exercise: Exercise) -> bool:
+        return exercise.number in self.results and self.results[exercise.number].passed
+
+    def _now(self) -> dict[Path, int]:
+        return {path: path.stat().st_mtime_ns for path in sorted(self.folder.glob("*.py"))}

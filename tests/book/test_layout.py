@@ -1,0 +1,47 @@
+"""A chapter fits a phone, a tablet and a desktop; that other pages fit a phone is part of test_pages."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser
+
+from .layout import WIDTHS, too_wide
+from .page_measures import chapters
+from .test_page_limits import LONGER
+
+
+@pytest.mark.parametrize("chapter", [name for name in chapters() if name not in LONGER])
+def test_a_chapter_fits_every_screen(chapter: str, browser: Browser, address: str) -> None:
+    tab = browser.new_page()
+    tab.goto(f"{address}chapters/{chapter}.html", wait_until="load")
+    found = [finding for width in WIDTHS for finding in too_wide(tab, width)]
+    tab.close()
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("content", "finding"),
+    [
+        ('<pre style="overflow: auto">' + "x" * 400 + "</pre>", "pre"),
+        ('<pre style="overflow: hidden">' + "x" * 400 + "</pre>", "pre"),
+        ('<img src="wide.svg" width="2000" height="10">', "wide.svg"),
+        ("<details><summary>more</summary><table><tr>" + "<td>word</td>" * 200 + "</tr></table></details>", "table"),
+        ('<div style="overflow-x: auto"><p style="width: 3000px">a formula</p></div>', "a formula"),
+    ],
+)
+def test_what_is_too_wide_is_found(content: str, finding: str, browser: Browser) -> None:
+    tab = browser.new_page()
+    tab.set_content(f'<article style="width: 350px"><p>As it should be.</p>{content}</article>')
+    found = too_wide(tab, 1280)
+    tab.close()
+    assert len(found) == 1 and finding in found[0]
+
+
+def test_what_fits_is_not_found(browser: Browser) -> None:
+    tab = browser.new_page()
+    long = "word " * 200
+    tab.set_content(
+        f'<article style="width: 350px"><p>{long}</p><pre style="white-space: pre-wrap">{long}</pre></article>'
+    )
+    assert too_wide(tab, 1280) == []
+    tab.close()

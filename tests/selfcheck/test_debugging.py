@@ -1,0 +1,222 @@
+"""Whoever debugs is helped: prints under their check, a debugger that reaches the terminal, endless loops that end."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from autograder.release import bundle as releasing
+from selfcheck.supervision import OutOfTime, supervised
+
+RIGHT = """
+
+import numpy as np
+
+def project(inputs, w_query, w_key, w_value):
+{before}    inputs = np.asarray(inputs)
+    return inputs @ np.asarray(w_query), inputs @ np.asarray(w_key), inputs @ np.asarray(w_value)
+"""
+LIMIT = 120  # seconds for a process that answers in two on a quiet machine
+
+
+@pytest.fixture(scope="module")
+def released() -> dict[str, str]:
+    return releasing.bundle("ps1")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, released: dict[str, str]) -> Path:
+    """The files of the ps1 bundle, whose answers need NumPy alone."""
+    for name, text in released.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def write(folder: Path, code: str) -> None:
+    path = folder / "attention" / "worked_example.py"
+    path.write_text(path.read_text("utf-8") + code, "utf-8")
+
+
+def terminal(folder: Path, *words: str) -> str:
+    command = [sys.executable, "-m", "selfcheck", *words]
+    done = subprocess.run(command, cwd=folder, env=variables(), capture_output=True, text=True, timeout=LIMIT)
+    return done.stdout + done.stderr
+
+
+def variables() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL")}
+    return kept | {"COLUMNS": "160", "TERM": "xterm", "PYTHONUTF8": "1", "EDITOR": ""}
+
+
+def in_a_terminal(
+    folder: Path, words: Sequence[str], talk: Callable[[Callable[[str], str], Callable[[bytes], None]], None]
+) -> str:
+    """Runs selfcheck in a pseudo-terminal; talk(until, send) reads until a text appears, and types."""
+    pid, terminal_of = pty.fork()
+    if pid == 0:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.chdir(folder)
+        os.execve(sys.executable, [sys.executable, "-m", "selfcheck", *words], variables())
+    seen = ""
+
+    def until(text: str) -> str:
+        nonlocal seen
+        end = time.monotonic() + LIMIT
+        start = len(seen)
+        while text not in seen[start:]:
+            ready, _, _ = select.select([terminal_of], [], [], max(end - time.monotonic(), 0))
+            assert ready, f"{text!r} did not come; so far: {seen}"
+            seen += os.read(terminal_of, 10_000).decode("utf-8", "replace")
+        return seen
+
+    try:
+        talk(until, lambda keys: os.write(terminal_of, keys) and None)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal_of)
+    return seen
+
+
+def test_what_is_printed_stands_under_its_check(folder: Path) -> None:
+    write(folder, RIGHT.format(before='    print("shape", np.shape(inputs))\n'))
+    lines = terminal(folder, "2.1").splitlines()
+    first = next(number for number, line in enumerate(lines) if "running example" in line)
+    assert lines[first + 1].strip() == "│ shape (3, 4)"
+    assert sum("│ shape" in line for line in lines) > 1
+
+
+def test_what_is_printed_in_masses_is_cut(folder: Path) -> None:
+    write(folder, RIGHT.format(before='    print("x\\n" * 500)\n'))
+    shown = terminal(folder, "2.1")
+    assert "more lines" in shown and shown.count("│ x") < 100
+
+
+def test_a_breakpoint_reaches_the_terminal_and_quitting_ends_the_check(folder: Path) -> None:
+    write(folder, RIGHT.format(before="    breakpoint()\n"))
+
+    def talk(until: Callable[[str], str], send: Callable[[bytes], None]) -> None:
+        assert "worked_example.py" in until("(Pdb)")
+        send(b"p len(inputs)\n")
+        until("(Pdb)")
+        send(b"p 'answered' + str(len(inputs))\n")
+        until("answered3")
+        send(b"q\n")
+        until("stopped")
+
+    seen = in_a_terminal(folder, ["2.1"], talk)
+    assert seen.count("-> inputs = np.asarray(inputs)") == 1  # the checks after it do not stop there again
+
+
+def test_pdb_that_is_called_by_its_name_reaches_the_terminal_too(folder: Path) -> None:
+    write(folder, RIGHT.format(before="    import pdb; pdb.set_trace()\n"))
+
+    def talk(until: Callable[[str], str], send: Callable[[bytes], None]) -> None:
+        until("(Pdb)")
+        send(b"q\n")
+        until("stopped")
+
+    in_a_terminal(folder, ["2.1"], talk)
+
+
+def test_ctrl_c_ends_a_check_and_not_the_watch(folder: Path) -> None:
+    def talk(until: Callable[[str], str], send: Callable[[bytes], None]) -> None:
+        until("h hint")
+        write(folder, RIGHT.format(before="    while True: pass\n"))
+        until("still running, in line")
+        send(b"\x03")
+        until("The watch goes on")
+        write(folder, RIGHT.format(before=""))
+        until("5 of 6 visible checks pass")
+        send(b"h")
+        until("hint 1 of 3")
+        send(b"q")
+
+    in_a_terminal(folder, ["watch"], talk)
+
+
+def test_a_stub_line_left_below_an_answer_is_named(folder: Path) -> None:
+    path = folder / "attention" / "worked_example.py"
+    text = path.read_text("utf-8")
+    raising = 'raise NotImplementedError("exercise 2.1'
+    path.write_text(text.replace(f"    {raising}", f"    queries = inputs\n    {raising}", 1), "utf-8")
+    line = (
+        path.read_text("utf-8")
+        .splitlines()
+        .index(next(x for x in path.read_text("utf-8").splitlines() if raising in x))
+        + 1
+    )
+    shown = terminal(folder, "2.1")
+    assert f"line {line} of worked_example.py still raises NotImplementedError: delete it" in shown
+    assert "not started yet" not in shown
+    assert "not started yet" in terminal(folder, "2.2")  # of the same, edited file
+
+
+def test_what_fails_can_be_run_and_compared(folder: Path) -> None:
+    write(folder, RIGHT.format(before="").replace("@ np.asarray(w_key)", "@ np.asarray(w_query)"))
+    program = terminal(folder, "failing", "2.1")
+    assert "from attention.worked_example import project" in program and "# expected: (" in program
+    code = f"{program}\nprint(answer[1][0])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=variables(), capture_output=True, text=True, timeout=LIMIT
+    )
+    assert done.stdout.strip() == "[1 0 2]", done.stderr
+    beside = terminal(folder, "compare", "project")
+    assert "yours (3, 3)" in beside and "expected (3, 3)" in beside and "1*" in beside
+
+
+def test_a_function_is_put_back_and_its_text_kept(folder: Path) -> None:
+    path = folder / "attention" / "worked_example.py"
+    handed_out = path.read_text("utf-8")
+    path.write_text(
+        handed_out.replace('raise NotImplementedError("exercise 2.1', 'return 1  # ("exercise 2.1', 1), "utf-8"
+    )
+    mine = path.read_text("utf-8")
+    assert "worked_example.py is as it was handed out" in terminal(folder, "reset", "2.1", "--yes")
+    assert path.read_text("utf-8") == handed_out
+    assert path.with_name("worked_example.py.before-reset").read_text("utf-8") == mine
+    assert "nothing to put back" in terminal(folder, "reset", "worked_example", "--yes")
+
+
+def test_the_editor_opens_at_the_function(folder: Path) -> None:
+    editor = folder / "nano"
+    editor.write_text('#!/bin/sh\necho "opened $@"\n', "utf-8")
+    editor.chmod(0o755)
+    command = [sys.executable, "-m", "selfcheck", "edit", "softmax"]
+    environment = variables() | {"EDITOR": str(editor)}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT)
+    lines = (folder / "attention" / "worked_example.py").read_text("utf-8").splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if text.startswith("def softmax("))
+    assert f"opened +{line} " in done.stdout
+
+
+def swallowing() -> None:
+    """A loop whose bare `except` swallows the first end that is sent to it."""
+    try:
+        while True:
+            time.sleep(0.01)
+    except BaseException:
+        while True:
+            time.sleep(0.01)
+
+
+def test_code_is_ended_at_its_limit_even_where_it_catches_everything_once() -> None:
+    with pytest.raises(OutOfTime):
+        supervised(swallowing, limit=0.2, notice=0.1)
+
+
+def test_what_ends_in_time_is_returned_and_an_exception_passes() -> None:
+    assert supervised(lambda: 42) == 42
+    with pytest.raises(ZeroDivisionError):
+        supervised(lambda: 1 // 0)
