@@ -13,7 +13,7 @@ from torch import Tensor
 
 import figures
 from figures import BLUE, GREY, INK, KEY, ORANGE, PINK, QUERY, WEIGHT
-from studies.runs import spread
+from studies.recording import spread
 
 __all__ = ["acting", "influences", "leak", "masks", "padded", "triptych"]
 

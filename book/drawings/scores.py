@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from figures import BLUE, GREY, INK, KEY, ORANGE, QUERY, WEIGHT
-from studies.runs import spread
+from studies.recording import spread
 
 __all__ = ["gradients", "plane", "saturation", "spreads", "training"]
 

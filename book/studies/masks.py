@@ -1,7 +1,7 @@
 """Trains one layer of attention to predict random tokens, so that whatever it gets right is a leak of the future.
 
 `python -m studies.masks` in the folder `book`, with `solutions` on Python's path, runs five seeds of each mask in
-about a minute and writes `measuring/masks.json`.
+about a minute and writes `studies/results/masks.json`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,17 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from studies import runs
+from studies.recording import Part, Record
 
-__all__ = ["FILE", "MASKS", "STEPS", "SYMBOLS", "guesses"]
+__all__ = ["MASKS", "RECORD", "STEPS", "SYMBOLS", "guesses"]
 
-FILE = Path(__file__).resolve().parents[1] / "measuring" / "masks.json"
+RECORD = Record("masks.json")
 SYMBOLS, LENGTH, WIDTH, HIDDEN, BATCH = 8, 8, 32, 64, 64
 STEPS, EVERY = 1500, 50
 
@@ -90,5 +89,7 @@ def _leak(seeds: range) -> dict[str, Any]:
     return {name: [guesses(name, seed) for seed in seeds] for name in MASKS}
 
 
+PARTS = {"leak": Part(_leak, seeds=5)}
+
 if __name__ == "__main__":
-    runs.run(FILE, {"leak": (_leak, 5)}, sys.argv[1:])
+    RECORD.run(PARTS, sys.argv[1:])

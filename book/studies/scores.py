@@ -1,25 +1,24 @@
 """Trains the projections of one attention layer with and without the scale, at several widths.
 
 `python -m studies.scores` in the folder `book`, with `solutions` on Python's path, runs ten seeds of each case in
-about a minute and writes `measuring/scores.json`.
+about a minute and writes `studies/results/scores.json`.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 
 from attention.scores import dot_scores, scaled_dot_scores
-from studies import runs
+from studies.recording import Part, Record
 
-__all__ = ["FILE", "SCORES", "WIDTHS", "gradient_at_query", "weight_on_right_key"]
+__all__ = ["RECORD", "SCORES", "WIDTHS", "gradient_at_query", "weight_on_right_key"]
 
-FILE = Path(__file__).resolve().parents[1] / "measuring" / "scores.json"
+RECORD = Record("scores.json")
 WIDTHS = (4, 16, 64, 256, 1024)
 SCORES = {"unscaled": dot_scores, "scaled": scaled_dot_scores}
 NUM_KEYS, INPUTS, BATCH = 8, 16, 64
@@ -92,5 +91,7 @@ def _gradient(seeds: range) -> dict[str, Any]:
     return found
 
 
+PARTS = {"training": Part(_training, seeds=10), "gradient": Part(_gradient, seeds=5)}
+
 if __name__ == "__main__":
-    runs.run(FILE, {"training": (_training, 10), "gradient": (_gradient, 5)}, sys.argv[1:])
+    RECORD.run(PARTS, sys.argv[1:])

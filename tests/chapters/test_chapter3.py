@@ -12,13 +12,13 @@ import torch.nn.functional as F
 
 from attention.dot_product import scaled_dot_product_attention
 from attention.scores import additive_scores, bilinear_scores, dot_scores, scaled_dot_scores
-from studies import runs
 from studies import scores as studies
+from studies.recording import spread
 
-pytestmark = pytest.mark.proof(depends=["book/chapters/03-scores.md", "book/measuring/scores.json"])
+pytestmark = pytest.mark.proof(depends=["book/chapters/03-scores.md", "book/studies/results/scores.json"])
 
 PAGE = (Path(__file__).parents[2] / "book" / "chapters" / "03-scores.md").read_text(encoding="utf-8")
-STUDY = runs.load(studies.FILE)
+STUDY = studies.RECORD.load()
 QUERIES = torch.tensor([[1, 0, 2], [2, 2, 2], [2, 1, 3]]).double()  # of the running example
 KEYS = torch.tensor([[0, 1, 1], [4, 4, 0], [2, 3, 1]]).double()
 QUERY = torch.tensor([[1, 3, 0], [2, 3, 0], [4, 1, 0]]).double()  # of the section "different number"
@@ -84,7 +84,7 @@ def test_lengths_cosines_and_sizes_of_the_text():
 def test_the_gradients_of_the_text_are_those_of_the_study():
     found = STUDY["gradient"]["found"]
     spreads = {
-        (name, d): [runs.spread(column) for column in zip(*found[name][str(d)], strict=True)]
+        (name, d): [spread(column) for column in zip(*found[name][str(d)], strict=True)]
         for name in found
         for d in (64, 1024)
     }
@@ -101,7 +101,7 @@ def test_the_gradients_of_the_text_are_those_of_the_study():
 def test_the_training_of_the_text_is_that_of_the_study():
     short, long = (STUDY["training"]["found"][f"output, {steps} steps"] for steps in (20, 100))
     assert len(STUDY["training"]["seeds"]) == 10 == len(short["scaled"]["64"])
-    (plain, dev), (scaled, dev_scaled) = (runs.spread(short[name]["64"]) for name in ("unscaled", "scaled"))
+    (plain, dev), (scaled, dev_scaled) = (spread(short[name]["64"]) for name in ("unscaled", "scaled"))
     assert f"{plain:.3f} against {scaled:.3f}." in PAGE and f"deviation, {dev:.3f} against {dev_scaled:.3f}" in PAGE
     assert abs(plain - scaled) < 0.2 * dev  # "no difference of the means"
     assert f"stayed at {short['unscaled']['64'][0]:.2f}" in PAGE
@@ -166,7 +166,12 @@ def test_scores_of_the_four_keys_by_hand():
     got_output, got_weights = scaled_dot_product_attention(QUERY, KEY, VALUE)
     assert got_weights[0].tolist() == pytest.approx(weights, rel=1e-12)
     assert got_output[0].tolist() == pytest.approx(output, rel=1e-12)
-    assert r"[0.5574,\; 0.0311,\; 0.3129,\; 0.0986]" in PAGE
+    scaled = [s / math.sqrt(3) for s in (10, 5, 9, 7)]
+    exponentials = [math.exp(s - max(scaled)) for s in scaled]
+    for row in (scaled, weights, output):
+        assert "[" + r",\, ".join(f"{x:.4f}" for x in row) + "]" in PAGE
+    assert "[1" + "".join(rf",\, {x:.4f}" for x in exponentials[1:]) + "]" in PAGE
+    assert f"over the sum, {sum(exponentials):.4f}" in PAGE
     assert got_weights[1, 0].item() == pytest.approx(got_weights[1, 3].item())  # the tie that the page mentions
 
 

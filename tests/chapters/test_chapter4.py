@@ -27,12 +27,12 @@ from attention.masks import (
 from attention.scores import scaled_dot_scores
 from attention.worked_example import EXAMPLE
 from studies import masks as studies
-from studies import runs
+from studies.recording import spread
 
-pytestmark = pytest.mark.proof(depends=["book/chapters/04-masks.md", "book/measuring/masks.json"])
+pytestmark = pytest.mark.proof(depends=["book/chapters/04-masks.md", "book/studies/results/masks.json"])
 
 PAGE = (Path(__file__).parents[2] / "book" / "chapters" / "04-masks.md").read_text(encoding="utf-8")
-STUDY = runs.load(studies.FILE)["leak"]
+STUDY = studies.RECORD.load()["leak"]
 
 ROUNDING = 2e-6  # float32, values of order 1, a handful of additions
 
@@ -89,7 +89,7 @@ def test_the_shares_of_the_text_are_those_of_the_study():
     last = {name: [curve[-1][1] for curve in curves] for name, curves in STUDY["found"].items()}
     steps = {curve[-1][0] for curves in STUDY["found"].values() for curve in curves}
     assert steps == {studies.STEPS} and f"after {studies.STEPS:,} steps" in PAGE and len(STUDY["seeds"]) == 5
-    share, deviation = runs.spread(last["erased after the softmax"])
+    share, deviation = spread(last["erased after the softmax"])
     assert f"{share:.0%} right".replace("%", " %") in PAGE
     assert f"(standard deviation {deviation:.0%} over five seeds".replace("%", " %") in PAGE
     assert f"it gets {mean(last['−∞ before the softmax']):.1%}, chance".replace("%", " %") in PAGE
