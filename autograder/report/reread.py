@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from ..build.book_index import CHAPTER, FENCED, BookIndex
+from ..build.book_index import CHAPTER, FENCED, LABEL, BookIndex
 
 HEADING = re.compile(r"^## +", re.MULTILINE)
 SIGNS = {r"\infty": "∞", r"\sqrt": "√", "$": ""}
@@ -36,7 +36,7 @@ def section(label: str) -> Section | None:
     if not chapter:
         return Section(title, place.address)
     before, _, after = _index().pages[place.page].partition(f"({label})=\n")
-    heading = after.lstrip().partition("\n")[0]
+    heading = LABEL.sub("", after).lstrip().partition("\n")[0]
     number = len(HEADING.findall(FENCED.sub("", before))) + heading.startswith("## ")
     return Section(f"{chapter[1]}.{number} {title}", place.address)
 

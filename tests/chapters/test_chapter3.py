@@ -1,7 +1,10 @@
 """What Chapter 3 says about scores, scale and saturation, proven with loops, other formulas and torch itself."""
 
+import ast
 import math
+import re
 from pathlib import Path
+from statistics import mean
 
 import pytest
 import torch
@@ -9,10 +12,13 @@ import torch.nn.functional as F
 
 from attention.dot_product import scaled_dot_product_attention
 from attention.scores import additive_scores, bilinear_scores, dot_scores, scaled_dot_scores
+from studies import scores as studies
+from studies.recording import spread
 
-pytestmark = pytest.mark.proof(depends="book/chapters/03-scores.md")
+pytestmark = pytest.mark.proof(depends=["book/chapters/03-scores.md", "book/studies/results/scores.json"])
 
 PAGE = (Path(__file__).parents[2] / "book" / "chapters" / "03-scores.md").read_text(encoding="utf-8")
+STUDY = studies.RECORD.load()
 QUERIES = torch.tensor([[1, 0, 2], [2, 2, 2], [2, 1, 3]]).double()  # of the running example
 KEYS = torch.tensor([[0, 1, 1], [4, 4, 0], [2, 3, 1]]).double()
 QUERY = torch.tensor([[1, 3, 0], [2, 3, 0], [4, 1, 0]]).double()  # of the section "different number"
@@ -23,6 +29,94 @@ VALUE = torch.tensor([[1, 2], [2, 1], [3, 2], [4, 1]]).double()
 @pytest.fixture(autouse=True)
 def fixed_seed():
     torch.manual_seed(0)
+
+
+def names_of_the_page() -> dict:
+    """What the visible cells define: functions, and the weights that the additive one uses."""
+    names = {"torch": torch, "math": math}
+    for cell in re.findall(r"```\{code-cell\} ipython3\n(?!---|:tags)(.*?)```", PAGE, re.S):
+        kept = [
+            node
+            for node in ast.parse(cell).body
+            if isinstance(node, ast.FunctionDef)
+            or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("W1", "w2"))
+        ]
+        exec(compile(ast.Module(kept, []), "03-scores.md", "exec"), names)
+    return names
+
+
+def test_the_functions_on_the_page_are_the_small_case_of_the_exercises():
+    page = names_of_the_page()
+    page["W1"], page["w2"] = page["W1"].double(), page["w2"].double()
+    scores = [[page["additive"](q, k) for k in KEYS] for q in QUERIES]
+    expected = additive_scores(QUERIES, KEYS, page["W1"], page["w2"])
+    torch.testing.assert_close(torch.stack([torch.stack(row) for row in scores]), expected)
+    output, weights = page["attention"](QUERY, KEY, VALUE)
+    wanted_output, wanted_weights = scaled_dot_product_attention(QUERY, KEY, VALUE)
+    torch.testing.assert_close(output, wanted_output)
+    torch.testing.assert_close(weights, wanted_weights)
+
+
+def test_the_keys_of_the_first_figure_score_what_the_text_says():
+    (drawn,) = re.findall(r"drawings\.plane\(\n\s+(.*?)\n\)", PAGE)
+    query, keys = (torch.tensor(part) for part in ast.literal_eval(f"({drawn})"))
+    assert (keys @ query).tolist() == pytest.approx([3, 3, 0, 2], abs=1e-6)
+    angle = F.cosine_similarity(keys[1], query, dim=0).acos().rad2deg()
+    assert angle.item() == pytest.approx(45) and keys[1].norm() > keys[0].norm()
+
+
+def test_the_bilinear_sums_of_the_text():
+    for j, key in enumerate(KEYS.int().tolist(), start=1):
+        q1, q2, q3 = 1, 2, 0  # q1 with features 2 and 3 exchanged
+        a, b, c = key
+        assert rf"s_{{1{j}}} &= {q1}\cdot{a} + {q2}\cdot{b} + {q3}\cdot{c} = {q1 * a + q2 * b + q3 * c}" in PAGE
+
+
+def test_lengths_cosines_and_sizes_of_the_text():
+    assert [f"{x:.2f}" for x in KEYS.norm(dim=-1).tolist()] == ["1.41", "5.66", "3.74"]
+    assert [f"{x:.2f}" for x in F.cosine_similarity(QUERIES[1], KEYS).tolist()] == ["0.82", "0.82", "0.93"]
+    assert "lengths 1.41, 5.66 and 3.74" in PAGE and "cosines are 0.82, 0.82 and 0.93" in PAGE
+    assert f"{2 * 512 * 64:,} numbers instead of {512 * 512:,}" in PAGE
+    row = scaled_dot_scores(QUERIES, KEYS)[0].tolist()
+    assert "[" + ", ".join(f"{x:.4f}" for x in row) + "]" in PAGE
+
+
+def test_the_gradients_of_the_text_are_those_of_the_study():
+    found = STUDY["gradient"]["found"]
+    spreads = {
+        (name, d): [spread(column) for column in zip(*found[name][str(d)], strict=True)]
+        for name in found
+        for d in (64, 1024)
+    }
+    (unscaled, dev), (scaled, dev_scaled) = spreads["unscaled", 64][0], spreads["scaled", 64][0]
+    assert f"a median of {unscaled:.2f} (standard deviation {dev:.2f} over five seeds)" in PAGE
+    assert f"against {scaled:.2f} ({dev_scaled:.2f})" in PAGE and len(STUDY["gradient"]["seeds"]) == 5
+    assert f"About {spreads['unscaled', 64][2][0]:.0%}".replace("%", " %") in PAGE
+    assert spreads["scaled", 64][2] == (0, 0)
+    median, average, cut_off = (value for value, _ in spreads["unscaled", 1024][:3])
+    assert f"the median is {median:.4f} and {cut_off:.0%}".replace("%", " %") in PAGE
+    assert f"the mean, {average:.2f}, has not fallen" in PAGE and average > spreads["unscaled", 64][1][0]
+
+
+def test_the_training_of_the_text_is_that_of_the_study():
+    short, long = (STUDY["training"]["found"][f"output, {steps} steps"] for steps in (20, 100))
+    assert len(STUDY["training"]["seeds"]) == 10 == len(short["scaled"]["64"])
+    (plain, dev), (scaled, dev_scaled) = (spread(short[name]["64"]) for name in ("unscaled", "scaled"))
+    assert f"{plain:.3f} against {scaled:.3f}." in PAGE and f"deviation, {dev:.3f} against {dev_scaled:.3f}" in PAGE
+    assert abs(plain - scaled) < 0.2 * dev  # "no difference of the means"
+    assert f"stayed at {short['unscaled']['64'][0]:.2f}" in PAGE
+    at_1024 = [mean(short[name]["1024"]) for name in ("unscaled", "scaled")]
+    assert f"{at_1024[0]:.3f} against {at_1024[1]:.3f}" in PAGE
+    assert all(mean(short["unscaled"][d]) > mean(short["scaled"][d]) for d in ("4", "16"))
+    assert min(mean(by_width["1024"]) for by_width in long.values()) > 0.97
+
+
+@pytest.mark.full
+def test_the_study_is_what_its_code_gives():
+    for name in studies.SCORES:
+        assert studies.weight_on_right_key(name, 64, 0) == pytest.approx(
+            STUDY["training"]["found"]["output, 20 steps"][name]["64"][0], abs=0.02
+        )  # other vector units round otherwise, 20 steps long
 
 
 def test_additive_score_by_hand():
@@ -72,7 +166,12 @@ def test_scores_of_the_four_keys_by_hand():
     got_output, got_weights = scaled_dot_product_attention(QUERY, KEY, VALUE)
     assert got_weights[0].tolist() == pytest.approx(weights, rel=1e-12)
     assert got_output[0].tolist() == pytest.approx(output, rel=1e-12)
-    assert r"[0.5574,\; 0.0311,\; 0.3129,\; 0.0986]" in PAGE
+    scaled = [s / math.sqrt(3) for s in (10, 5, 9, 7)]
+    exponentials = [math.exp(s - max(scaled)) for s in scaled]
+    for row in (scaled, weights, output):
+        assert "[" + r",\, ".join(f"{x:.4f}" for x in row) + "]" in PAGE
+    assert "[1" + "".join(rf",\, {x:.4f}" for x in exponentials[1:]) + "]" in PAGE
+    assert f"over the sum, {sum(exponentials):.4f}" in PAGE
     assert got_weights[1, 0].item() == pytest.approx(got_weights[1, 3].item())  # the tie that the page mentions
 
 

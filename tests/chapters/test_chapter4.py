@@ -1,8 +1,10 @@
-"""The claims of chapter 4 about masks, proven without reading the page."""
+"""The claims of chapter 4 about masks, proven."""
 
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -24,6 +26,8 @@ from attention.scores import scaled_dot_scores
 from attention.worked_example import EXAMPLE
 
 pytestmark = pytest.mark.proof(depends="book/chapters/04-masks.md")
+
+PAGE = (Path(__file__).parents[2] / "book" / "chapters" / "04-masks.md").read_text(encoding="utf-8")
 
 ROUNDING = 2e-6  # float32, values of order 1, a handful of additions
 
@@ -302,8 +306,38 @@ def test_an_empty_row_gives_zeros_and_finite_gradients_in_every_dtype(dtype):
     assert all(tensor.grad.isfinite().all() and tensor.grad[1].count_nonzero() == 0 for tensor in tensors)
 
 
+def rows_of_the_short_table() -> dict[str, list[str]]:
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", PAGE, re.M)
+    return {name.strip(): [cell.strip() for cell in cells] for name, *cells in rows}
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+def test_multihead_attention_gives_nan_with_weights_and_on_the_fast_path_and_zeros_without():
+    x, blocked = random(1, 3, 8), torch.ones(3, 3, dtype=torch.bool)
+    torch.manual_seed(0)
+    module = nn.MultiheadAttention(8, 2, batch_first=True)
+    nn.init.normal_(module.out_proj.bias)
+    for training, gradient in ((True, True), (True, False), (False, True), (False, False)):
+        module.train(training)
+        with torch.set_grad_enabled(gradient):
+            kept, _ = module(x, x, x, attn_mask=blocked)
+            fused, _ = module(x, x, x, attn_mask=blocked, need_weights=False)
+        assert kept.isnan().all()
+        if training or gradient:
+            assert torch.equal(fused[0, 0], module.out_proj.bias)
+        else:
+            assert fused.isnan().all()
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    padding = torch.tensor([[False] * 3, [True] * 3])
+    with torch.no_grad():
+        assert layer(x.expand(2, 3, 8), src_key_padding_mask=padding).isfinite().all()
+        assert layer.eval()(x.expand(2, 3, 8), src_key_padding_mask=padding)[1].isnan().all()
+    assert rows_of_the_short_table()["torch MHA"] == ["**True**", "–", "NaN or 0"]
+
+
 def test_what_torch_gives_on_an_empty_row():
     x, nothing = random(1, 3, 8), torch.zeros(3, 3, dtype=torch.bool)
+    assert rows_of_the_short_table()["torch SDPA"] == ["False", "start", "0"]
     assert F.scaled_dot_product_attention(x, x, x, attn_mask=nothing).count_nonzero() == 0
     assert F.scaled_dot_product_attention(x, x, x, attn_mask=to_additive(nothing)).count_nonzero() == 0
     module = nn.MultiheadAttention(8, 2, batch_first=True)

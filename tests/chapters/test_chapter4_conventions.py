@@ -15,7 +15,7 @@ from attention.dot_product import scaled_dot_product_attention
 from attention.masks import causal_mask, combine_masks, masked_softmax, padding_mask, to_additive
 from attention.scores import scaled_dot_scores
 
-pytestmark = pytest.mark.proof(depends="book/chapters/04-masks.md")
+pytestmark = pytest.mark.proof(depends="book/deeper/mask-conventions.md")
 
 ROUNDING = 2e-6  # float32, values of order 1, a handful of additions
 
@@ -163,6 +163,14 @@ def test_what_keras_gives_on_an_empty_row(keras):
     mean_value = (torch.einsum("bld,dhk->bhlk", Y, wv) + bv[:, None]).mean(-2)
     assert output.count_nonzero() == 0 and weights.count_nonzero() == 0
     assert worst(fused, (torch.einsum("bhk,hkd->bd", mean_value, wo) + bo)[:, None]) < ROUNDING
+
+
+def test_the_first_mask_of_keras_zeroes_output_rows_and_hides_no_key(keras):
+    queries, query_mask = torch.tensor([[[1.0, 1.0], [2.0, 0.0]]]), torch.tensor([[True, False]])
+    masked = {"mask": [query_mask, VALUE_MASK], "return_attention_scores": True}
+    output, weights = keras.layers.Attention()([queries, MEMORY, MEMORY], **masked)
+    assert output[0, 1].count_nonzero() == 0 and output[0, 0].count_nonzero() == 2
+    assert weights[0, 1].sum().item() == pytest.approx(1, abs=1e-6)
 
 
 def keras_weights(layer) -> Tensor:
