@@ -17,7 +17,7 @@ from studies.names import LENGTH, ROLES, Functions
 
 __all__ = ["MODELS", "RATES", "AttentionReader", "counted", "looks", "run", "without_its_head"]
 
-STEPS, BATCH = 500, 48
+STEPS, BATCH = 250, 48
 RATES = (0.005, 0.01)
 
 
