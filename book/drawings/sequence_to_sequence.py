@@ -71,7 +71,7 @@ def right_by_length(found: Mapping[str, Any]) -> None:
         ax.errorbar(found["lengths"], averages, deviations, color=colour, marker=mark, ms=4, capsize=3, label=name)
     ax.axhline(0.1, color=INK, ls=":", label="guessing")
     ax.set(ylim=(0, 1.04), xlabel="digits in the source", ylabel="right digits", xticks=found["lengths"])
-    ax.legend(loc="lower left", fontsize=9)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=9)
     plt.show()
 
 

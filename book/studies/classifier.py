@@ -20,7 +20,7 @@ RECORD = Record("classifier.json")
 
 
 def one_model(name: str, seeds: range, texts: names.Functions) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Seed 0 tries every rate; the best on validation runs with the other seeds. What is found, and what attention does."""
+    """Seed 0 tries every rate, the other seeds run with the best; what is found, and what attention does."""
     tried = {rate: roles.run(name, 0, texts, rate) for rate in roles.RATES}
     rate = max(tried, key=lambda one: tried[one][1]["validation"])
     done = [tried[rate], *(roles.run(name, seed, texts, rate) for seed in seeds[1:])]

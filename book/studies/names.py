@@ -35,7 +35,7 @@ Place = tuple[int, int]  # line and column, as ast counts them
 
 @dataclass(frozen=True)
 class Function:
-    """A function in tokens; per token its name (None: not a name) and whether its role is asked; per name its role."""
+    """A function in tokens; per token its name (None: no name) and whether its role is asked; per name its role."""
 
     tokens: tuple[str, ...]
     names: tuple[str | None, ...]
@@ -65,9 +65,7 @@ def _roles(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[dict[Place, st
         elif isinstance(part, ast.Import | ast.ImportFrom):
             made |= {(one.asname or one.name).split(".")[0] for one in part.names}
     given = {one.arg for one in arguments}
-    roles = {
-        name: "parameter" if name in given else "local" if name in made else "outside" for name in places.values()
-    }
+    roles = {name: "parameter" if name in given else "local" if name in made else "outside" for name in places.values()}
     return places, roles, read
 
 
@@ -133,7 +131,7 @@ def parts() -> dict[str, list[Function]]:
 
 
 def programmers_rule(function: Function, name: str) -> str:
-    """What one who knows Python looks for: the name in the head, or in front of "=", or behind "for", "as", "import"."""
+    """What one who knows Python looks for: the name in the head, before "=", or behind "for", "as", "import"."""
     body = function.tokens.index("\n")
     for at, other in enumerate(function.names):
         if other == name and at < body:
@@ -180,13 +178,9 @@ class Functions:
 
     def text(self, ids: Tensor) -> list[str]:
         """The tokens of one function, names as n1, n2, …"""
-        return [
-            self.words[i] if i < self.first_name else f"n{i - self.first_name + 1}" for i in ids[ids != 0].tolist()
-        ]
+        return [self.words[i] if i < self.first_name else f"n{i - self.first_name + 1}" for i in ids[ids != 0].tolist()]
 
 
 def load() -> Functions:
     """The functions of this machine's standard library, read in some seconds; nothing is imported or downloaded."""
     return Functions(parts())
-
-

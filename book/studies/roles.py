@@ -149,7 +149,7 @@ def run(name: str, seed: int, texts: Functions, rate: float, steps: int = STEPS)
 
 
 def counted() -> dict[str, float]:
-    """The test accuracy of what needs no training: the largest class, a table of the real names, a programmer's rule."""
+    """Test accuracy of what needs no training: the largest class, a table of real names, a programmer's rule."""
     found = names.parts()
     table: dict[str, Counter[str]] = defaultdict(Counter)
     for function, name in _asked(found["train"]):
@@ -157,7 +157,9 @@ def counted() -> dict[str, float]:
     overall = sum(table.values(), Counter()).most_common(1)[0][0]
     guesses: dict[str, Callable[[names.Function, str], str]] = {
         "largest class": lambda function, name: overall,
-        "table of the real names": lambda function, name: table[name].most_common(1)[0][0] if name in table else overall,
+        "table of the real names": lambda function, name: (
+            table[name].most_common(1)[0][0] if name in table else overall
+        ),
         "programmer's rule": names.programmers_rule,
     }
     asked = list(_asked(found["test"]))
@@ -177,9 +179,11 @@ def _asked(some: list[names.Function]) -> list[tuple[names.Function, str]]:
 
 
 def looks(model: AttentionReader, data: tuple[Tensor, Tensor], first_name: int) -> dict[str, float]:
-    """Of a name's weights: the share on other occurrences of the same name, for the head with most, and were it even."""
+    """Of a name's weights the share on namesakes, for the head with most, and if weights were even."""
     ids, wanted = data
-    alike = (ids[:, :, None] == ids[:, None]) & (ids >= first_name)[..., None] & ~torch.eye(ids.shape[1], dtype=torch.bool)
+    alike = (
+        (ids[:, :, None] == ids[:, None]) & (ids >= first_name)[..., None] & ~torch.eye(ids.shape[1], dtype=torch.bool)
+    )
     asked = (wanted >= 0) & alike.any(-1)
     heads = [
         (weights[:, head] * alike).sum(-1)[asked].mean().item()
@@ -192,7 +196,7 @@ def looks(model: AttentionReader, data: tuple[Tensor, Tensor], first_name: int) 
 
 @torch.no_grad()
 def without_its_head(model: Reader, data: tuple[Tensor, Tensor], texts: Functions) -> dict[str, float]:
-    """Share of names still called a parameter when one name of the head becomes another: their own, or a different one."""
+    """Share still called a parameter when a name of the head becomes another: their own, or a different one."""
     ids, wanted = data
     head = (ids == texts.words.index("\n")).float().argmax(-1, keepdim=True)  # the first line ends there
     row, at = (wanted == ROLES.index("parameter")).nonzero().T

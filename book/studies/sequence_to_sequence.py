@@ -39,7 +39,9 @@ def _bottleneck(seeds: range) -> dict[str, Any]:
     return found
 
 
-def dates(score: str, seed: int, data: translation.Batch, unseen: translation.Batch) -> tuple[recurrent.Translator, dict]:
+def dates(
+    score: str, seed: int, data: translation.Batch, unseen: translation.Batch
+) -> tuple[recurrent.Translator, dict]:
     """A translator of dates after 200 steps, and what it does on unseen ones."""
     torch.manual_seed(seed)
     model = recurrent.Translator(score)

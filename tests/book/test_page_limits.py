@@ -16,8 +16,6 @@ LONGER = {
     "05-multi-head",
     "06-positions",
     "07-encoder",
-    "08-classifier",
-    "09-sequence-to-sequence",
     "11-efficient",
 }
 

@@ -147,7 +147,9 @@ def test_the_five_lines_of_a_classifier_are_the_text_classifiers_way(page):
     ids = torch.tensor([[7, 21, 0]])
     whole = page["classify"](ids, embedding, nn.Identity(), lambda x, key_mask: x, pool, output)
     assert whole.shape == parts(ids).shape == (1, 4)
-    assert torch.equal(whole, output(masked_mean(embedding(ids), ids != 0))) and seen[0].tolist() == [[True, True, False]]
+    assert torch.equal(whole, output(masked_mean(embedding(ids), ids != 0))) and seen[0].tolist() == [
+        [True, True, False]
+    ]
 
 
 def test_gradients_that_are_not_cleared_swing_past_the_minimum(page):

@@ -69,7 +69,9 @@ def few(function: Function) -> Functions:
 def test_renaming_keeps_which_names_are_the_same_and_forgets_which_they_are(few):
     ids, wanted = few.train
     new = few.renamed(ids, torch.Generator().manual_seed(0))
-    assert ((new >= few.first_name) == (ids >= few.first_name)).all() and (new[new < few.first_name] == ids[new < few.first_name]).all()
+    assert ((new >= few.first_name) == (ids >= few.first_name)).all() and (
+        new[new < few.first_name] == ids[new < few.first_name]
+    ).all()
     for before, after in zip(ids, new, strict=True):
         assert torch.equal(before[:, None] == before, after[:, None] == after)
     assert len({tuple(row) for row in new.tolist()}) > 1
@@ -98,9 +100,7 @@ def test_the_budgets_are_alike_and_attention_has_not_the_most():
 def test_no_function_stands_in_two_parts():
     found = names.parts()
     shapes = {
-        part: {
-            tuple("·" if name else token for token, name in zip(one.tokens, one.names, strict=True)) for one in some
-        }
+        part: {tuple("·" if name else token for token, name in zip(one.tokens, one.names, strict=True)) for one in some}
         for part, some in found.items()
     }
     assert not shapes["train"] & (shapes["validation"] | shapes["test"]) and not shapes["validation"] & shapes["test"]
