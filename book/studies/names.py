@@ -35,7 +35,7 @@ Place = tuple[int, int]  # line and column, as ast counts them
 
 @dataclass(frozen=True)
 class Function:
-    """A function in tokens; per token its name (None: no name) and whether its role is asked; per name its role."""
+    """A function in tokens; each with its name (or None) and whether its role is asked; per name its role."""
 
     tokens: tuple[str, ...]
     names: tuple[str | None, ...]
@@ -44,7 +44,7 @@ class Function:
 
 
 def _roles(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[dict[Place, str], dict[str, str], set[Place]] | None:
-    """Where names stand, each name's role, and where it is read; None for functions with a scope of their own inside."""
+    """Where names stand, each name's role, and where it is read; None for functions with a scope inside."""
     inner = [part for part in ast.walk(node) if part is not node]
     scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Global, ast.Nonlocal)
     if any(isinstance(part, scopes) for part in inner):
