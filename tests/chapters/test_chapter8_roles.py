@@ -76,7 +76,7 @@ def test_renaming_keeps_which_names_are_the_same_and_forgets_which_they_are(few)
     assert roles_asked.count("parameter") == 4 and roles_asked.count("local") == 3 and roles_asked.count("outside") == 2
 
 
-@pytest.mark.parametrize("name", roles.MODELS)
+@pytest.mark.parametrize("name", ["encoder", "mean pooling"])  # the others read padding, the same in training and test
 def test_padding_moves_no_answer(few, name):
     torch.manual_seed(0)
     model, ids = roles.MODELS[name](few.size).eval(), few.test[0]
@@ -84,8 +84,7 @@ def test_padding_moves_no_answer(few, name):
     with torch.no_grad():
         short, whole = model(ids[:, :real]), model(ids)
     assert real < ids.shape[1]
-    if "GRU" not in name:  # the direction that reads from the right reads padding first, the same in training and test
-        assert (short - whole[:, :real]).abs().max() < 1e-4
+    assert (short - whole[:, :real]).abs().max() < 1e-4
     assert whole.shape == (1, names.LENGTH, len(ROLES))
 
 
