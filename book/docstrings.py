@@ -31,6 +31,7 @@ __all__ = [
     "Vocabulary",
     "collect",
     "hub_texts",
+    "modules",
     "pairs",
     "pieces",
     "read_texts",
@@ -103,6 +104,12 @@ def _root(library: str) -> Path | None:
 def _order(name: str) -> int:
     """A number that depends on the name alone: an order that is the same everywhere and follows no alphabet."""
     return zlib.crc32(name.encode())
+
+
+def modules(library: str) -> list[tuple[str, Path]]:
+    """The library's modules without its tests, as (dotted name, file), in an order that depends on names alone."""
+    root = _root(library)
+    return _modules(library, root) if root else []
 
 
 def _modules(library: str, root: Path) -> list[tuple[str, Path]]:

@@ -89,7 +89,8 @@ def test_a_changed_sentence_makes_no_page_stale(stale, edit) -> None:
 
 def test_a_changed_function_makes_the_pages_stale_that_import_its_module(stale, edit) -> None:
     edit("solutions/attention/classifier.py", "def ", "# changed\ndef ")
-    assert stale() == {"chapters/08-classifier": ["solutions/attention/classifier.py"]}
+    pages = ("chapters/08-classifier", "deeper/order-and-reach", "deeper/pairs-and-pooling", "deeper/which-library")
+    assert stale() == dict.fromkeys(pages, ["solutions/attention/classifier.py"])
     edit("solutions/attention/masks.py", "def ", "# changed\ndef ")
     through = {page for page, reasons in stale().items() if "solutions/attention/masks.py" in reasons}
     assert {"chapters/04-masks", "chapters/07-encoder", "measuring/benchmarks"} <= through
@@ -98,7 +99,7 @@ def test_a_changed_function_makes_the_pages_stale_that_import_its_module(stale, 
 
 def test_a_changed_data_file_or_style_makes_stale_who_reads_it(stale, edit) -> None:
     edit("solutions/benchmarks/results/epyc-2-cores.json", "{", "{ ")
-    through = set(stale())
+    through = set(stale())  # pages that show a study on record read the benchmarks' folder as well
     assert {"chapters/10-decoder", "deeper/attention-at-full-length", "measuring/benchmarks"} <= through
     assert not through & {"index", "chapters/02-worked-example", "chapters/04-masks"}
     edit("book/_static/attention.mplstyle", "figure.dpi: 110", "figure.dpi: 120")

@@ -1,4 +1,4 @@
-"""What chapters 9 and 10 say of their own training runs, read from the record and from the built page."""
+"""What chapters and deeper pages say of their own training runs, read from the record and from the built page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,18 @@ from autograder.build.executed_pages import COMMITTED, read
 from autograder.course.paths import BOOK
 
 #: Page → how many statements it makes at least.
-PAGES = {"chapters/09-sequence-to-sequence": 26, "chapters/10-decoder": 13}
+PAGES = {
+    "chapters/08-classifier": 8,
+    "chapters/09-sequence-to-sequence": 11,
+    "chapters/10-decoder": 13,
+    "deeper/local-and-hard-attention": 3,
+    "deeper/order-and-reach": 4,
+    "deeper/pairs-and-pooling": 4,
+    "deeper/rnn-or-attention-alone": 2,
+    "deeper/two-levels-of-attention": 4,
+    "deeper/what-an-alignment-shows": 11,
+    "deeper/which-library": 6,
+}
 
 
 def _stated(page: str) -> list[str]:

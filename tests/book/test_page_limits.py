@@ -7,12 +7,6 @@ import pytest
 from .page_measures import chapters, measure
 
 WORDS, CODE_LINES, CHARACTERS, HEADINGS = 2500, 120, 72, 12
-#: Chapters that are still over the limits, to be rewritten. A chapter that keeps them must not stand here.
-LONGER = {
-    "08-classifier",
-    "09-sequence-to-sequence",
-}
-
 PAGE = """---
 kernelspec: {name: python3}
 ---
@@ -70,11 +64,7 @@ def over_the_limits(source: str) -> list[str]:
 
 @pytest.mark.parametrize("chapter", chapters())
 def test_a_chapter_keeps_the_limits(chapter: str) -> None:
-    over = over_the_limits(chapters()[chapter].read_text("utf-8"))
-    if chapter in LONGER:
-        assert over, f"{chapter} keeps the limits: take it from LONGER"
-    else:
-        assert over == []
+    assert over_the_limits(chapters()[chapter].read_text("utf-8")) == []
 
 
 def test_words_code_and_headings_are_counted_as_they_are_seen() -> None:

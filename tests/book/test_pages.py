@@ -20,7 +20,6 @@ from autograder.course.paths import BOOK, ROOT
 
 from .layout import too_wide
 from .pages import all_pages, notebook_pages, parsed
-from .test_page_limits import LONGER
 
 COLAB = re.compile(r"https://colab\.research\.google\.com/\S*?/blob/[^/]+/(\S+\.ipynb)")
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -65,7 +64,7 @@ def in_a_browser(phone: BrowserContext, address: str, page: str) -> Iterator[str
     response = tab.goto(f"{address}{page}.html", wait_until="load")
     tab.wait_for_timeout(200)  # what scripts ask for after the load
     overflow, undrawn = tab.evaluate(OVERFLOW), tab.evaluate(UNDRAWN)
-    wide = [] if page.removeprefix("chapters/") in LONGER | {"notation"} else too_wide(tab, 390)
+    wide = too_wide(tab, 390)
     tab.close()
     if not response.ok:
         yield f"the server answers {response.status}"

@@ -1,4 +1,4 @@
-"""The claims of chapter 8, measured with the functions that the page shows."""
+"""The claims of chapter 8 and of its deeper pages, measured with the functions that these show."""
 
 from __future__ import annotations
 
@@ -17,15 +17,25 @@ from attention.classifier import TextClassifier, masked_mean, train_step
 from attention.worked_example import EXAMPLE, self_attention
 
 #: Trains models; a time limit is there to end what hangs, also on a machine with much else to do.
-pytestmark = [pytest.mark.proof(depends="book/chapters/08-classifier.md"), pytest.mark.timeout(1800)]
+PAGES = [
+    "book/chapters/08-classifier.md",
+    *(f"book/deeper/{name}.md" for name in ("which-library", "order-and-reach", "pairs-and-pooling")),
+]
+pytestmark = [pytest.mark.proof(depends=PAGES), pytest.mark.timeout(1800)]
 
-PAGE = (Path(__file__).resolve().parents[2] / "book" / "chapters" / "08-classifier.md").read_text("utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+MAIN = (ROOT / PAGES[0]).read_text("utf-8")
+NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?")
 PRINTED = 5.1e-5  # numbers on the page are rounded to four digits behind the point
 ROUNDING = 1e-5  # float32, logits of order 1 after some hundred additions
 #: The cells whose definitions are tested, and the line at which each begins to measure.
 CELLS = {
-    "import math": None,
-    "def descend": "figures.table",
+    "import textwrap": "matrices = ",
+    "import os\n": None,
+    "from collections import Counter": None,
+    "from attention.positions import PositionalEncoding": None,
+    "def descend": "print(",
+    "def classify": None,
     "class BagOfWords": "train_data, test_data",
     "def bootstrap": "modules = ",
     "def without(": "poorer = ",
@@ -43,7 +53,8 @@ def page() -> dict[str, Any]:
     """What the page's cells define, up to where they begin to measure: code shown is code tested."""
     names: dict[str, Any] = {}
     threads = torch.get_num_threads()
-    for cell in re.findall(r"```\{code-cell\} ipython3\n(.*?)```", PAGE, re.S):
+    text = "".join((ROOT / name).read_text("utf-8") for name in PAGES)
+    for cell in re.findall(r"```\{code-cell\} ipython3\n(.*?)```", text, re.S):
         cell = re.sub(r"\A(?:---\n.*?\n---\n|:tags:[^\n]*\n)", "", cell, flags=re.S)
         for start, end in CELLS.items():
             if start not in cell:
@@ -83,20 +94,31 @@ def example_rows(padding: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.as_tensor(outputs), torch.as_tensor(weights)
 
 
+def written(start: str, end: str) -> torch.Tensor:
+    """The numbers of the main page between `start` and the next `end`."""
+    assert MAIN.count(start) == 1, start
+    text = MAIN.split(start)[1].partition(end)[0]
+    return torch.tensor([float(number.replace("−", "-")) for number in NUMBER.findall(text)], dtype=torch.float64)
+
+
 def test_sum_and_mean_of_the_running_examples_rows():
     rows, _ = example_rows()
-    assert shown(rows[0], 1.8639, 6.3194, 1.7042) and shown(rows[1], 1.9991, 7.8141, 0.2735)
-    assert shown(rows[2], 1.9926, 7.4796, 0.7359)
-    assert shown(rows.sum(0), 5.8555, 21.6131, 2.7135) and shown(rows.mean(0), 1.9518, 7.2044, 0.9045)
+    for number in range(3):
+        assert shown(rows[number], *written(f"y_{number + 1} &= [", "]").tolist())
+    assert shown(rows.sum(0), *written("Their sum is $[", "]").tolist())
+    assert shown(rows.mean(0), *written("a third of it, is $[", "]").tolist())
 
 
-def test_a_row_of_padding_does_not_stay_zero_and_takes_a_share_of_attention():
+def test_the_table_of_ways_to_pool_a_padded_text():
     rows, weights = example_rows(padding=1)
-    assert rows[3].tolist() == [1.25, 4, 1.5]
-    assert weights[0, 3].item() == pytest.approx(0.04, abs=0.005)
-    masked = torch.cat([example_rows()[0], rows[3:]])
-    real = torch.tensor([[True, True, True, False]])
-    assert torch.allclose(masked_mean(masked[None], real)[0], example_rows()[0].mean(0), rtol=0, atol=1e-12)
+    masked, real = torch.cat([example_rows()[0], rows[3:]]), torch.tensor([[True, True, True, False]])
+    ways = [rows.mean(0), masked.mean(0), masked[:3].sum(0) / 4, masked_mean(masked[None], real)[0]]
+    names = ("no mask; mean of four |", "mask in attention; mean of four |", "divided by 4 |", "| mask in both |")
+    for name, way in zip(names, ways, strict=True):
+        assert shown(way, *written(name, "|").tolist()), name
+    assert rows[3].tolist() == written("quarter of the sum of the values, $[", "]").tolist()
+    assert weights[3].tolist() == [0.25] * 4 and "each weight is $0.25$" in MAIN
+    assert shown(weights[0, 3:], *written("takes weight from the real rows, $", "$").tolist())
     assert not torch.allclose(rows.sum(0), example_rows()[0].sum(0), atol=0.5)
 
 
@@ -113,10 +135,36 @@ def test_padding_moves_no_logit_order_does_and_an_empty_text_is_finite():
     assert model(torch.zeros(1, 5, dtype=torch.long)).isfinite().all()
 
 
+def test_the_five_lines_of_a_classifier_are_the_text_classifiers_way(page):
+    seen = []
+
+    def pool(x: torch.Tensor, real: torch.Tensor) -> torch.Tensor:
+        seen.append(real)
+        return masked_mean(x, real)
+
+    parts = page["TextClassifier"](50, 4, 32, 2, 64, num_layers=1).eval()
+    embedding, output = nn.Embedding(50, 32), nn.Linear(32, 4)
+    ids = torch.tensor([[7, 21, 0]])
+    whole = page["classify"](ids, embedding, nn.Identity(), lambda x, key_mask: x, pool, output)
+    assert whole.shape == parts(ids).shape == (1, 4)
+    assert torch.equal(whole, output(masked_mean(embedding(ids), ids != 0))) and seen[0].tolist() == [
+        [True, True, False]
+    ]
+
+
 def test_gradients_that_are_not_cleared_swing_past_the_minimum(page):
-    clear, added = page["descend"](True), page["descend"](False)
+    clear, added = page["descend"](True, steps=12), page["descend"](False, steps=12)
     assert clear == sorted(clear) and max(clear) < 3 and clear[-1] > 2.9
     assert max(added) > 4 and min(added[added.index(max(added)) :]) < 2
+    assert clear[:2] == [1.2, 1.92] and added[:2] == [1.2, 3.12]
+    for number in ("$2(0 - 3) = -6$", "$w = 1.2$", "1.2 + 0.2 \\cdot 3.6 = 1.92", "$-9.6$", "$w = 3.12$"):
+        assert number in MAIN, number
+
+
+def test_a_sum_of_two_sides_cannot_prefer_both_matching_pairs():
+    f, g = torch.randn(2, 2, generator=torch.Generator().manual_seed(0)).double()
+    logits = f[:, None] + g  # rows: left A, B; columns: right A, B
+    assert (logits.trace() - logits.flip(1).trace()).abs() < 1e-12
 
 
 # Comparing
@@ -144,7 +192,14 @@ def test_pooling_weights_of_the_recurrent_model_leave_padding_out(page):
     assert weights[0, 3:].tolist() == [0, 0] and weights.sum().item() == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["BagOfWords", "MeanPooling", "RecurrentAttention", "encoder"])
+def test_the_pooled_recurrent_model_is_the_mean_of_the_same_states(page):
+    torch.manual_seed(0)
+    pooled, ids = page["recurrent_mean"](9, 3).eval(), torch.tensor([[2, 3, 4]])
+    states = pooled.gru(pooled.embedding(ids))[0]
+    assert torch.allclose(pooled(ids), pooled.output(states.mean(1)), rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("name", ["BagOfWords", "MeanPooling", "RecurrentAttention", "recurrent_mean", "encoder"])
 def test_padding_moves_no_logit_of_any_model_compared(page, name):
     torch.manual_seed(0)
     model = page[name](50, 4).eval()
@@ -276,6 +331,18 @@ def test_only_the_mask_makes_the_query_tower_independent_of_padding(page, pool):
         assert moved < ROUNDING if masked else moved > 0.05
 
 
+def test_the_second_method_adds_a_sum_of_attention_to_a_mean_of_the_input(page):
+    torch.manual_seed(0)
+    tower, ids = page["QueryTower"]("sum and input mean", True, 50), torch.tensor([[7, 21, 33, 0, 0]])
+    with torch.no_grad():
+        x = tower.embedding(ids[:, :3])
+        key = tower.key(x)
+        attended = (tower.query(x) @ key.mT).softmax(-1) @ key
+        wanted = attended.sum(1) + x.mean(1)
+        assert torch.allclose(tower(ids), wanted, rtol=0, atol=ROUNDING)
+        assert torch.allclose(tower(F.pad(ids, (0, 50))), wanted, rtol=0, atol=ROUNDING)
+
+
 def test_zeros_in_the_embedding_do_not_keep_a_sum_from_counting_padding(page):
     torch.manual_seed(3)
     tower = page["QueryTower"]("sum", False, vocab_size=50)
@@ -341,7 +408,7 @@ def test_convolutions_take_any_length(page):
 def test_a_sigmoid_before_a_loss_with_logits_keeps_it_from_zero():
     surest, target = torch.tensor([30.0, -30.0]), torch.tensor([1.0, 0.0])
     twice = F.binary_cross_entropy_with_logits(surest.sigmoid(), target, reduction="none")
-    assert shown(twice, 0.3133, 0.6931)
+    assert shown(twice, 0.3133, 0.6931) and "= 0.3133$ for yes" in MAIN and "= 0.6931$ for no" in MAIN
     assert twice[0].item() == pytest.approx(math.log(1 + math.exp(-1)), abs=1e-6)
     assert F.binary_cross_entropy_with_logits(surest, target) < 1e-12
 
