@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from ._altered_scores import modified_attention
 from ._arguments import (
     check_batch,
     check_floating,
@@ -31,6 +32,7 @@ __all__ = [
     "blockwise_attention",
     "grouped_query_attention",
     "merge_partials",
+    "modified_attention",
     "online_softmax",
     "triton_attention",
 ]
