@@ -118,7 +118,7 @@ def blockwise_attention(
     count = math.prod(batch)
     flat = [x.expand(*batch, -1, -1).reshape(count, *x.shape[-2:]) for x in (query, key, value)]  # (N, L or S, d)
     blocks = Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
-    output = whole_attention(blocks.mask, is_causal, *flat) if in_transform() else Blockwise.apply(*flat, blocks)
+    output = whole_attention(blocks.masks, is_causal, *flat) if in_transform() else Blockwise.apply(*flat, blocks)
     return output.reshape(*batch, query.shape[-2], value.shape[-1])
     # solution: end
 
