@@ -54,7 +54,7 @@ def test_no_configuration_that_is_tried_spills_registers(capability, tmp_path):
     found = ran("cross_compiled.py", capability, TRITON_CACHE_DIR=str(tmp_path))
     assert len({(one["kernel"], one["width"]) for one in found}) == 6
     for one in found:
-        assert one["stack"] <= 32 and one["reg"] > 32, one  # some bytes of the stack are no numbers of a block
+        assert one["stack"] <= 64 and one["reg"] > 32, one  # bytes: 16 numbers; those that were dropped take kilobytes
 
 
 @needs_triton
