@@ -225,7 +225,7 @@ CHOICES: dict[str, dict[tuple[int, int], tuple[tuple[int, int, int, int], ...]]]
     },
     "_of_queries": {
         (7, 64): ((32, 32, 8, 1),), (7, 128): ((16, 16, 8, 1),),
-        (8, 64): (_SMALL, _TALL, (128, 128, 8, 2)), (8, 128): ((64, 64, 8, 2),),
+        (8, 64): (_SMALL, _TALL), (8, 128): ((64, 64, 8, 2),),
         (9, 64): (_SMALL, *_LARGE), (9, 128): (_SMALL, _TALL, (128, 128, 8, 2)),
     },
     "_of_keys": {
