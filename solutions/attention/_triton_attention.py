@@ -230,7 +230,7 @@ CHOICES: dict[str, dict[tuple[int, int], tuple[tuple[int, int, int, int], ...]]]
     },
     "_of_keys": {
         (7, 64): ((16, 32, 8, 1),), (7, 128): ((16, 16, 8, 1),),
-        (8, 64): (_SMALL, *_WIDE), (8, 128): ((64, 64, 8, 2),),
+        (8, 64): (_SMALL, (64, 64, 8, 2)), (8, 128): ((64, 64, 8, 2),),
         (9, 64): (_SMALL, *_WIDE), (9, 128): (_SMALL, *_WIDE),
     },
 }  # fmt: skip
