@@ -103,13 +103,27 @@ def check_tokens(name: str, token_ids: Tensor, max_length: int, vocab_size: int 
         )
 
 
+def check_as_many(**token_ids: Tensor) -> None:
+    """ValueError unless all have the same number of rows."""
+    if len({len(ids) for ids in token_ids.values()}) > 1:
+        shapes = " and ".join(str(tuple(ids.shape)) for ids in token_ids.values())
+        raise ValueError(f"{' and '.join(token_ids)} must be as many, got {shapes}")
+
+
 def check_model_sizes(
-    vocab_size: int, d_model: int, num_heads: int, max_length: int, dropout: float, padding_id: int = 0
+    vocab_size: int,
+    d_model: int,
+    num_heads: int,
+    max_length: int,
+    dropout: float,
+    padding_id: int = 0,
+    num_layers: int = 1,
 ) -> None:
     """TypeError or ValueError unless a model on token ids can be made with these sizes."""
     check_length("vocab_size", vocab_size, least=1)
     check_id("padding_id", padding_id, vocab_size)
     check_length("max_length", max_length, least=1)
+    check_length("num_layers", num_layers, least=1)
     check_heads(d_model, num_heads)
     check_probability("dropout", dropout)
 

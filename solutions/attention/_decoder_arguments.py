@@ -71,11 +71,16 @@ def _check_cache(cache: object) -> None:
         raise TypeError(f"a cache must be a KeyValueCache, one for each layer, got {type(cache).__name__}")
 
 
-def check_logits(logits: Tensor) -> None:
-    """TypeError unless logits are floating; ValueError unless they are (..., V) with V at least 1."""
+def check_logits(logits: Tensor, *sampling: Any) -> None:
+    """TypeError unless logits are floating; ValueError unless they are (..., V) with V at least 1.
+
+    sampling: temperature, top_k, top_p, where they are to be checked as well
+    """
     check_floating(logits=logits)
     if logits.dim() == 0 or logits.shape[-1] == 0:
         raise ValueError(f"logits must be (..., V), V at least 1, got shape {tuple(logits.shape)}")
+    if sampling:
+        check_sampling(*sampling)
 
 
 def check_targets(logits: Tensor, token_ids: Tensor, key_mask: Tensor | None) -> None:
@@ -103,11 +108,16 @@ def check_sampling(temperature: float, top_k: int | None, top_p: float | None) -
         raise ValueError(f"top_p must be a share above 0, at most 1, got {top_p}; None keeps all")
 
 
-def check_prompt(prompt: Tensor, max_new_tokens: int, end_id: int | None) -> None:
-    """TypeError unless prompt and numbers are integers; ValueError unless prompt is (B, P), P at least 1."""
+def check_prompt(prompt: Tensor, max_new_tokens: int, end_id: int | None, *sampling: Any) -> None:
+    """TypeError unless prompt and numbers are integers; ValueError unless prompt is (B, P), P at least 1.
+
+    sampling: temperature, top_k, top_p, where they are to be checked as well
+    """
     check_integers("prompt", prompt, dimensions=2)
     if prompt.shape[1] == 0:
         raise ValueError(f"prompt must have at least one token in each row, got shape {tuple(prompt.shape)}")
     check_length("max_new_tokens", max_new_tokens)
     if end_id is not None:
         check_length("end_id", end_id)
+    if sampling:
+        check_sampling(*sampling)

@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from ._arguments import check_batched, check_floating, check_key_mask, check_length
+from ._arguments import check_as_many, check_batched, check_floating, check_key_mask, check_length
 from ._arguments import check_model_sizes as _check_sizes
 from ._arguments import check_tokens as _check_tokens
 
 # solution: begin (drop)
+from ._embedding import TokenEmbedding
 from .encoder import Encoder
 from .positions import PositionalEncoding
 
@@ -114,10 +115,7 @@ class PairMatcher(nn.Module):
         """
         _check_tokens("left_ids", left_ids, self.max_length, self.vocab_size)
         _check_tokens("right_ids", right_ids, self.max_length, self.vocab_size)
-        if len(left_ids) != len(right_ids):
-            raise ValueError(
-                f"left_ids and right_ids must be as many, got {tuple(left_ids.shape)} and {tuple(right_ids.shape)}"
-            )
+        check_as_many(left_ids=left_ids, right_ids=right_ids)
         # solution: begin
         left, right = self.tower(left_ids), self.tower(right_ids)  # (B, d_model)
         pair = torch.cat([left, right, left * right, (left - right).abs()], dim=-1)  # (B, 4 · d_model)
@@ -151,7 +149,7 @@ def train_step(
 
 
 # solution: begin (drop)
-class _Tower(nn.Module):
+class _Tower(TokenEmbedding):
     """Token ids (B, L) → one vector (B, d_model) per text."""
 
     def __init__(
@@ -165,16 +163,13 @@ class _Tower(nn.Module):
         dropout: float,
         padding_id: int,
     ) -> None:
-        super().__init__()
+        super().__init__(vocab_size, d_model, PositionalEncoding(d_model, max_length, dropout))
         self.padding_id = padding_id
-        self.embedding = nn.Embedding(vocab_size, d_model)
-        self.positions = PositionalEncoding(d_model, max_length, dropout)
         self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout, norm_first=True)
 
     def forward(self, token_ids: Tensor) -> Tensor:
         key_mask = token_ids != self.padding_id  # (B, L)
-        x = self.positions(self.embedding(token_ids.long()))  # (B, L, d_model)
-        return masked_mean(self.encoder(x, key_mask=key_mask), key_mask)
+        return masked_mean(self.encoder(self.embed(token_ids), key_mask=key_mask), key_mask)
 
 
 # solution: end

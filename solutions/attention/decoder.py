@@ -1,23 +1,15 @@
 """A Transformer that writes: decoder layers, a language and a translation model, and how tokens are drawn from them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
-from ._arguments import check_heads, check_length, check_model_sizes, check_probability, check_tokens
-from ._decoder_arguments import (
-    check_caches,
-    check_decoder_inputs,
-    check_logits,
-    check_prompt,
-    check_sampling,
-    check_targets,
-)
+from ._arguments import check_as_many, check_heads, check_length, check_model_sizes, check_probability, check_tokens
+from ._decoder_arguments import check_caches, check_decoder_inputs, check_logits, check_prompt, check_targets
 
 # solution: begin (drop)
-from ._rows import attention_by_rows
+from ._decoder_parts import LearnedEmbedding, attend_with_cache, drawn, evaluation, renormalised
 
 # solution: end
 from .efficient import KeyValueCache
@@ -25,7 +17,7 @@ from .efficient import KeyValueCache
 # solution: begin (drop)
 from .encoder import Encoder, FeedForward
 from .masks import causal_mask, masked_softmax
-from .multi_head import MultiHeadAttention, merge_heads, split_heads
+from .multi_head import MultiHeadAttention
 
 # solution: end
 
@@ -101,22 +93,16 @@ class DecoderLayer(nn.Module):
 
     # solution: begin (drop)
     def _look_back(self, x: Tensor, key_mask: Tensor | None, cache: KeyValueCache | None) -> Tensor:
-        """Causal self-attention; with a cache only the newest tokens are projected, and see what is kept as well."""
-        attention, length = self.self_attention, x.shape[1]
-        if cache is None:
-            mask = causal_mask(length, device=x.device)
-            return self.dropout(attention(x, x, x, mask, key_mask, need_weights=False)[0])
-        projections = attention.q_proj, attention.k_proj, attention.v_proj
-        query, key, value = (split_heads(project(x), attention.num_heads) for project in projections)
-        keys, values = cache.append(key, value)  # (B, H, S, d_head): S earlier and newest tokens
-        mask = causal_mask(length, keys.shape[-2], x.device)  # aligned to the end: the last query sees every key
-        heads, _ = attention_by_rows(query, keys, values, mask, self.dropout.p if self.training else 0.0)
-        return self.dropout(attention.out_proj(merge_heads(heads)))
+        """Causal self-attention; with a cache x are the newest tokens, which see what is kept as well."""
+        if cache is not None:
+            rate = self.dropout.p if self.training else 0.0
+            return self.dropout(attend_with_cache(self.self_attention, x, cache, rate))
+        mask = causal_mask(x.shape[1], device=x.device)
+        return self.dropout(self.self_attention(x, x, x, mask, key_mask, need_weights=False)[0])
 
     def _look_up(self, x: Tensor, memory: Tensor, memory_key_mask: Tensor | None) -> Tensor:
         """Cross-attention: queries from x, keys and values from the memory, all of which may be seen."""
-        found, _ = self.cross_attention(x, memory, memory, key_mask=memory_key_mask, need_weights=False)
-        return self.dropout(found)
+        return self.dropout(self.cross_attention(x, memory, memory, key_mask=memory_key_mask, need_weights=False)[0])
 
     # solution: end
 
@@ -141,11 +127,10 @@ class LanguageModel(nn.Module):
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
-        check_model_sizes(vocab_size, d_model, num_heads, max_length, dropout)
-        check_length("num_layers", num_layers, least=1)
+        check_model_sizes(vocab_size, d_model, num_heads, max_length, dropout, num_layers=num_layers)
         self.vocab_size, self.num_layers, self.max_length = vocab_size, num_layers, max_length
         # solution: begin
-        self.embedding = _Embedding(vocab_size, d_model, max_length, dropout)
+        self.embedding = LearnedEmbedding(vocab_size, d_model, max_length, dropout)
         self.layers = nn.ModuleList(DecoderLayer(d_model, num_heads, d_ff, dropout) for _ in range(num_layers))
         self.final_norm = nn.LayerNorm(d_model)
         # solution: end
@@ -169,15 +154,14 @@ class LanguageModel(nn.Module):
         x = self.embedding(token_ids, held)  # (B, L, d_model)
         for number, layer in enumerate(self.layers):
             x = layer(x, cache=None if caches is None else caches[number])
-        return self.final_norm(x) @ self.embedding.tokens.weight.T
+        return self.embedding.logits(self.final_norm(x))
         # solution: end
 
 
 class EncoderDecoder(nn.Module):
     """Source ids and the target so far → logits of the next target token   (Vaswani et al. 2017, figure 1).
 
-    An encoder makes the memory that every decoder layer's cross-attention reads; all layers are pre-norm, each stack
-    with a last norm.
+    An encoder makes the memory that every decoder layer's cross-attention reads; both are pre-norm with a last norm.
     source_vocab_size, target_vocab_size: numbers of token ids; num_layers: of the encoder and of the decoder
     d_model, num_heads, d_ff, dropout: as in DecoderLayer; max_length: the most tokens on either side
     padding_id: the id that fills up shorter sources, on the right
@@ -197,14 +181,13 @@ class EncoderDecoder(nn.Module):
         padding_id: int = 0,
     ) -> None:
         super().__init__()
-        check_model_sizes(source_vocab_size, d_model, num_heads, max_length, dropout, padding_id)
+        check_model_sizes(source_vocab_size, d_model, num_heads, max_length, dropout, padding_id, num_layers)
         check_length("target_vocab_size", target_vocab_size, least=1)
-        check_length("num_layers", num_layers, least=1)
         self.source_vocab_size, self.target_vocab_size = source_vocab_size, target_vocab_size
         self.max_length, self.padding_id = max_length, padding_id
         # solution: begin
-        self.source_embedding = _Embedding(source_vocab_size, d_model, max_length, dropout)
-        self.target_embedding = _Embedding(target_vocab_size, d_model, max_length, dropout)
+        self.source_embedding = LearnedEmbedding(source_vocab_size, d_model, max_length, dropout)
+        self.target_embedding = LearnedEmbedding(target_vocab_size, d_model, max_length, dropout)
         self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout, "gelu", norm_first=True)
         self.layers = nn.ModuleList(
             DecoderLayer(d_model, num_heads, d_ff, dropout, cross_attention=True) for _ in range(num_layers)
@@ -220,39 +203,15 @@ class EncoderDecoder(nn.Module):
         """
         check_tokens("source_ids", source_ids, self.max_length, self.source_vocab_size)
         check_tokens("target_ids", target_ids, self.max_length, self.target_vocab_size)
-        if len(source_ids) != len(target_ids):
-            raise ValueError(
-                f"source_ids and target_ids must be as many, got {tuple(source_ids.shape)}, {tuple(target_ids.shape)}"
-            )
+        check_as_many(source_ids=source_ids, target_ids=target_ids)
         # solution: begin
         source_mask = source_ids != self.padding_id  # (B, S)
         memory = self.encoder(self.source_embedding(source_ids), key_mask=source_mask)  # (B, S, d_model)
         x = self.target_embedding(target_ids)  # (B, T, d_model)
         for layer in self.layers:
             x = layer(x, memory, memory_key_mask=source_mask)
-        return self.final_norm(x) @ self.target_embedding.tokens.weight.T
+        return self.target_embedding.logits(self.final_norm(x))
         # solution: end
-
-
-# solution: begin (drop)
-class _Embedding(nn.Module):
-    """Token ids (B, L) → dropout(token vector + position vector), (B, L, d_model)."""
-
-    def __init__(self, vocab_size: int, d_model: int, max_length: int, dropout: float) -> None:
-        super().__init__()
-        self.tokens = nn.Embedding(vocab_size, d_model)
-        self.positions = nn.Embedding(max_length, d_model)
-        self.dropout = nn.Dropout(dropout)
-        for table in (self.tokens, self.positions):
-            nn.init.normal_(table.weight, std=0.02)  # as in GPT-2: a tied output then begins with nearly equal logits
-
-    def forward(self, token_ids: Tensor, start: int = 0) -> Tensor:
-        """start: the position of the first token."""
-        positions = torch.arange(start, start + token_ids.shape[1], device=token_ids.device)
-        return self.dropout(self.tokens(token_ids.long()) + self.positions(positions))
-
-
-# solution: end
 
 
 def next_token_loss(logits: Tensor, token_ids: Tensor, key_mask: Tensor | None = None) -> Tensor:
@@ -285,8 +244,7 @@ def next_token_probabilities(
     Returns probabilities of the shape and dtype of logits. A row whose logits are all -inf gives zeros.
     Raises ValueError for a number out of its range, TypeError for a wrong dtype.
     """
-    check_logits(logits)
-    check_sampling(temperature, top_k, top_p)
+    check_logits(logits, temperature, top_k, top_p)
     # solution: begin
     wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
     ordered, token_ids = wide.sort(dim=-1, descending=True)  # (..., V), the most probable first
@@ -295,23 +253,12 @@ def next_token_probabilities(
     largest = ordered[..., :1].detach()  # taken away first: a small temperature makes no number overflow
     ordered = masked_softmax((ordered - largest.where(largest != -torch.inf, 0.0)) / temperature)
     if top_k is not None:
-        ordered = _first(ordered, torch.arange(ordered.shape[-1], device=logits.device) < top_k)
+        ordered = renormalised(ordered, torch.arange(ordered.shape[-1], device=logits.device) < top_k)
     if top_p is not None and top_p < 1:
         before = ordered.cumsum(dim=-1) - ordered  # the sum of all that are more probable
-        ordered = _first(ordered, before < top_p)
+        ordered = renormalised(ordered, before < top_p)
     return torch.zeros_like(wide).scatter(-1, token_ids, ordered).to(logits.dtype)
     # solution: end
-
-
-# solution: begin (drop)
-def _first(probabilities: Tensor, kept: Tensor) -> Tensor:
-    """The probabilities where kept is True, summing to 1 again; a row of zeros stays."""
-    probabilities = probabilities.where(kept, 0.0)
-    total = probabilities.sum(dim=-1, keepdim=True)
-    return probabilities / total.where(total > 0, 1.0)
-
-
-# solution: end
 
 
 def generate(
@@ -335,18 +282,14 @@ def generate(
     A module runs in evaluation mode and is put back as it was; nothing is recorded for gradients.
     Raises ValueError where the shapes do not fit or a number is out of its range, TypeError for a wrong dtype.
     """
-    check_prompt(prompt, max_new_tokens, end_id)
-    check_sampling(temperature, top_k, top_p)
+    check_prompt(prompt, max_new_tokens, end_id, temperature, top_k, top_p)
     # solution: begin
     ended = torch.zeros_like(prompt[:, :1], dtype=torch.bool)
-    with torch.no_grad(), _evaluation(model):
+    with torch.no_grad(), evaluation(model):
         for _ in range(max_new_tokens):
             last = model(prompt)[:, -1]  # (B, V)
             probabilities = next_token_probabilities(last, temperature, top_k, top_p)
-            if temperature == 0:
-                new = probabilities.argmax(dim=-1, keepdim=True)  # (B, 1)
-            else:
-                new = torch.multinomial(probabilities.float(), 1, generator=generator)
+            new = probabilities.argmax(-1, True) if temperature == 0 else drawn(probabilities, generator)  # (B, 1)
             if end_id is not None:
                 new = new.where(~ended, end_id)
                 ended = ended | (new == end_id)
@@ -355,23 +298,3 @@ def generate(
                 break
     return prompt
     # solution: end
-
-
-# solution: begin (drop)
-@contextmanager
-def _evaluation(model: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """Within it a module, with all its parts, is in evaluation mode; afterwards each part is as it was."""
-    if not isinstance(model, nn.Module):
-        yield
-        return
-    modes = {part: part.training for part in model.modules()}
-    try:
-        model.eval()
-        yield
-    finally:
-        model.train(modes[model])
-        for part, training in modes.items():
-            part.training = training
-
-
-# solution: end

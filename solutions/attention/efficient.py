@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from ._altered_scores import modified_attention
 from ._arguments import (
     check_batch,
     check_floating,
@@ -31,6 +32,7 @@ __all__ = [
     "blockwise_attention",
     "grouped_query_attention",
     "merge_partials",
+    "modified_attention",
     "online_softmax",
     "triton_attention",
 ]
@@ -116,7 +118,7 @@ def blockwise_attention(
     count = math.prod(batch)
     flat = [x.expand(*batch, -1, -1).reshape(count, *x.shape[-2:]) for x in (query, key, value)]  # (N, L or S, d)
     blocks = Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
-    output = whole_attention(blocks.mask, is_causal, *flat) if in_transform() else Blockwise.apply(*flat, blocks)
+    output = whole_attention(blocks.masks, is_causal, *flat) if in_transform() else Blockwise.apply(*flat, blocks)
     return output.reshape(*batch, query.shape[-2], value.shape[-1])
     # solution: end
 

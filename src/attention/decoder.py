@@ -1,21 +1,13 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 288825743bcd
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 7844efd01ded
 """A Transformer that writes: decoder layers, a language and a translation model, and how tokens are drawn from them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
 
-from ._arguments import check_heads, check_length, check_model_sizes, check_probability, check_tokens
-from ._decoder_arguments import (
-    check_caches,
-    check_decoder_inputs,
-    check_logits,
-    check_prompt,
-    check_sampling,
-    check_targets,
-)
+from ._arguments import check_as_many, check_heads, check_length, check_model_sizes, check_probability, check_tokens
+from ._decoder_arguments import check_caches, check_decoder_inputs, check_logits, check_prompt, check_targets
 
 from .efficient import KeyValueCache
 
@@ -90,8 +82,7 @@ class LanguageModel(nn.Module):
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
-        check_model_sizes(vocab_size, d_model, num_heads, max_length, dropout)
-        check_length("num_layers", num_layers, least=1)
+        check_model_sizes(vocab_size, d_model, num_heads, max_length, dropout, num_layers=num_layers)
         self.vocab_size, self.num_layers, self.max_length = vocab_size, num_layers, max_length
         raise NotImplementedError("exercise 10.3: A language model")
 
@@ -114,8 +105,7 @@ class LanguageModel(nn.Module):
 class EncoderDecoder(nn.Module):
     """Source ids and the target so far → logits of the next target token   (Vaswani et al. 2017, figure 1).
 
-    An encoder makes the memory that every decoder layer's cross-attention reads; all layers are pre-norm, each stack
-    with a last norm.
+    An encoder makes the memory that every decoder layer's cross-attention reads; both are pre-norm with a last norm.
     source_vocab_size, target_vocab_size: numbers of token ids; num_layers: of the encoder and of the decoder
     d_model, num_heads, d_ff, dropout: as in DecoderLayer; max_length: the most tokens on either side
     padding_id: the id that fills up shorter sources, on the right
@@ -135,9 +125,8 @@ class EncoderDecoder(nn.Module):
         padding_id: int = 0,
     ) -> None:
         super().__init__()
-        check_model_sizes(source_vocab_size, d_model, num_heads, max_length, dropout, padding_id)
+        check_model_sizes(source_vocab_size, d_model, num_heads, max_length, dropout, padding_id, num_layers)
         check_length("target_vocab_size", target_vocab_size, least=1)
-        check_length("num_layers", num_layers, least=1)
         self.source_vocab_size, self.target_vocab_size = source_vocab_size, target_vocab_size
         self.max_length, self.padding_id = max_length, padding_id
         raise NotImplementedError("exercise 10.7: A model that translates")
@@ -150,10 +139,7 @@ class EncoderDecoder(nn.Module):
         """
         check_tokens("source_ids", source_ids, self.max_length, self.source_vocab_size)
         check_tokens("target_ids", target_ids, self.max_length, self.target_vocab_size)
-        if len(source_ids) != len(target_ids):
-            raise ValueError(
-                f"source_ids and target_ids must be as many, got {tuple(source_ids.shape)}, {tuple(target_ids.shape)}"
-            )
+        check_as_many(source_ids=source_ids, target_ids=target_ids)
         raise NotImplementedError("exercise 10.7: A model that translates")
 
 
@@ -180,8 +166,7 @@ def next_token_probabilities(
     Returns probabilities of the shape and dtype of logits. A row whose logits are all -inf gives zeros.
     Raises ValueError for a number out of its range, TypeError for a wrong dtype.
     """
-    check_logits(logits)
-    check_sampling(temperature, top_k, top_p)
+    check_logits(logits, temperature, top_k, top_p)
     raise NotImplementedError("exercise 10.5: Temperature, top-k and top-p")
 
 
@@ -206,6 +191,5 @@ def generate(
     A module runs in evaluation mode and is put back as it was; nothing is recorded for gradients.
     Raises ValueError where the shapes do not fit or a number is out of its range, TypeError for a wrong dtype.
     """
-    check_prompt(prompt, max_new_tokens, end_id)
-    check_sampling(temperature, top_k, top_p)
+    check_prompt(prompt, max_new_tokens, end_id, temperature, top_k, top_p)
     raise NotImplementedError("exercise 10.6: Writing, one token after the other")

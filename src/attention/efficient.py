@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 107ffaeb7edf
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 0a3c2a8d5639
 """Attention that scales: softmax in one pass, attention in blocks, shared key heads, a cache, a GPU kernel."""
 
 import math
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from ._altered_scores import modified_attention
 from ._arguments import (
     check_batch,
     check_floating,
@@ -25,6 +26,7 @@ __all__ = [
     "blockwise_attention",
     "grouped_query_attention",
     "merge_partials",
+    "modified_attention",
     "online_softmax",
     "triton_attention",
 ]

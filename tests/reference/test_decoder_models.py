@@ -86,7 +86,7 @@ def test_the_output_layer_is_the_token_embedding():
     model = language_model()
     before = model(ids(1, 3, high=VOCAB - 1))
     with torch.no_grad():
-        model.embedding.tokens.weight[-1] += 1  # a token that is not read: its own logit moves alone
+        model.embedding.embedding.weight[-1] += 1  # a token that is not read: its own logit moves alone
     change = (model(ids(1, 3, high=VOCAB - 1)) - before).abs() > 1e-9
     assert change[..., -1].all() and not change[..., :-1].any()
 

@@ -145,3 +145,32 @@ def test_a_block_that_is_hidden_throughout_is_passed_over():
     expected = F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
     value[:, 2:4] = torch.nan
     close(blockwise_attention(query, key, value, 2, False, mask), expected)
+
+
+# Scores that are small, that turn out large, and that only look large
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("large", [None, 0, 5, 6], ids=str)
+def test_scores_that_turn_out_large_are_summed_as_dense_attention_does(large, is_causal):
+    """Key `large` has scores of some thousand; its block of two comes first, in the middle or last."""
+    query, key, value = (x.requires_grad_() for x in inputs((2,), 5, 7))
+    with torch.no_grad():
+        query[0, 3] *= 40  # too long a query for the bound
+        key[:, :, :] /= 40
+        if large is not None:
+            key[:, large] *= 10**5
+    found = []
+    for attend in (lambda *x: blockwise_attention(*x, 2, is_causal), lambda *x: dense(*x, is_causal)):
+        output = attend(query, key, value)
+        found.append([output, *torch.autograd.grad(output.square().sum(), (query, key, value))])
+    for mine, other in zip(*found, strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-9, atol=1e-9)  # gradients of some thousand
+
+
+def test_a_score_far_below_all_others_in_its_row_and_a_row_of_low_scores_are_exact():
+    query = torch.tensor([[1.0], [-1.0]], dtype=torch.float32)
+    key, value = torch.tensor([[800.0], [801.0], [0.0]]), torch.tensor([[1.0], [2.0], [3.0]])
+    torch.testing.assert_close(blockwise_attention(query, key, value, 1), dense(query, key, value))
+    below = torch.tensor([[800.0], [801.0]])  # the second query's scores are all far below 0
+    torch.testing.assert_close(blockwise_attention(query, below, value[:2], 1), dense(query, below, value[:2]))

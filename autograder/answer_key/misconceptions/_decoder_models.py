@@ -3,29 +3,27 @@
 import torch
 from torch import nn
 
-from ..reference_package import reference, reference_module
+from ..reference_package import reference
 from . import misconception
+from ._decoder_given import Modelling
 
 MODEL = "decoder.LanguageModel"
 DecoderLayer, KeyValueCache = reference("decoder.DecoderLayer"), reference("efficient.KeyValueCache")
 EncoderLayer = reference("encoder.EncoderLayer")
-arguments, given = reference_module("_arguments"), reference_module("_decoder_arguments")
 wrong = misconception(MODEL)
 
 
-class Model(nn.Module):
-    """The given lines, then words, positions, layers and output in pieces that a subclass replaces."""
+class Model(Modelling):
+    """Words, positions, layers and output in pieces that a subclass replaces."""
 
-    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, max_length=256, dropout=0.1):
-        super().__init__()
-        arguments.check_model_sizes(vocab_size, d_model, num_heads, max_length, dropout)
-        arguments.check_length("num_layers", num_layers, least=1)
-        self.vocab_size, self.num_layers, self.max_length, self.p = vocab_size, num_layers, max_length, dropout
-        self.words, self.places = nn.Embedding(vocab_size, d_model), self.make_places(max_length, d_model)
+    def make(self, d_model, num_heads, d_ff, dropout):
+        self.p = dropout
+        self.words, self.places = nn.Embedding(self.vocab_size, d_model), self.make_places(self.max_length, d_model)
         nn.init.normal_(self.words.weight, std=0.02)
         self.drop, self.norm = nn.Dropout(dropout), self.make_norm(d_model)
-        self.layers = nn.ModuleList(self.make_layer(d_model, num_heads, d_ff, dropout) for _ in range(num_layers))
-        self.make_output(d_model, vocab_size)
+        layers = (self.make_layer(d_model, num_heads, d_ff, dropout) for _ in range(self.num_layers))
+        self.layers = nn.ModuleList(layers)
+        self.make_output(d_model, self.vocab_size)
 
     def make_places(self, max_length, d_model):
         return nn.Embedding(max_length, d_model)
@@ -41,11 +39,6 @@ class Model(nn.Module):
 
     def new_caches(self):
         return [KeyValueCache(self.max_length) for _ in self.layers]
-
-    def forward(self, token_ids, caches=None):
-        held = given.check_caches(caches, self.num_layers)
-        arguments.check_tokens("token_ids", token_ids, self.max_length, self.vocab_size, held)
-        return self.answer(token_ids, caches, held)
 
     def answer(self, token_ids, caches, held):
         x = self.drop(self.words(token_ids) + self.place(token_ids, held))

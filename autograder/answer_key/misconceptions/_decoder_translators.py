@@ -3,38 +3,22 @@
 import torch
 from torch import nn
 
-from ..reference_package import reference, reference_module
+from ..reference_package import reference
 from . import misconception
+from ._decoder_given import Translating
 
 TRANSLATOR = "decoder.EncoderDecoder"
 DecoderLayer, Encoder = reference("decoder.DecoderLayer"), reference("encoder.Encoder")
-arguments = reference_module("_arguments")
 wrong = misconception(TRANSLATOR)
 
 
-class Translator(nn.Module):
-    """The given lines, then encoder, memory, decoder and output in pieces that a subclass replaces."""
+class Translator(Translating):
+    """Encoder, memory, decoder and output in pieces that a subclass replaces."""
 
-    def __init__(
-        self,
-        source_vocab_size,
-        target_vocab_size,
-        d_model,
-        num_heads,
-        d_ff,
-        num_layers,
-        max_length=256,
-        dropout=0.1,
-        padding_id=0,
-    ):
-        super().__init__()
-        arguments.check_model_sizes(source_vocab_size, d_model, num_heads, max_length, dropout, padding_id)
-        arguments.check_length("target_vocab_size", target_vocab_size, least=1)
-        arguments.check_length("num_layers", num_layers, least=1)
-        self.vocabs, self.max_length = (source_vocab_size, target_vocab_size), max_length
-        self.padding_id, self.p = padding_id, dropout
+    def make(self, d_model, num_heads, d_ff, num_layers, dropout):
+        self.vocabs, self.p = (self.source_vocab_size, self.target_vocab_size), dropout
         self.words = nn.ModuleList(nn.Embedding(size, d_model) for size in self.vocabs)
-        self.places = nn.ModuleList(nn.Embedding(max_length, d_model) for _ in "ab")
+        self.places = nn.ModuleList(nn.Embedding(self.max_length, d_model) for _ in "ab")
         self.make_layers(num_layers, d_model, num_heads, d_ff, dropout)
         self.drop, self.norm = nn.Dropout(dropout), nn.LayerNorm(d_model)
         self.output = nn.Linear(d_model, self.width())
@@ -47,13 +31,6 @@ class Translator(nn.Module):
 
     def width(self):
         return self.vocabs[1]
-
-    def forward(self, source_ids, target_ids):
-        arguments.check_tokens("source_ids", source_ids, self.max_length, self.vocabs[0])
-        arguments.check_tokens("target_ids", target_ids, self.max_length, self.vocabs[1])
-        if len(source_ids) != len(target_ids):
-            raise ValueError("source_ids and target_ids must be as many")
-        return self.answer(source_ids, target_ids)
 
     def answer(self, source_ids, target_ids):
         real = self.real(source_ids)

@@ -8,7 +8,6 @@ from selfcheck.arrays import Array, array, unpack
 from selfcheck.plan import built, call, tensor
 
 from ._encoder_inputs import filled, layer_state, norm_state
-from ._finite import of_numbers
 
 STIRRED = 0.3  # deviation of what is added to a model's parameters
 SAME = 1e-4  # two logits agree to SAME · (1 + |logit|): float32 sums in another order, never a token more or less
@@ -139,7 +138,6 @@ def form(one, answer):
     return Array(answer.kind, "float64", answer.shape, array(flat, dtype="float64").data)
 
 
-@of_numbers
 def depends(one, answer):
     """Of a batch whose row j + 1 has another token j: 1 at (i, j) where the logits at i depend on it."""
     if rows_of(answer) is None:
@@ -188,7 +186,6 @@ def rows_apart(one, answer):
     return array([int(len(some) == len(others) and all(map(all_agree, some, others))) for some, others in pairs])
 
 
-@of_numbers
 def last_logits_differ(one, answer):
     """Of two texts in one batch: 1 where the logits at their last token differ."""
     if rows_of(answer) is None:
@@ -197,13 +194,11 @@ def last_logits_differ(one, answer):
     return array(int(not agree(first[-1], second[-1])))
 
 
-@of_numbers
 def last_use_differs(one, answer):
     """As `last_logits_differ`, of the last use."""
     return unlike(answer) if several(answer, len(one["uses"])) is None else last_logits_differ(one, answer[-1])
 
 
-@of_numbers
 def logits(one, answer):
     """1 where no row is made of probabilities that sum to 1, and 1 where not all lie within 0 … 1."""
     rows = rows_of(answer)

@@ -14,7 +14,6 @@ from ._encoder_inputs import (
     same_twice,
     without,
 )
-from ._finite import of_numbers
 
 LAYER = "decoder.DecoderLayer"
 
@@ -37,7 +36,7 @@ def layer_alone(rng):
     return built(layer(), call(rng.tensor(2, 4, 6)), state=decoder_state(rng, 6, 5))
 
 
-@check(LAYER, sees="no position depends on a later one, and each on all before it", view=of_numbers(influence))
+@check(LAYER, sees="no position depends on a later one, and each on all before it", view=influence)
 def layer_causal(rng):
     x = one_changed_at_a_time(rng, 4, 4)
     return built(layer(4), call(x), state=decoder_state(rng, 4, 5))
@@ -55,7 +54,7 @@ def layer_cross(rng):
     return built(layer(cross=True), call(rng.tensor(2, 3, 6), rng.tensor(2, 5, 6)), state=state)
 
 
-@check(LAYER, sees="every position may read every position of the memory", view=of_numbers(influence))
+@check(LAYER, sees="every position may read every position of the memory", view=influence)
 def layer_cross_sees_all(rng):
     length = rng.integer(3, 6)
     x, memory = repeated(rng, length + 1, length, 4), memory_changed(rng, length, 4)
@@ -77,14 +76,14 @@ def layer_post_norm(rng):
     ]
 
 
-@check(LAYER, sees="under a key_mask no other position depends on padding", view=of_numbers(influence))
+@check(LAYER, sees="under a key_mask no other position depends on padding", view=influence)
 def layer_key_mask(rng):
     x = one_changed_at_a_time(rng, 5, 4)
     holes = tensor([[j not in (1, 4) for j in range(5)]] * 6)
     return [built(layer(4), call(x, key_mask=mask), state=decoder_state(rng, 4, 5)) for mask in (padded(5, 3), holes)]
 
 
-@check(LAYER, sees="under a memory_key_mask nothing depends on the memory's padding", view=of_numbers(influence))
+@check(LAYER, sees="under a memory_key_mask nothing depends on the memory's padding", view=influence)
 def layer_memory_key_mask(rng):
     x, memory = repeated(rng, 5, 4, 4), memory_changed(rng, 4, 4)
     step = call(x, memory, memory_key_mask=padded(4, rng.integer(1, 4)))

@@ -1,0 +1,82 @@
+"""Parts of the decoder's answers: attention with a cache, the embedding, cut probabilities, evaluation mode."""
+
+# solution: begin (drop)
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from ._embedding import TokenEmbedding
+from ._rows import attention_by_rows
+from .efficient import KeyValueCache
+from .masks import causal_mask
+from .multi_head import MultiHeadAttention, merge_heads, split_heads
+from .positions import LearnedPositionalEmbedding
+
+
+def attend_with_cache(attention: MultiHeadAttention, x: Tensor, cache: KeyValueCache, dropout_p: float) -> Tensor:
+    """Causal self-attention of the newest tokens, x (B, L, d_model), which alone are projected; (B, L, d_model)."""
+    projections = attention.q_proj, attention.k_proj, attention.v_proj
+    query, key, value = (split_heads(project(x), attention.num_heads) for project in projections)
+    keys, values = cache.append(key, value)  # (B, H, S, d_head): S earlier and newest tokens
+    mask = causal_mask(x.shape[1], keys.shape[-2], x.device)  # aligned to the end: the last query sees every key
+    heads, _ = attention_by_rows(query, keys, values, mask, dropout_p)
+    output: Tensor = attention.out_proj(merge_heads(heads))
+    return output
+
+
+class LearnedEmbedding(TokenEmbedding):
+    """Token ids (B, L) → dropout(token vector + learned position vector), (B, L, d_model)."""
+
+    def __init__(self, vocab_size: int, d_model: int, max_length: int, dropout: float) -> None:
+        super().__init__(vocab_size, d_model, LearnedPositions(d_model, max_length))
+        self.dropout = nn.Dropout(dropout)
+        for table in (self.embedding, self.positions):
+            nn.init.normal_(table.weight, std=0.02)  # as in GPT-2: a tied output then begins with nearly equal logits
+
+    def forward(self, token_ids: Tensor, start: int = 0) -> Tensor:
+        """start: the position of the first token."""
+        return self.dropout(self.embed(token_ids, start))
+
+    def logits(self, x: Tensor) -> Tensor:
+        """(B, L, d_model) → (B, L, V): the output layer that is tied to the token vectors   (Press and Wolf 2017)."""
+        return x @ self.embedding.weight.T
+
+
+class LearnedPositions(LearnedPositionalEmbedding):
+    """x + the vectors of the positions from `start` on."""
+
+    def forward(self, x: Tensor, start: int = 0) -> Tensor:
+        return x + self.weight[start : start + x.shape[1]].to(x.dtype)
+
+
+def renormalised(probabilities: Tensor, kept: Tensor) -> Tensor:
+    """The probabilities where kept is True, summing to 1 again; a row of zeros stays."""
+    probabilities = probabilities.where(kept, 0.0)
+    total = probabilities.sum(dim=-1, keepdim=True)
+    return probabilities / total.where(total > 0, 1.0)
+
+
+def drawn(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:
+    """(B, V) → (B, 1): an id of each row, drawn with these probabilities."""
+    return torch.multinomial(probabilities.float(), 1, generator=generator)
+
+
+@contextmanager
+def evaluation(model: object) -> Iterator[None]:
+    """Within it a module, with all its parts, is in evaluation mode; afterwards each part is as it was."""
+    if not isinstance(model, nn.Module):
+        yield
+        return
+    modes = {part: part.training for part in model.modules()}
+    try:
+        model.eval()
+        yield
+    finally:
+        model.train(modes[model])
+        for part, training in modes.items():
+            part.training = training
+
+
+# solution: end
