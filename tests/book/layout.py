@@ -14,7 +14,8 @@ TOO_WIDE = """() => {
   const holdsMore = element => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0
     && getComputedStyle(element).overflowX !== 'visible'
   const standsOut = element => element.getBoundingClientRect().right > edge
-  const selector = 'pre, pre .line, table, figure, img, svg, .math, .katex-display, .output, p, li, summary, div'
+  const formulas = '.math, .katex-display, .katex-html'
+  const selector = `pre, pre .line, table, figure, img, svg, ${formulas}, .output, p, li, summary, div`
   const isSeen = element => !element.closest('.katex-mathml, .visually-hidden')
   const wide = [...article.querySelectorAll(selector)].filter(isSeen).filter(isDrawn)
     .filter(element => holdsMore(element) || standsOut(element))

@@ -22,22 +22,7 @@ CHAPTER = re.compile(r"chapters/0*(\d+)-")
 PAGES = pages(BOOK)
 LABELS = {label: name for name, text in PAGES.items() for label in re.findall(r"^\((sec-[\w-]+)\)=$", text, re.M)}
 #: Symbols beside the table, on pages and in prompts: whoever edits one uses the table's symbol and takes the line out.
-OLDER = {
-    "chapters/01-why-attention": {"W", "c_□", "e_□□", "h_□", "w_□", "w_□□"},
-    "chapters/02-worked-example": {"k", "v"},
-    "chapters/03-dot_product.scaled_dot_product_attention": {"O"},
-    "chapters/03-scores": {"J", "a"},
-    "chapters/04-masks": {"A_□", "p_□"},
-    "chapters/04-masks.masked_softmax": {"w_□"},
-    "chapters/06-positions": {"o"},
-    "chapters/06-positions.shift_matrix": {"E_□"},
-    "chapters/09-sequence-to-sequence": {"u", "w", "w_□"},
-    "chapters/09-sequence_to_sequence.HierarchicalAttention": {"u"},
-    "chapters/09-sequence_to_sequence.local_attention_weights": {"w_□"},
-    "chapters/11-efficient": {"D", "O", "o_□", "w_□□"},
-    "chapters/11-efficient.blockwise_attention": {"o"},
-    "deeper/recurrence-or-attention": {"e_□□"},
-}
+OLDER: dict[str, set[str]] = {}
 
 
 @cache
