@@ -12,7 +12,7 @@ from rich.console import Console
 
 from autograder import pipeline
 from autograder.__main__ import main
-from autograder.answer_key import live
+from autograder.answer_key import live, public
 from autograder.answer_key.checks import visible_checks
 from autograder.authoring import samples
 from autograder.cli import demonstration
@@ -91,6 +91,16 @@ def test_judge_without_a_name_judges_every_exercise():
     assert [one for wanted in chosen_exercises([], []).values() for one in wanted] == list(exercises())
 
 
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch):
+    """The public answers are kept in a folder of the test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    public.folder.cache_clear()
+    yield
+    public.folder.cache_clear()
+
+
+@pytest.mark.usefixtures("own_cache")
 def test_judge_grades_as_grade_does(course, tmp_path):
     chosen = [one for one in TABLE if one.problem_set == "ps1" and one.student in ("ada", "carla")]
     folders = []
