@@ -173,8 +173,9 @@ def apply_rotary_at(x: Tensor, position_ids: Tensor, base: float = 10000.0) -> T
     """apply_rotary for rows at positions of their own, as after padding on the left or in packed sequences.
 
     Given, no part of an exercise; it reads the sines and cosines from what apply_rotary makes of unit vectors.
-    x: (..., L, d_head); position_ids: integers from 0 on that broadcast to (..., L)
+    x: (..., L, d_head); position_ids: integers from 0 on that broadcast to (..., L)   (Su et al. 2021, section 3.4)
     Returns the same shape and dtype.
+    Raises ValueError for an odd d_head, ids that do not fit or are negative, TypeError for ids that are no integers.
     """
     check_floating(x=x)
     check_sequence(x=x)
@@ -198,8 +199,9 @@ def apply_rotary_at(x: Tensor, position_ids: Tensor, base: float = 10000.0) -> T
 def longer_base(base: float, factor: float, d_head: int) -> float:
     """base · factor^(d_head / (d_head - 2)): the slowest pair turns factor times more slowly, the fastest as before.
 
-    Given, no part of an exercise ("NTK-aware" scaling, 2023): so a model reads texts factor times as long. Linear
-    interpolation (Chen et al. 2023) divides the positions instead, those of the fastest pair as well.
+    Given, no part of an exercise ("NTK-aware" scaling; Peng et al. 2024, section 3.1): so a model reads texts factor
+    times as long. Linear interpolation (Chen et al. 2023) divides the positions instead, those of the fastest pair too.
+    Raises ValueError for an odd d_head, one below 4, a base that is not positive or a factor below 1.
     """
     check_even("d_head", d_head)
     _check_base(base)
@@ -214,13 +216,19 @@ def half_split(x: Tensor) -> Tensor:
     Given, no part of an exercise. Llama in Hugging Face's form and GPT-NeoX rotate the second kind of pairs:
     `half_split(apply_rotary(interleaved(x)))` is what they do to x. Where queries and keys are permuted alike, scores
     stay as they are, so it is enough to convert the rows of each head in the two projections, once.
+    The pairs: Su et al. 2021. x: (..., d_head); returns the same shape and dtype.
+    Raises ValueError for an odd d_head.
     """
     check_even("d_head", x.shape[-1])
     return torch.cat((x[..., ::2], x[..., 1::2]), dim=-1)
 
 
 def interleaved(x: Tensor) -> Tensor:
-    """The inverse of half_split: from pairs (i, i + d_head / 2) to pairs of neighbours (2i, 2i + 1)."""
+    """The inverse of half_split: from pairs (i, i + d_head / 2) to pairs of neighbours   (Su et al. 2021).
+
+    x: (..., d_head); returns the same shape and dtype.
+    Raises ValueError for an odd d_head.
+    """
     check_even("d_head", x.shape[-1])
     return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ class Keyboard:
             return
         termios, tty = importlib.import_module("termios"), importlib.import_module("tty")
         before = termios.tcgetattr(sys.stdin)
-        tty.setcbreak(sys.stdin)
+        tty.setcbreak(sys.stdin, termios.TCSADRAIN)  # a key that was pressed just before stays
         try:
             yield
         finally:
@@ -44,4 +45,4 @@ class Keyboard:
                 time.sleep(0.02)
             return ""
         ready, _, _ = importlib.import_module("select").select([sys.stdin], [], [], seconds)
-        return sys.stdin.read(1).lower() if ready else ""
+        return os.read(sys.stdin.fileno(), 1).decode("utf-8", "replace").lower() if ready else ""
