@@ -189,7 +189,7 @@ def _exercise_cells(block: Directive, page: str, index: BookIndex) -> list[Noteb
     exercise = _exercise(block)
     prompt = _prompt(exercise, page, index)
     if page.startswith("problem-sets/"):
-        return [_markdown(prompt), _code(_edit(exercise)), _code(_check(exercise))]
+        return [_markdown(prompt), _code(_edit(exercise)), _code(_check_of_a_part(exercise))]
     number = exercise.problem_set.removeprefix("ps")
     hints = [
         f"<details>\n<summary>Hint {count}</summary>\n\n{convert(hint.strip(), page, index)}\n\n</details>"
@@ -238,6 +238,11 @@ def _edit(exercise: Exercise) -> str:
 
 
 def _check(exercise: Exercise) -> str:
+    return f'check("{exercise.id}")'
+
+
+def _check_of_a_part(exercise: Exercise) -> str:
+    """In the repository all parts are there: an exercise of two parts is checked by its number."""
     return f'check("{exercise.id if len(parts_of(exercise.id)) == 1 else exercise.number}")'
 
 

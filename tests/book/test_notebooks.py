@@ -16,7 +16,7 @@ from autograder.build.exercise_text import solution_text
 from autograder.build.markdown import convert
 from autograder.build.urls import repository
 from autograder.course.paths import BOOK
-from selfcheck.catalogue import in_problem_set, part_of, parts_of, problem_sets
+from selfcheck.catalogue import in_problem_set, part_of, problem_sets
 
 from .pages import notebook_pages
 
@@ -100,6 +100,12 @@ def test_a_problem_sets_notebook_says_how_nothing_is_lost(problem_set: str) -> N
     assert cells[-1].source == f'{notebooks.SAVE}\npack("{problem_set}")'
 
 
+@pytest.mark.parametrize(("problem_set", "call"), [("ps2", 'check("3.5")'), ("ps3", 'check("4.8")')])
+def test_of_an_exercise_in_two_parts_a_notebook_checks_its_own(problem_set: str, call: str) -> None:
+    sources = [cell.source for cell in _cells(TEXTS[notebooks.NOTEBOOKS / f"{problem_set}.ipynb"])]
+    assert call in sources and not any('scaled_dot_product_attention")' in source for source in sources)
+
+
 @pytest.mark.parametrize("problem_set", problem_sets())
 def test_source_notebook_grades_every_exercise_and_question(problem_set: str) -> None:
     from nbgrader.nbgraderformat import MetadataValidator
@@ -112,8 +118,7 @@ def test_source_notebook_grades_every_exercise_and_question(problem_set: str) ->
     }
     for exercise in in_problem_set(problem_set):
         cell = graded.pop(exercise.id.replace(".", "-"))
-        name = exercise.id if len(parts_of(exercise.id)) == 1 else exercise.number  # of two parts its own alone
-        assert cell.source == f'check("{name}")'
+        assert cell.source == f'check("{exercise.id}")'
         settings = cell.metadata["nbgrader"]
         assert settings["points"] == exercise.max_points
         assert settings["locked"] and not settings["solution"]
