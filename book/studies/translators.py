@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention.decoder import EncoderDecoder
+from attention.positions import LearnedPositionalEmbedding
 from attention.sequence_to_sequence import AttentionDecoder
 from translation import LONGEST, START, SYMBOLS, Batch, dates
 
@@ -54,7 +55,7 @@ class AttentionTranslator(nn.Module):
         super().__init__()
         self.model = EncoderDecoder(len(SYMBOLS), len(SYMBOLS), d, 4, 2 * d, 1, max_length=LONGEST, dropout=0.0)
         for part in self.model.modules():
-            if isinstance(part, nn.Embedding):
+            if isinstance(part, nn.Embedding | LearnedPositionalEmbedding):
                 nn.init.normal_(part.weight, std=0.1)  # 0.02, the model's own, learns later at this size
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
