@@ -18,6 +18,7 @@ MENDS = {
     'localStorage.getItem("mode") || ""': 'localStorage.getItem("mode") || "auto"',
     'localStorage.getItem("theme") || ""': f'localStorage.getItem("theme") || {SYSTEM}',
     '<body data-default-mode="">': '<body data-default-mode="auto">',
+    '<summary><span class="toctree-toggle"': '<summary aria-label="Its pages"><span class="toctree-toggle"',
     f"{COLUMN} class=": f'{COLUMN} role="complementary" aria-label="The book" class=',
 }
 

@@ -15,7 +15,7 @@ TOO_WIDE = """() => {
     && getComputedStyle(element).overflowX !== 'visible'
   const standsOut = element => element.getBoundingClientRect().right > edge
   const formulas = '.math, .katex-display, .katex-html'
-  const selector = `pre, pre .line, table, figure, img, svg, ${formulas}, .output, p, li, summary, div`
+  const selector = `pre, pre .line, table, figure, img, svg, ${formulas}, .output, h1, h2, h3, p, li, summary, div`
   const isSeen = element => !element.closest('.katex-mathml, .visually-hidden')
   const wide = [...article.querySelectorAll(selector)].filter(isSeen).filter(isDrawn)
     .filter(element => holdsMore(element) || standsOut(element))
