@@ -11,6 +11,7 @@ from ..course.paths import SELFCHECK
 from .book_index import BookIndex
 
 FILE = SELFCHECK / "sections.json"
+SIGNS = {r"\infty": "∞", r"\sqrt": "√", "`": "", "$": "", "*": ""}
 
 
 def texts() -> dict[Path, str]:
@@ -25,4 +26,6 @@ def texts() -> dict[Path, str]:
 
 def _plain(title: str) -> str:
     """A heading without its markup."""
-    return title.replace("`", "").replace("$", "").replace("*", "")
+    for markup, sign in SIGNS.items():
+        title = title.replace(markup, sign)
+    return title

@@ -11,12 +11,12 @@ from statistics import median
 from typing import Any
 
 from selfcheck.catalogue import Exercise, in_problem_set, modules_of
+from selfcheck.sections import address_of, title_of
 from selfcheck.verdict import FAILED, PASSED, SKIPPED
 
 from ..course.folder import Course
 from ..intake.safe_files import NotTaken, reader
 from ..judge.cache import read_record
-from .reread import Section, section
 from .similar import MOST_READ, Similarities, similarities
 
 DAMAGED = "the record is damaged: run grade again"
@@ -89,7 +89,8 @@ class Met:
     exercise: Exercise
     id: str
     message: str
-    reread: Section | None
+    reread: str  # the section's title, and where it is
+    address: str
 
 
 @dataclass
@@ -145,8 +146,10 @@ def _met(exercise: Exercise, name: str, count: int) -> Met:
     try:
         entry = exercise.message_of(name)
     except KeyError:  # graded before the catalogue changed
-        return Met(count, exercise, name, "no longer in the catalogue: run grade again", section(exercise.section))
-    return Met(count, exercise, name, entry.message.strip(), section(entry.section))
+        message, section = "no longer in the catalogue: run grade again", exercise.section
+    else:
+        message, section = f"{entry.message} {entry.remedy}".strip(), entry.section
+    return Met(count, exercise, name, message, title_of(section), address_of(section))
 
 
 def class_report(course: Course, problem_set: str) -> ClassReport:

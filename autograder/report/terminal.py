@@ -81,8 +81,7 @@ def _misconceptions(report: ClassReport) -> Table:
     table.add_column("misconception")
     table.add_column("reread")
     for met in report.met[:MOST_LISTED]:
-        reread = met.reread.name if met.reread else ""
-        table.add_row(str(met.count), plain(f"{met.exercise.number} {met.id}"), plain(reread))
+        table.add_row(str(met.count), plain(f"{met.exercise.number} {met.id}"), plain(met.reread))
     if len(report.met) > MOST_LISTED:
         table.add_row("", plain(f"and {len(report.met) - MOST_LISTED} more: on the page"), "")
     return table

@@ -189,7 +189,7 @@ def _failed(
     message, section = difference.text[:MOST_MESSAGE], exercise.section
     if cause:
         entry = exercise.message_of(cause)
-        message, section = entry.message.strip(), entry.section
+        message, section = f"{entry.message} {entry.remedy}".strip(), entry.section
     return CheckResult(
         key.check.name,
         key.check.sees,

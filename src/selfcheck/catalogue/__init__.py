@@ -13,11 +13,12 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Misconception:
-    """A named wrong idea and the sentence a learner who holds it should read."""
+    """A named wrong idea: what is wrong and where (`message`), and how to mend it (`remedy`, given by a hint)."""
 
     id: str
     message: str
     section: str  # label of the book section to reread
+    remedy: str = ""
 
 
 @dataclass(frozen=True)
