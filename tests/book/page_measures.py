@@ -1,7 +1,7 @@
 """Measures a chapter as its reader meets it, from its source: `python -m tests.book.page_measures [04-masks …]`.
 
-Counted are words of prose (lists, tables, captions and folded answers included; code, formulas and the exercises that
-the catalogue fills in are not), visible lines of code, the longest of them, and headings.
+Counted are words (everything between blanks outside code: formulas, tables, labels and directives included), words of
+prose (without those), visible lines of code, the longest of them, and headings.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from autograder.course.paths import BOOK
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}  # tags of a cell whose code is folded or left out
 WORDS_A_MINUTE, LINES_A_MINUTE, SHOWN_A_MINUTE = 200, 15, 6  # of prose, of code, of formulas and figures
 FENCE = re.compile(r"^(?P<ticks>`{3,}|:{3,})(?P<head>.*)$")
+CELL = re.compile(r"(?ms)^```\{code-cell\}.*?^```$")
 WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 #: A formula that begins on a line of its own, a figure that a cell draws, a figure from a file.
 SHOWN = (r"(?ms)^\$\$$.*?^\$\$", r"(?m)^ +alt: ", r"(?m)^(?:```|:::)\{figure\}")
@@ -29,7 +30,8 @@ SILENT = ("exercise", "question-solution", "bibliography", "math", "list-table-o
 class Measures:
     """What the limits speak of."""
 
-    words: int
+    words: int  # all that stands between blanks outside code
+    prose: int  # words of sentences, lists, tables, captions and folded answers
     code_lines: int  # that are visible and not blank
     longest_line: int  # characters of the longest of them
     headings: int
@@ -39,17 +41,19 @@ class Measures:
     @property
     def minutes(self) -> int:
         """Reading time in minutes, rounded to fives: 200 words, 15 lines of code, or 6 formulas or figures a minute."""
-        exact = self.words / WORDS_A_MINUTE + self.code_lines / LINES_A_MINUTE + self.shown / SHOWN_A_MINUTE
+        exact = self.prose / WORDS_A_MINUTE + self.code_lines / LINES_A_MINUTE + self.shown / SHOWN_A_MINUTE
         return max(5, 5 * round(exact / 5))
 
 
 def measure(source: str) -> Measures:
     """source: the text of a page in MyST."""
-    prose, code = _split(re.sub(r"\A---\n.*?\n---\n", "", source, count=1, flags=re.DOTALL))
+    body = re.sub(r"\A---\n.*?\n---\n", "", source, count=1, flags=re.DOTALL)
+    prose, code = _split(body)
     visible = [line for line in code if line.strip()]
     stated = re.search(r"[Rr]eading takes about (\d+) minutes", source)
     return Measures(
-        words=len(WORD.findall(_plain("\n".join(prose)))),
+        words=len(CELL.sub("", body).split()),
+        prose=len(WORD.findall(_plain("\n".join(prose)))),
         code_lines=len(visible),
         longest_line=max(map(len, visible), default=0),
         headings=sum(bool(re.match(r"#{1,6} ", line)) for line in prose),

@@ -71,7 +71,9 @@ def test_words_code_and_headings_are_counted_as_they_are_seen() -> None:
     got = measure(PAGE)
     # "A title" 2, the paragraph 5 + 4 ("Two words, x, here sec-x"), the fold's title 3 and text 2
     assert (got.code_lines, got.longest_line, got.headings, got.shown, got.stated_minutes) == (2, 24, 1, 2, 15)
-    assert got.words == 2 + 5 + 5 + 3 + 2
+    assert got.prose == 2 + 5 + 5 + 3 + 2
+    # label 1, heading 3, paragraph 5 + 5, formula 6, fold 9, exercise 3
+    assert got.words == 1 + 3 + 10 + 6 + 9 + 3
 
 
 @pytest.mark.parametrize(
