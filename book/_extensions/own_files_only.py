@@ -1,4 +1,4 @@
-"""Keeps every page to the site's own files: removes what would load others, and fails the build where some remain."""
+"""Keeps every page to the site's own files: leaves out thebe, and fails the build where another host would be asked."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
-UNUSED_SCRIPTS = ("sphinx-thebe.js", "THEBE_JS_URL")
-# The icons are drawn by webfonts that the theme ships too; the script draws them again and weighs more than the rest.
-ICON_SCRIPT = re.compile(
-    r"\s*(?:<!-- So that users can add custom icons -->\s*)?<script[^>]*fontawesome\.js[^>]*></script>"
-)
+UNUSED_SCRIPTS = ("sphinx-thebe.js", "THEBE_JS_URL", "design-tabs.js")
 OTHER_HOST = re.compile(
     r"""<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\ssrc=["'](?:https?:)?//[^"']+"""
     r"""|<link\b(?=[^>]*\srel=["'](?:stylesheet|preload|preconnect|icon)["'])[^>]*\shref=["'](?:https?:)?//[^"']+"""
@@ -25,7 +21,7 @@ OTHER_HOST = re.compile(
 def drop_scripts(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Leaves out thebe, which this book does not use and which defines its address twice."""
+    """Leaves out thebe and tabs, which this book does not use; no script of a file keeps a page from being drawn."""
     context["script_files"] = [script for script in context["script_files"] if not _unused(script)]
     context["css_files"] = [style for style in context["css_files"] if "thebe" not in str(_name(style))]
 
@@ -39,23 +35,17 @@ def _unused(script: Any) -> bool:
     return any(name in _name(script) or name in body for name in UNUSED_SCRIPTS)
 
 
-def clean_site(app: Sphinx, exception: Exception | None) -> None:
-    """Takes the icon script out of the finished pages and looks for anything that another host would serve."""
+def find_other_hosts(app: Sphinx, exception: Exception | None) -> None:
+    """Looks through the finished pages for anything that another host would serve."""
     if exception is not None or app.builder.format != "html":
         return
     site = Path(app.outdir)
     for page in sorted(site.rglob("*.html")):
-        before = page.read_text("utf-8")
-        after = ICON_SCRIPT.sub("", before)
-        if after != before:
-            page.write_text(after, "utf-8")
-        for found in OTHER_HOST.findall(after):
+        for found in OTHER_HOST.findall(page.read_text("utf-8")):
             LOG.warning("%s loads from another host: %s", page.relative_to(site), found)
-    for unused in {*site.glob("_static/scripts/fontawesome.js*"), *site.glob("_static/**/*.map")}:
-        unused.unlink()
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", drop_scripts, priority=900)
-    app.connect("build-finished", clean_site)
+    app.connect("build-finished", find_other_hosts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -71,7 +71,7 @@ def test_what_a_browser_shows_is_seen(article: str, finding: str | None, phone: 
         (GOOD_HEAD, '<a href="page.html#gone">x</a>', "there is no #gone"),
         (GOOD_HEAD, '<a href="_sources/page.ipynb">x</a>', "it has no notebook"),
         (GOOD_HEAD, '<a href="https://colab.research.google.com/x">x</a>', "is no generated notebook"),
-        (GOOD_HEAD, '<div class="dropdown-launch-buttons"></div>', "launch buttons, but no notebook"),
+        (GOOD_HEAD, '<div class="launch-buttons"></div>', "launch buttons, but no notebook"),
     ],
 )
 def test_what_is_missing_in_a_page_is_seen(head: str, article: str, finding: str | None, write) -> None:

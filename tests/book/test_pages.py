@@ -123,7 +123,7 @@ def in_its_notebook(site: Path, page: str, soup: BeautifulSoup, generated: dict[
         if (site / "_sources" / f"{page}.ipynb").read_text("utf-8") != generated[BOOK / f"notebooks/{notebook}.ipynb"]:
             yield "the notebook to download is not the generated one"
         return
-    if soup.select(".dropdown-launch-buttons"):
+    if soup.select(".launch-buttons"):
         yield "it has launch buttons, but no notebook"
     yield from (
         f"{link}: it has no notebook" for link in _links(soup) if link.endswith(".ipynb") and "_sources" in link

@@ -1,0 +1,96 @@
+"""Leaves out of the finished site what none of its pages uses: style rules, glyphs of the fonts, scripts."""
+
+from __future__ import annotations
+
+import html
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from sphinx.application import Sphinx
+
+from autograder.course.paths import ROOT
+
+PURGECSS = ROOT / "node_modules" / ".bin" / "purgecss"
+UNUSED = (
+    "_static/scripts/fontawesome.js*",
+    "_static/scripts/bootstrap.js*",
+    "_static/sphinx-thebe.*",
+    "_static/design-tabs.js",
+    "_static/webpack-macros.html",
+    "_static/**/*.map",
+    "_static/**/*.ttf",
+    "_static/**/*.woff",
+)
+OLD_FORMATS = re.compile(r",\s*url\([^)]*\.(?:ttf|woff)\)\s*format\([^)]*\)")
+FORMULA = re.compile(r'<span class="katex-html"[^>]*>')
+PART = re.compile(r"<[^>]*>|[^<]+")
+ICON = re.compile(r"\\([ef][0-9a-f]{3})")
+#: Classes that a script or a reader's choice sets, written in no page: PurgeCSS would not see them used.
+SET_LATER = ("show", "active", "scrolled")
+
+
+def purge_styles(site: Path) -> None:
+    """Keeps the rules whose names occur in a page or in a script of the site."""
+    sheets = sorted(site.rglob("*.css"))
+    with tempfile.TemporaryDirectory() as folder:
+        used = ("--content", f"{site}/**/*.html", f"{site}/_static/**/*.js", "--safelist", *SET_LATER)
+        beside = ("--variables", "--keyframes", "--font-face", "--output", folder)
+        command = [str(PURGECSS), "--css", *map(str, sheets), *used, *beside]
+        subprocess.run(command, check=True, capture_output=True)
+        for sheet in sheets:
+            kept = (Path(folder) / sheet.name).read_text("utf-8")
+            sheet.write_text(OLD_FORMATS.sub("", kept), "utf-8")
+
+
+def reduce_fonts(site: Path) -> None:
+    """Keeps, of each font, the characters that a page or a style rule shows."""
+    icons = {chr(int(code, 16)) for sheet in site.rglob("*.css") for code in ICON.findall(sheet.read_text("utf-8"))}
+    formulas = {sign for page in site.rglob("*.html") for sign in characters_of_formulas(page.read_text("utf-8"))}
+    for path in sorted(site.rglob("*.woff2")):
+        keep_characters(path, icons if "fontawesome" in path.parts else formulas)
+
+
+def characters_of_formulas(page: str) -> set[str]:
+    """The characters that the formulas of a page are drawn with; page: its HTML"""
+    found: set[str] = set()
+    for formula in FORMULA.finditer(page):
+        depth = 1
+        for part in PART.finditer(page, formula.end()):
+            depth += {"<span": 1, "</spa": -1}.get(part[0][:5], 0)
+            if depth == 0:
+                break
+            if not part[0].startswith("<"):
+                found |= set(html.unescape(part[0]))
+    return found
+
+
+def keep_characters(path: Path, characters: Iterable[str]) -> None:
+    """path: a font in WOFF2, which is written anew with these characters alone"""
+    options = subset.Options(flavor="woff2", layout_features=["*"], hinting=False)
+    with TTFont(path) as font:
+        reducer = subset.Subsetter(options)
+        reducer.populate(unicodes=[ord(one) for one in characters])
+        reducer.subset(font)
+        subset.save_font(font, str(path), options)
+
+
+def lighten(app: Sphinx, exception: Exception | None) -> None:
+    if exception is not None or app.builder.format != "html":
+        return
+    site = Path(app.outdir)
+    for pattern in UNUSED:
+        for path in site.glob(pattern):
+            path.unlink()
+    purge_styles(site)
+    reduce_fonts(site)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("build-finished", lighten)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
