@@ -8,18 +8,9 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.config import Config
-
-from autograder.build.urls import site_url
 
 LONGEST = 160  # characters of a description that search engines show
 DEFAULT = "Attention by Hand: attention from one worked example to code you write and check yourself."
-
-
-def set_address(app: Sphinx, config: Config) -> None:
-    """The canonical address follows from the repository, which _config.yml names once."""
-    if not config.html_baseurl:
-        config.html_baseurl = site_url()
 
 
 def describe(
@@ -42,6 +33,5 @@ def _first_words(doctree: nodes.document | None) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("config-inited", set_address)
     app.connect("html-page-context", describe)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

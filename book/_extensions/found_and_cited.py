@@ -1,0 +1,75 @@
+"""What makes the site found and cited: the address that other extensions ask for, the feed of changes, the version."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from xml.etree import ElementTree as Xml
+
+import yaml
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from autograder.build.urls import site_url
+from autograder.course.paths import ROOT
+
+ATOM = "http://www.w3.org/2005/Atom"
+FEED = "changes.xml"
+RELEASE = re.compile(r"(?ms)^## (?P<version>[\d.]+) \((?P<date>[\d-]+)\)\n(?P<text>.*?)(?=^## |\Z)")
+
+
+def set_addresses(app: Sphinx, config: Config) -> None:
+    """Every address follows from the repository, which _config.yml names once."""
+    config.html_baseurl = config.html_baseurl or site_url()
+    config.ogp_site_url = config.html_baseurl
+    config.ogp_site_name = config.html_title
+    config.notfound_urls_prefix = urlsplit(config.html_baseurl).path
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    version = f"Version {citation['version']} of {citation['date-released']}."
+    config.html_theme_options["extra_footer"] = f"{version} {config.html_theme_options.get('extra_footer', '')}"
+
+
+def link_feed(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    link = f'<link rel="alternate" type="application/atom+xml" title="Changes" href="{site_url()}{FEED}" />'
+    context["metatags"] = f"{context.get('metatags', '')}\n{link}"
+
+
+def feed(changelog: str, address: str) -> Xml.Element:
+    """The Atom feed of a changelog's releases, the newest first; address: of the site, with a slash at its end."""
+    Xml.register_namespace("", ATOM)
+    root = Xml.Element(f"{{{ATOM}}}feed")
+    releases = list(RELEASE.finditer(changelog))
+    about = {"title": "Attention by Hand: changes", "id": f"{address}{FEED}"}
+    about["updated"] = f"{releases[0]['date']}T00:00:00Z"
+    _write(root, about, address)
+    for release in releases:
+        entry = Xml.SubElement(root, f"{{{ATOM}}}entry")
+        name = release["version"]
+        about = {"title": f"Version {name}", "id": f"{address}{FEED}#{name}", "updated": f"{release['date']}T00:00:00Z"}
+        _write(entry, {**about, "summary": " ".join(release["text"].split())}, address)
+    return root
+
+
+def _write(parent: Xml.Element, texts: dict[str, str], address: str) -> None:
+    for name, text in texts.items():
+        Xml.SubElement(parent, f"{{{ATOM}}}{name}").text = text
+    Xml.SubElement(parent, f"{{{ATOM}}}link", href=address)
+    Xml.SubElement(Xml.SubElement(parent, f"{{{ATOM}}}author"), f"{{{ATOM}}}name").text = "Attention by Hand"
+
+
+def write_feed(app: Sphinx, exception: Exception | None) -> None:
+    if exception is None and app.builder.format == "html":
+        tree = Xml.ElementTree(feed((ROOT / "CHANGELOG.md").read_text("utf-8"), site_url()))
+        tree.write(Path(app.outdir) / FEED, encoding="utf-8", xml_declaration=True)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("config-inited", set_addresses, priority=100)
+    app.connect("html-page-context", link_feed)
+    app.connect("build-finished", write_feed)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
