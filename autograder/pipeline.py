@@ -20,9 +20,11 @@ from .intake.submission import Submission
 from .judge.cache import put_on_file, result_on_file, task_of
 from .judge.cluster import judged
 from .judge.result import Result
+from .judge.sources import start_reading
 from .judge.task import Task
 from .release.staleness import check_release
 from .sandbox.sight import require_out_of_sight
+from .sandbox.worker_pool import start_fork_server
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,15 @@ def grade(
             score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
             say(f"{len(lines)}/{len(students)} {line.student}: {score}")
     return sorted(lines, key=lambda line: line.student)
+
+
+def start_early(course: Course, problem_set: str, isolation: str, regrade: bool) -> None:
+    """Start the processes that judge in this one, where somebody has no result on file: they import meanwhile."""
+    students = course.students(problem_set)
+    waiting = sum(regrade or not course.result_file(student, problem_set).exists() for student in students)
+    if waiting:
+        start_fork_server(isolation, waiting)
+        start_reading()
 
 
 def _taken_in(

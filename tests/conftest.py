@@ -12,6 +12,7 @@ from .scheduling import Groups
 pytest_plugins = ["tests.records.plugin"]
 
 WITH_COURSES, COURSE_SECONDS = ("attacks", "autograder"), 1800
+PAGE_MILLISECONDS = 300_000  # for what a page does; on a busy machine the 30 seconds of Playwright are not enough
 ALONE = [
     "--no-sandbox",
     "--disable-gpu",
@@ -41,5 +42,13 @@ def browser():
     program = next(filter(None, map(shutil.which, CHROMIUM.names)))
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=ALONE)
+        made = chromium.new_context
+
+        def patient(**settings):
+            context = made(**settings)
+            context.set_default_timeout(PAGE_MILLISECONDS)
+            return context
+
+        chromium.new_context, chromium.new_page = patient, lambda **settings: patient(**settings).new_page()
         yield chromium
         chromium.close()

@@ -9,13 +9,17 @@ from ..course.paths import BOOK, HANDED_OUT, RECORDED, ROOT, STUBS
 from . import notation, recorded_answers, section_titles, stubs
 
 
-def products() -> Iterable[tuple[str, dict[Path, str]]]:
-    """Each generated group: its name, and the text of its files."""
+def products(recorded: bool = True) -> Iterable[tuple[str, dict[Path, str]]]:
+    """Each generated group: its name, and the text of its files.
+
+    recorded: whether the recorded answers are among them, which take a minute or two
+    """
     texts = stubs.all_stubs()
     yield "stubs", {STUBS / name: text for name, text in texts.items()}
     modules = {name.removesuffix(".py"): text for name, text in texts.items() if not name.startswith("_")}
     yield "stubs to begin anew with", {HANDED_OUT / f"{module}.txt": text for module, text in modules.items()}
-    yield "recorded answers", {RECORDED / name: text for name, text in recorded_answers.recordings().items()}
+    if recorded:
+        yield "recorded answers", {RECORDED / name: text for name, text in recorded_answers.recordings().items()}
     yield "notation", notation.page()
     yield "sections' titles", section_titles.texts()
     from . import notebooks  # imports nbformat, which takes a second
@@ -41,10 +45,10 @@ def build() -> list[Path]:
     return kept
 
 
-def stale() -> list[str]:
-    """What differs from what `build` would write, a line each."""
+def stale(recorded: bool = True) -> list[str]:
+    """What differs from what `build` would write, a line each; recorded: see `products`."""
     lines = []
-    for group, files in products():
+    for group, files in products(recorded):
         for path, text in files.items():
             name = path.relative_to(ROOT)
             if not path.exists():

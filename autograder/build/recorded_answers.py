@@ -19,10 +19,12 @@ ROUNDING = {"float64": 1e-12, "float32": 2e-6, "float16": 4e-3, "bfloat16": 3e-2
 DEPTH = 3  # of a file's tree that is broken into lines: check, part of it, call or answer
 
 
-def recordings() -> dict[str, str]:
-    """The text of every file of selfcheck/recorded, by file name."""
+def recordings(module: str = "") -> dict[str, str]:
+    """The text of every file of selfcheck/recorded, by file name; of that of one module, where one is given."""
     tables: dict[str, dict[str, Any]] = {}
     for exercise in exercises():
+        if module and exercise.module != module:
+            continue
         table = tables.setdefault(exercise.module, {})
         for check in visible_checks(exercise):
             key = recorded_key(check)

@@ -107,9 +107,11 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
     """
     import gc
 
-    from ..pipeline import grade
+    from ..pipeline import grade, start_early
 
     gc.set_threshold(20_000, 20, 50)  # a full collection would walk through all imported modules
+    if scheduler is None:
+        start_early(course, problem_set, isolation, regrade)
     isolation = _print_isolation(course, isolation, scheduler)
     lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)
     if not lines:

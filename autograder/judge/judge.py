@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import py_compile
+import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from selfcheck.catalogue import Exercise, modules_of, problem_sets
 from selfcheck.verdict import (
@@ -114,16 +118,35 @@ def _judged(
 def stage_files(submitted: Mapping[str, bytes], problem_set: str) -> dict[str, bytes]:
     """The files of the package in the sandbox, by name.
 
-    A helper that a learner wrote into a module of an earlier problem set is still found there.
+    A helper that a learner wrote into a module of an earlier problem set is still found there. What is ours comes
+    with its bytecode, below __pycache__.
     """
-    files = {**submitted, **_given_files()}
+    ours = dict(_given_files())
+    files = dict(submitted)
     for module, texts in _earlier_modules(problem_set).items():
         name = f"{module}.py"
-        files |= texts
+        ours |= texts
         if name in submitted:
-            files[name] += FALLBACK.format(module=module).encode()
+            ours[name] += FALLBACK.format(module=module).encode()
             files[f"_submitted_{name}"] = submitted[name]
+    for name, text in ours.items():
+        files |= _with_bytecode(name, text)
     return files
+
+
+@functools.lru_cache(maxsize=256)
+def _with_bytecode(name: str, text: bytes) -> dict[str, bytes]:
+    """A module of the reference, and what Python compiles it to, by file name: no process has to do that again."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, name), Path(folder, "compiled")
+        source.write_bytes(text)
+        py_compile.compile(
+            str(source),
+            cfile=str(target),
+            doraise=True,
+            invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
+        )
+        return {name: text, importlib.util.cache_from_source(name): target.read_bytes()}
 
 
 @functools.cache  # the reference is what it was when the grader started, see version.py

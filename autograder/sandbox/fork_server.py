@@ -8,7 +8,8 @@ server itself sees no submission. Any number of workers run at the same time.
 The protocol, over a SOCK_SEQPACKET socket whose descriptor stands on the command line:
     the grader sends the seccomp filter, or b"none", and then, as JSON, the patterns of all forbidden functions;
     for each worker the grader sends b"fork" with three descriptors: a pipe to read the request from, a pipe to write
-    answers to, and the worker's lifeline, one end of a SOCK_SEQPACKET socket pair.
+    answers to, and the worker's lifeline, one end of a SOCK_SEQPACKET socket pair;
+    b"many" says that more workers follow than a single judgement needs.
 Over the lifeline
     the worker sends b"started", so that the kernel tells the grader its pid;
     the grader shuts down its side when it wants nothing more: the worker kills all its processes and ends;
@@ -39,7 +40,7 @@ SCRATCH_BYTES = 64 * 2**20
 SCRATCH_INODES = 8192  # files, folders and links: each is the kernel's memory, a kilobyte or more
 SCRATCH = ("/tmp", "/dev/shm")
 SAFE = linux.NO_SETUID | linux.NO_DEVICES
-NO_FILTER = b"none"
+NO_FILTER, FORK, MANY = b"none", b"fork", b"many"
 MANY_WORKERS = 4  # from the fourth on: the workers of a single judgement do not wait for an import few of them need
 #: A worker's namespaces beside that for PIDs, which the fork server makes; a socket could outlive its worker.
 OF_A_WORKER = linux.NEW_MOUNTS | linux.NEW_IPC | linux.NEW_HOST_NAME | linux.NEW_NETWORK
@@ -78,7 +79,7 @@ class ForkServer:
         os.close(os.pidfd_open(os.getpid()))  # or fail now, where this kernel cannot do what `serve` needs
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
         self._selector = selectors.DefaultSelector()
-        self._forked = 0
+        self._forked, self._is_for_many = 0, False
         _freeze_memory()
 
     def serve(self) -> None:
@@ -90,7 +91,10 @@ class ForkServer:
                     message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 3)
                     if not message:
                         return
-                    self._fork_worker(*descriptors)
+                    if message == MANY:
+                        self._prepare_for_many()
+                    else:
+                        self._fork_worker(*descriptors)
                 else:
                     pid, lifeline = key.data
                     self._selector.unregister(key.fileobj)
@@ -101,12 +105,7 @@ class ForkServer:
         """Fork a worker, and watch for its end."""
         self._forked += 1
         if self._forked == MANY_WORKERS:
-            import torch.fx.experimental.symbolic_shapes  # noqa: F401  (imported by a process's first backward pass)
-
-            from selfcheck import call_watch
-
-            call_watch.prepare(self._forbidden)  # of what came with it
-            _freeze_memory()
+            self._prepare_for_many()
         try:
             linux.unshare(linux.NEW_PIDS)
             pid = os.fork()
@@ -124,6 +123,18 @@ class ForkServer:
             linux.enter_namespace(self._own_pids, linux.NEW_PIDS)
             for descriptor in (requests, answers, lifeline):
                 os.close(descriptor)
+
+    def _prepare_for_many(self) -> None:
+        """Import what a process's first backward pass imports, and torch.broadcast_shapes: half a second, once."""
+        if self._is_for_many:
+            return
+        import torch.fx.experimental.symbolic_shapes  # noqa: F401
+
+        from selfcheck import call_watch
+
+        self._is_for_many = True
+        call_watch.prepare(self._forbidden)  # of what came with it
+        _freeze_memory()
 
 
 def _freeze_memory() -> None:
@@ -182,7 +193,7 @@ def _mount_scratch(files: dict[str, str]) -> None:
         with kept_mounts_below(place):
             linux.mount("tmpfs", place, SAFE, f"size={SCRATCH_BYTES},nr_inodes={SCRATCH_INODES},mode=1777")
     os.chdir("/tmp")  # the one that is there now
-    os.mkdir(f"{PACKAGE}/attention")
+    os.makedirs(f"{PACKAGE}/attention/__pycache__")
     for name, data in files.items():
         with open(f"{PACKAGE}/attention/{name}", "wb") as file:
             file.write(base64.b64decode(data))

@@ -20,7 +20,7 @@ from selfcheck.catalogue import exercises
 
 from . import cgroup, seccomp, staging
 from .bubblewrap import fork_server_command
-from .fork_server import NO_FILTER
+from .fork_server import FORK, MANY, NO_FILTER
 from .usage import Used
 from .worker_handle import WorkerHandle, start_program
 
@@ -58,6 +58,11 @@ class ForkServer:
         """Whether it can fork workers, as far as is known."""
         return not self._lost and self._process.poll() is None
 
+    def expect_many(self) -> None:
+        """Have it prepare for the workers of a class, before the first of them."""
+        with suppress(OSError):  # it has gone: whoever wants a worker sees that
+            self._control.send(MANY)
+
     @contextmanager
     def worker(self, files: dict[str, bytes] | None, memory_bytes: int | None) -> Iterator[WorkerHandle]:
         """A worker for a package, or one that tells the properties of its isolation; it ends with the context.
@@ -70,7 +75,7 @@ class ForkServer:
         answers, answers_end = os.pipe()
         lifeline, lifeline_end = _Lifeline.pair()
         try:
-            socket.send_fds(self._control, [b"fork"], [requests_end, answers_end, lifeline_end.fileno()])
+            socket.send_fds(self._control, [FORK], [requests_end, answers_end, lifeline_end.fileno()])
         except OSError:
             self._lost = True
         finally:

@@ -37,7 +37,7 @@ def stage_programs(stage: Path) -> None:
 
 def stage_package(stage: Path, files: dict[str, bytes]) -> None:
     """Write a learner's package `attention`; files: the text of each, by name."""
-    (stage / "work" / "attention").mkdir()
+    (stage / "work" / "attention" / "__pycache__").mkdir(parents=True)
     for name, data in files.items():
         (stage / "work" / "attention" / name).write_bytes(data)
 

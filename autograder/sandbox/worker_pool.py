@@ -18,6 +18,7 @@ from types import TracebackType
 
 from . import staging
 from .bubblewrap import Sandbox
+from .fork_server import MANY_WORKERS
 from .fork_server_client import START_SECONDS, ForkServer
 from .usage import Used
 from .worker_handle import WorkerHandle, start_program
@@ -105,11 +106,16 @@ def default_pool() -> WorkerPool:
     return WorkerPool()
 
 
-def start_fork_server(isolation: str) -> None:
-    """Start this process's fork server, where this level or choice may use one: it imports torch meanwhile."""
+def start_fork_server(isolation: str, workers: int = 1) -> None:
+    """Start this process's fork server, where this level or choice may use one: it imports torch meanwhile.
+
+    workers: so many are wanted at least
+    """
     if isolation != "none":
         with suppress(OSError):  # without bubblewrap none starts: whoever needs it says so
-            default_pool().fork_server()
+            server = default_pool().fork_server()
+            if workers >= MANY_WORKERS:
+                server.expect_many()
 
 
 def is_fork_server_available(sandbox: Sandbox) -> bool:

@@ -14,8 +14,8 @@ from selfcheck.untouched import digest_of
 
 
 @pytest.mark.proof(depends=("solutions/attention", "solutions/benchmarks/*.py", "src", "book", "autograder"))
-def test_everything_generated_is_up_to_date():
-    assert generate.stale() == []
+def test_everything_generated_but_the_recorded_answers_is_up_to_date():
+    assert generate.stale(recorded=False) == []
 
 
 def test_a_stale_file_is_named_with_the_command_that_mends_it(monkeypatch):
@@ -23,7 +23,7 @@ def test_a_stale_file_is_named_with_the_command_that_mends_it(monkeypatch):
 
     from autograder.__main__ import main
 
-    monkeypatch.setattr(generate, "products", lambda: [("stubs", {ROOT / "src" / "attention" / "nowhere.py": "x"})])
+    monkeypatch.setattr(generate, "products", lambda _: [("stubs", {ROOT / "src" / "attention" / "nowhere.py": "x"})])
     done = CliRunner().invoke(main, ["build", "--check"])
     assert done.exit_code == 1
     assert "nowhere.py is missing" in done.output and "python -m autograder build" in done.output

@@ -1,11 +1,15 @@
 """Modules of earlier problem sets are the reference's when a later one is graded, and lend the learner's helpers."""
 
+import importlib.util
+import marshal
+
 from autograder.course.paths import REFERENCE
 from autograder.judge.judge import stage_files
 from selfcheck import runner
 from selfcheck.catalogue import exercises, problem_sets
 
 MINE = "def causal_mask(*sizes):\n    raise RuntimeError('wrong')\n\n\ndef helper():\n    return 7\n"
+HEADER_BYTES = 16  # of a file of bytecode
 LATER = "from .masks import causal_mask, helper\n\nanswer = helper() + len(causal_mask(3))\n"
 
 
@@ -13,14 +17,25 @@ def test_an_earlier_module_is_the_references_and_lends_the_learners_helpers(tmp_
     files = stage_files({"masks.py": MINE.encode(), "encoder.py": LATER.encode()}, "ps6")
     assert files["masks.py"].startswith((REFERENCE / "masks.py").read_bytes())
     assert files["encoder.py"] == LATER.encode()
+    (tmp_path / "attention" / "__pycache__").mkdir(parents=True)
     for name, text in files.items():
-        (tmp_path / "attention").mkdir(exist_ok=True)
         (tmp_path / "attention" / name).write_bytes(text)
     with runner.fresh_package(str(tmp_path)):
         from attention import encoder, masks
 
         assert encoder.answer == 10
         assert not hasattr(masks, "nobody") and not hasattr(masks, "__nobody__")
+
+
+def test_what_is_ours_comes_compiled_and_nothing_of_the_learners_does():
+    files = stage_files({"masks.py": MINE.encode(), "encoder.py": LATER.encode()}, "ps6")
+    learners = {"encoder.py", "_submitted_masks.py"}
+    sources = {name for name in files if name.endswith(".py")}
+    compiled = {name: files.get(importlib.util.cache_from_source(name)) for name in sources}
+    assert {name for name, data in compiled.items() if data is None} == learners
+    assert len(files) == len(sources) + len(sources - learners)
+    for name in sources - learners:
+        assert marshal.loads(compiled[name][HEADER_BYTES:]) == compile(files[name], name, "exec"), name
 
 
 def test_no_module_of_this_problem_set_or_a_later_one_is_the_references():
