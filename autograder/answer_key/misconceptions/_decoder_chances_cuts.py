@@ -143,11 +143,6 @@ def top_p_only_without_top_k(logits, temperature, top_k, top_p):
 
 
 @wrong_chances
-def top_p_before_top_k(logits, temperature, top_k, top_p):
-    return cut_k(cut_p(heated(logits, temperature), top_p), top_k).to(logits.dtype)
-
-
-@wrong_chances
 def logarithms_returned(logits, temperature, top_k, top_p):
     return right_chances(logits, temperature, top_k, top_p).log()
 

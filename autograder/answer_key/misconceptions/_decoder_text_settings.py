@@ -87,16 +87,6 @@ class end_zero_taken_for_none(Writing):
 
 
 @wrong_text
-class prompt_that_ends_counted(Writing):
-    """The last token of the prompt is compared with end_id too."""
-
-    def fill(self, new, text):
-        if self.end_id is not None and text.shape[1] == self.start:
-            self.ended = text[:, -1] == self.end_id
-        return super().fill(new, text)
-
-
-@wrong_text
 class temperature_multiplied(Writing):
     def draw(self, logits):
         temperature, *cuts = self.settings

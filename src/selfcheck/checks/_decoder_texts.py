@@ -147,7 +147,7 @@ def ending(rng, batch, prompt, new, steps, in_prompt=False, plain=False, end=Non
             held = any(row[-1] == end for row in rows) if in_prompt else any(end in row for row in rows)
             after = [greedy(table, row, new)[len(row) :] for row in rows]
             goes_on = all(
-                first is None or first == new or set(written[first:]) != {end}
+                end == 0 or first is None or first == new or set(written[first:]) != {end}  # after a 0 comes a 0
                 for first, written in zip(firsts, after, strict=True)
             )
             return firsts == list(steps) and held == in_prompt and goes_on

@@ -39,7 +39,9 @@ def grouped_single(rng):
     return grouped(rng, rng.integer(3, 6), 1)
 
 
-@check(GROUPED, sees="True in a mask means attend, and what is left sums to 1, however large a hidden score", view=weights)
+@check(
+    GROUPED, sees="True in a mask means attend, and what is left sums to 1, however large a hidden score", view=weights
+)
 def grouped_mask(rng):
     return [grouped(rng, 4, 2, queries=3, keys=5, attn_mask=tensor(mask_of(rng, 3, 5))), grouped_largest_hidden(rng)]
 

@@ -20,7 +20,7 @@ LOSS, CHANCES, TEXT = "decoder.next_token_loss", "decoder.next_token_probabiliti
 # 10.4 next_token_loss
 
 
-@check(LOSS, sees="the logits at t are judged by the token at t + 1, in nats, and the mean is taken, of large logits too")
+@check(LOSS, sees="the logits at t are judged by the token at t + 1, in nats, and the mean is taken, large or not")
 def loss_shift(rng):
     large = tensor([[[float(rng.integer(-900, 900)) for _ in range(5)] for _ in range(4)] for _ in range(2)])
     return [texts.lesson(rng, *rng.sample((2, 3, 4, 5, 6), 3)), call(large, texts.ids(rng, 2, 4, 5))]
@@ -105,7 +105,11 @@ def chances_top_k(rng):
     return [call(texts.spread_logits(rng, 3), top_k=top_k) for top_k in rng.sample((1, 2, 3, 4), 2)]
 
 
-@check(CHANCES, sees="of tied logits top_k are kept, one at temperature 0, and no more than reach top_p", view=texts.in_order)
+@check(
+    CHANCES,
+    sees="of tied logits top_k are kept, one at temperature 0, and no more than reach top_p",
+    view=texts.in_order,
+)
 def chances_ties(rng):
     shared = [call(texts.tied(rng, 6, 3, 0), 0), call(texts.tied(rng, 4, 4, 0), top_p=0.5)]
     return [call(texts.tied(rng, 7, 4, 1), top_k=3), call(texts.tied(rng, 5, 5, 0), top_k=2), *shared]
@@ -218,12 +222,12 @@ def text_generator(rng):
 
 @check(TEXT, sees="a row that has ended is filled with end_id, and the others go on")
 def text_end(rng):
-    return [texts.ending(rng, 2, 3, 4, rng.sample((2, None), 2), end=end) for end in (None, 0)]
+    return texts.ending(rng, 2, 3, 4, rng.sample((2, None), 2))
 
 
-@check(TEXT, sees="it stops when all rows have ended, and not before")
+@check(TEXT, sees="it stops when all rows have ended, and not before; 0 is an id like others")
 def text_stops(rng):
-    return texts.ending(rng, 2, 2, 6, rng.sample((1, 3), 2))
+    return [texts.ending(rng, 2, 2, 6, rng.sample((1, 3), 2), end=end) for end in (None, 0)]
 
 
 @check(TEXT, sees="an end_id in the prompt does not count")

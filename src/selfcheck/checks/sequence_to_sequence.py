@@ -27,10 +27,14 @@ ATTEND, LOCAL, HIERARCHICAL = (
 # 9.1 attend
 
 
-@check(ATTEND, sees="the weights come from the score that was given, of queries and keys in this order", view=weights)
+@check(
+    ATTEND,
+    sees="the weights come from the score that was given, of queries and keys in this order, be it 0 or thousands",
+    view=weights,
+)
 def attend_score(rng):
     queries, keys, d_v = rng.sizes(3, 3, 7)
-    return inputs.attending(rng, "bilinear", queries, keys, d_v)
+    return [inputs.attending(rng, "bilinear", queries, keys, d_v), inputs.of_zero_and_giant(rng, queries, keys, d_v)]
 
 
 @check(ATTEND, sees="the scores are taken as they come: nothing more is divided", view=weights)
