@@ -105,7 +105,7 @@ def test_the_catalogue_entry_is_complete(exercise):
     assert len(exercise.hints) == 3 and all(len(hint) > 20 for hint in exercise.hints)
     assert 1 <= exercise.difficulty <= 5 and 1 <= exercise.minutes <= 60
     assert len(exercise.misconceptions) >= 2
-    assert all(len(one.message) > 40 and one.section for one in exercise.misconceptions)
+    assert all(len(one.message + one.remedy) > 40 and one.section for one in exercise.misconceptions)
     assert {check.name for check in checks.visible_checks(exercise)} == set(exercise.points)
     assert all(points > 0 for points in exercise.points.values())
     graded = checks.hidden_checks(exercise)

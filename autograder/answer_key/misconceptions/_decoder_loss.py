@@ -172,3 +172,108 @@ def number_without_gradient(logits, token_ids, key_mask):
 @wrong_loss
 def converted_to_float32(logits, token_ids, key_mask):
     return mean_loss(logits[:, :-1].float(), token_ids[:, 1:], all_real(token_ids, key_mask)[:, 1:])
+
+
+# What is summed, what it is divided by, and how the logarithm is taken
+
+
+def cut(logits, token_ids, key_mask):
+    """The losses (B, L - 1), 0 at padding, and which targets are real."""
+    real = all_real(token_ids, key_mask)[:, 1:]
+    predicted = logits[:, :-1].where(real.unsqueeze(-1), 0.0)
+    losses = -torch.log_softmax(predicted, dim=-1).gather(-1, token_ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+    return losses.where(real, 0.0), real
+
+
+@wrong_loss
+def mean_over_all(logits, token_ids, key_mask):
+    return cut(logits, token_ids, key_mask)[0].mean()
+
+
+@wrong_loss
+def divided_by_rows(logits, token_ids, key_mask):
+    return cut(logits, token_ids, key_mask)[0].sum() / len(logits)
+
+
+@wrong_loss
+def first_tokens_counted(logits, token_ids, key_mask):
+    """Divided by the number of real tokens, the first of each row included."""
+    return cut(logits, token_ids, key_mask)[0].sum() / all_real(token_ids, key_mask).sum().clamp(min=1)
+
+
+@wrong_loss
+def last_target_left_out(logits, token_ids, key_mask):
+    losses, real = cut(logits, token_ids, key_mask)
+    return losses[:, :-1].sum() / real[:, :-1].sum().clamp(min=1)
+
+
+@wrong_loss
+def first_target_left_out(logits, token_ids, key_mask):
+    losses, real = cut(logits, token_ids, key_mask)
+    return losses[:, 1:].sum() / real[:, 1:].sum().clamp(min=1)
+
+
+@wrong_loss
+def mask_of_the_first_row(logits, token_ids, key_mask):
+    return mean_loss(logits[:, :-1], token_ids[:, 1:], all_real(token_ids, key_mask)[:1, 1:].expand(len(logits), -1))
+
+
+@wrong_loss
+def padding_expected_on_the_right(logits, token_ids, key_mask):
+    """Lengths are made of the mask."""
+    lengths = all_real(token_ids, key_mask).sum(dim=1, keepdim=True)
+    return mean_loss(logits[:, :-1], token_ids[:, 1:], torch.arange(1, token_ids.shape[1]) < lengths)
+
+
+@wrong_loss
+def token_zero_left_out(logits, token_ids, key_mask):
+    real = all_real(token_ids, key_mask) & (token_ids != 0)
+    return mean_loss(logits[:, :-1], token_ids[:, 1:], real[:, 1:])
+
+
+@wrong_loss
+def softmax_over_rows(logits, token_ids, key_mask):
+    real = all_real(token_ids, key_mask)[:, 1:]
+    predicted = logits[:, :-1].where(real.unsqueeze(-1), 0.0)
+    losses = -torch.log_softmax(predicted, dim=0).gather(-1, token_ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+    return losses.where(real, 0.0).sum() / real.sum().clamp(min=1)
+
+
+def of_chances(chances, token_ids, real):
+    losses = -chances.log().gather(-1, token_ids[:, 1:].unsqueeze(-1)).squeeze(-1)
+    return losses.where(real, 0.0).sum() / real.sum().clamp(min=1)
+
+
+@wrong_loss
+def logarithm_of_softmax(logits, token_ids, key_mask):
+    real = all_real(token_ids, key_mask)[:, 1:]
+    predicted = logits[:, :-1].where(real.unsqueeze(-1), 0.0)
+    return of_chances(torch.softmax(predicted, dim=-1), token_ids, real)
+
+
+@wrong_loss
+def exponentials_overflow(logits, token_ids, key_mask):
+    real = all_real(token_ids, key_mask)[:, 1:]
+    powers = torch.exp(logits[:, :-1].where(real.unsqueeze(-1), 0.0))
+    return of_chances(powers / powers.sum(dim=-1, keepdim=True), token_ids, real)
+
+
+@wrong_loss
+def probabilities_nudged(logits, token_ids, key_mask):
+    """A small number is added, so that no logarithm is infinite."""
+    real = all_real(token_ids, key_mask)[:, 1:]
+    predicted = logits[:, :-1].where(real.unsqueeze(-1), 0.0)
+    return of_chances(torch.softmax(predicted, dim=-1) + 1e-9, token_ids, real)
+
+
+@wrong_loss
+def zero_from_nowhere(logits, token_ids, key_mask):
+    """Without a real target a new 0, to which no logit leads."""
+    if not all_real(token_ids, key_mask)[:, 1:].any():
+        return torch.zeros((), dtype=logits.dtype, requires_grad=True)
+    return mean_loss(logits[:, :-1], token_ids[:, 1:], all_real(token_ids, key_mask)[:, 1:])
+
+
+@wrong_loss
+def widened_to_float64(logits, token_ids, key_mask):
+    return mean_loss(logits[:, :-1].double(), token_ids[:, 1:], all_real(token_ids, key_mask)[:, 1:])

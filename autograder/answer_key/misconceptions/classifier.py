@@ -6,6 +6,7 @@ import torch
 
 from ..reference_package import reference
 from . import (
+    _classifier_means,  # noqa: F401
     _classifier_models,  # noqa: F401  (registers the text classifiers)
     _classifier_pairs,  # noqa: F401
     misconception,

@@ -3,9 +3,11 @@
 from . import (  # noqa: F401  (registers them)
     _decoder_caches,
     _decoder_chances,
+    _decoder_chances_cuts,
     _decoder_layer,
     _decoder_loss,
     _decoder_models,
     _decoder_text,
+    _decoder_text_settings,
     _decoder_translators,
 )

@@ -5,7 +5,17 @@ import math
 import torch
 
 from ..reference_package import reference
-from . import _sequence_decoder, _sequence_hard, _sequence_hierarchical, _sequence_local  # noqa: F401  (other exercises)
+from . import (  # noqa: F401  (registers them, and other exercises)
+    _sequence_attend,
+    _sequence_decoder,
+    _sequence_decoder_steps,
+    _sequence_hard,
+    _sequence_hard_returns,
+    _sequence_hierarchical,
+    _sequence_levels,
+    _sequence_local,
+    _sequence_local_window,
+)
 from ._given import behind_given_checks
 
 ATTEND = "sequence_to_sequence.attend"

@@ -130,23 +130,24 @@ def _lively(table, rows, new):
     return new < 3 or any(len(set(greedy(table, row, new)[len(row) :])) > 1 for row in rows)
 
 
-def ending(rng, batch, prompt, new, steps, in_prompt=False, plain=False, **more):
+def ending(rng, batch, prompt, new, steps, in_prompt=False, plain=False, end=None, **more):
     """A call whose rows write `end_id` first at these steps, from 1; None for never.
 
-    in_prompt: whether one prompt at least holds it already
+    in_prompt: whether one prompt at least ends with it already, or none holds it; end: the id, None for any
     """
+    chosen = end
     while True:
-        end = rng.integer(0, VOCAB)
+        end = rng.integer(0, VOCAB) if chosen is None else chosen
 
         def fits(table, rows, end=end):
             firsts = []
             for row in rows:
                 written = greedy(table, row, new)[len(row) :]
                 firsts.append(written.index(end) + 1 if end in written else None)
-            held = any(end in row for row in rows)
+            held = any(row[-1] == end for row in rows) if in_prompt else any(end in row for row in rows)
             after = [greedy(table, row, new)[len(row) :] for row in rows]
             goes_on = all(
-                first is None or first == new or set(written[first:]) != {end}
+                end == 0 or first is None or first == new or set(written[first:]) != {end}  # after a 0 comes a 0
                 for first, written in zip(firsts, after, strict=True)
             )
             return firsts == list(steps) and held == in_prompt and goes_on
@@ -169,13 +170,13 @@ def _tried(rng, batch, prompt, fits):
     return None
 
 
-def lottery(rng, rows=DRAWS, new=1, **more):
+def lottery(rng, rows=DRAWS, new=1, temperature=1.0):
     """A call with equal prompts: whatever they are, one token has probability 1/2, two others 1/4 each."""
     top, second, third = rng.sample(range(VOCAB), 3)
-    row = [-30.0] * VOCAB
-    row[top], row[second], row[third] = 1.0, 1.0 - math.log(2), 1.0 - math.log(2)
+    row, less = [-30.0 * max(temperature, 1.0)] * VOCAB, temperature * math.log(2)
+    row[top], row[second], row[third] = 1.0, 1.0 - less, 1.0 - less
     prompt = rng.integers(1, 2, high=VOCAB)
-    return call(model_of([row] * VOCAB), tensor(prompt * rows, "int64"), new, **{"temperature": 1.0} | more)
+    return call(model_of([row] * VOCAB), tensor(prompt * rows, "int64"), new, temperature=temperature)
 
 
 def last_tokens(one, answer):

@@ -6,6 +6,7 @@ from ._dtypes import DTYPES
 from ._efficient_inputs import (
     grouped,
     grouped_alike_keys,
+    grouped_largest_hidden,
     grouped_with_empty_rows,
     misfit_groups,
 )
@@ -38,9 +39,11 @@ def grouped_single(rng):
     return grouped(rng, rng.integer(3, 6), 1)
 
 
-@check(GROUPED, sees="True in a mask means attend, and what is left sums to 1", view=weights)
+@check(
+    GROUPED, sees="True in a mask means attend, and what is left sums to 1, however large a hidden score", view=weights
+)
 def grouped_mask(rng):
-    return grouped(rng, 4, 2, queries=3, keys=5, attn_mask=tensor(mask_of(rng, 3, 5)))
+    return [grouped(rng, 4, 2, queries=3, keys=5, attn_mask=tensor(mask_of(rng, 3, 5))), grouped_largest_hidden(rng)]
 
 
 @check(GROUPED, sees="a mask may differ between query heads, those of one group too", view=weights)

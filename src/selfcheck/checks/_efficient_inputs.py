@@ -78,6 +78,13 @@ def sloped(rng, levels, wide, factor=1.0):
     return call(query=tensor(query), key=tensor(key), value=rng.tensor(len(key), 2), block_size=wide)
 
 
+def largest_hidden(rng, step):
+    """The call with a mask that hides the keys of the largest scores, thousands above all others."""
+    keys = [row[0] for row in step.kwargs["key"].nested()]
+    mask = [key < max(keys) / 2 for key in keys]
+    return call(**step.kwargs, attn_mask=tensor([mask] * 3))
+
+
 def first_block_hidden(rng):
     """A call in which some queries see nothing in the first blocks of two keys, and something later."""
     hidden = [[0, 0, 1, 0, 1, 1], [1, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 1], [0, 1, 1, 1, 0, 0]]
@@ -110,6 +117,14 @@ def grouped_with_empty_rows(rng):
     mask = mask_of(rng, 3, 4)
     mask[rng.integer(0, 3)] = [False] * 4
     return grouped(rng, 4, 2, batch=1, queries=3, keys=4, attn_mask=tensor(mask))
+
+
+def grouped_largest_hidden(rng):
+    """A call whose mask hides a key, the first, whose score lies thousands above all others."""
+    key = [[[[5000.0], *rng.normal(3, 1)] for _ in range(2)]]
+    query = [[[[round(rng.uniform(0.8, 1.2), 2)] for _ in range(3)] for _ in range(4)]]
+    mask = tensor([[False, True, True, True]] * 3)
+    return call(tensor(query), tensor(key), rng.tensor(1, 2, 4, 2), attn_mask=mask)
 
 
 def step(rng, lead, length, d_k=3, d_v=2, dtype="float64"):

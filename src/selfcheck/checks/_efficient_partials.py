@@ -43,9 +43,13 @@ def partials_falling(rng):
     return pair(rng, [0.5, 1.5, 3.0], [-1.0, 0.5, 1.0], d=2)
 
 
-@check(PARTIALS, sees="each query has a maximum of its own")
+@check(PARTIALS, sees="each query has a maximum of its own, be it larger, smaller or the same")
 def partials_mixed(rng):
-    return [pair(rng, [2.0, -60.0], [0.5, -59.0], d=3), pair(rng, [-500.0, 2.0, 500.0], [-499.0, 1.0, 499.5], d=2)]
+    return [
+        pair(rng, [2.0, -60.0], [0.5, -59.0], d=3),
+        pair(rng, [-500.0, 2.0, 500.0], [-499.0, 1.0, 499.5], d=2),
+        call(*(partial(rng, maxima, 3, spread=0.0) for maxima in ([1.5, -2.5], [1.5, 0.5]))),
+    ]
 
 
 @check(PARTIALS, sees="parts whose maxima lie ten thousand apart overflow nowhere")

@@ -49,6 +49,12 @@ def with_hidden_giant(rng):
     )
 
 
+def of_zero_and_giant(rng, queries, keys, d_v):
+    """A call of attend whose first query is all zero, and whose last has scores of thousands."""
+    query = [[0.0, 0.0], *rng.normal(queries - 2, 2), [3000.0, 2000.0]]
+    return call(tensor(query), rng.tensor(keys, 2), rng.tensor(keys, d_v), bound(rng, "dot", 2, 2))
+
+
 # local_attention_weights
 
 

@@ -20,9 +20,10 @@ LOSS, CHANCES, TEXT = "decoder.next_token_loss", "decoder.next_token_probabiliti
 # 10.4 next_token_loss
 
 
-@check(LOSS, sees="the logits at t are judged by the token at t + 1, in nats, and the mean is taken")
+@check(LOSS, sees="the logits at t are judged by the token at t + 1, in nats, and the mean is taken, large or not")
 def loss_shift(rng):
-    return texts.lesson(rng, *rng.sample((2, 3, 4, 5, 6), 3))
+    large = tensor([[[float(rng.integer(-900, 900)) for _ in range(5)] for _ in range(4)] for _ in range(2)])
+    return [texts.lesson(rng, *rng.sample((2, 3, 4, 5, 6), 3)), call(large, texts.ids(rng, 2, 4, 5))]
 
 
 @check(LOSS, sees="under a mask the mean is that over the real targets of all rows together")
@@ -80,7 +81,7 @@ def loss_errors(rng):
 
 @check(CHANCES, sees="with nothing set it is the softmax over the vocabulary, whatever axes stand in front")
 def chances_softmax(rng):
-    return [call(texts.spread_logits(rng, *shape)) for shape in ((), (4,), (2, 3))]
+    return [call(texts.spread_logits(rng, *shape)) for shape in ((), (4,), (2, 3), (3, 1))]
 
 
 @check(CHANCES, sees="the logits are divided by the temperature, before the softmax")
@@ -104,9 +105,14 @@ def chances_top_k(rng):
     return [call(texts.spread_logits(rng, 3), top_k=top_k) for top_k in rng.sample((1, 2, 3, 4), 2)]
 
 
-@check(CHANCES, sees="of tied logits no more than top_k are kept", view=texts.in_order)
+@check(
+    CHANCES,
+    sees="of tied logits top_k are kept, one at temperature 0, and no more than reach top_p",
+    view=texts.in_order,
+)
 def chances_ties(rng):
-    return [call(texts.tied(rng, 7, 4, 1), top_k=3), call(texts.tied(rng, 5, 5, 0), top_k=2)]
+    shared = [call(texts.tied(rng, 6, 3, 0), 0), call(texts.tied(rng, 4, 4, 0), top_p=0.5)]
+    return [call(texts.tied(rng, 7, 4, 1), top_k=3), call(texts.tied(rng, 5, 5, 0), top_k=2), *shared]
 
 
 @check(CHANCES, sees="a top_k of the vocabulary's size or more keeps all")
@@ -117,7 +123,8 @@ def chances_top_k_large(rng):
 @check(CHANCES, sees="top_p keeps tokens until their sum reaches it, that which crosses it included")
 def chances_top_p(rng):
     chances = (0.4, 0.3, 0.2, 0.07, 0.03)
-    return [call(texts.chosen_logits(rng, chances), top_p=top_p) for top_p in (0.55, 0.75, 0.95)]
+    rows = tensor([texts.chosen_logits(rng, chances).nested() for _ in range(3)])
+    return [call(texts.chosen_logits(rng, chances), top_p=top_p) for top_p in (0.55, 0.75)] + [call(rows, top_p=0.95)]
 
 
 @check(CHANCES, sees="where the most probable token alone reaches top_p, it is kept alone")
@@ -147,7 +154,7 @@ def chances_temperature_first(rng):
 
 @check(CHANCES, sees="the probabilities have the dtype of the logits", compares="dtype")
 def chances_dtype(rng):
-    return [call(texts.spread_logits(rng, 2, dtype=dtype), 0.8, 4, 0.9) for dtype in DTYPES]
+    return [call(texts.spread_logits(rng, 2, dtype=dtype), *more) for dtype in DTYPES for more in ((0.8, 4, 0.9), (0,))]
 
 
 @check(CHANCES, sees="the logits are left as they were", compares="unchanged")
@@ -163,7 +170,11 @@ def chances_errors(rng):
 # 10.6 generate
 
 
-@check(TEXT, sees="the prompt comes back with what was written: each token from the last logits of all before it")
+@check(
+    TEXT,
+    sees="the prompt comes back with what was written: each token from the last logits of all before it",
+    compares=("values", "dtype"),
+)
 def text_greedy(rng):
     return [texts.text(rng, 2, 3, 5), texts.text(rng, 4, 1, 3)]
 
@@ -188,9 +199,9 @@ def text_recorded(rng):
     return texts.text(rng, 2, 3, 2)
 
 
-@check(TEXT, sees="each token is drawn as often as the softmax says", view=texts.how_often)
+@check(TEXT, sees="each token is drawn as often as the softmax says, at any temperature", view=texts.how_often)
 def text_frequencies(rng):
-    return texts.lottery(rng)
+    return [texts.lottery(rng, temperature=temperature) for temperature in (1.0, 4.0, 0.25)]
 
 
 @check(TEXT, sees="each row draws for itself", view=texts.rows_differ)
@@ -214,9 +225,9 @@ def text_end(rng):
     return texts.ending(rng, 2, 3, 4, rng.sample((2, None), 2))
 
 
-@check(TEXT, sees="it stops when all rows have ended, and not before")
+@check(TEXT, sees="it stops when all rows have ended, and not before; 0 is an id like others")
 def text_stops(rng):
-    return texts.ending(rng, 2, 2, 6, rng.sample((1, 3), 2))
+    return [texts.ending(rng, 2, 2, 6, rng.sample((1, 3), 2), end=end) for end in (None, 0)]
 
 
 @check(TEXT, sees="an end_id in the prompt does not count")

@@ -20,6 +20,7 @@ from ._efficient_inputs import (
     chunks,
     first_block_hidden,
     large_scores,
+    largest_hidden,
     long_blocks,
     misfit_blocks,
     misfit_chunks,
@@ -72,7 +73,8 @@ def online_large(rng):
 
 @check(SOFTMAX, sees="a chunk of nothing but -inf adds nothing, be it the first or a later one")
 def online_hidden_chunk(rng):
-    later = call(iterator(tensor([[HIDDEN] * 2] * 2), around(rng, 2, 3, -10000.0)))
+    low = [[-10000.0 + rng.integer(-4, 5) / 4 for _ in range(3)] for _ in range(2)]
+    later = call(iterator(tensor([[HIDDEN] * 2] * 2), tensor(low)))
     return [with_hidden(rng, ((1,), (3,), (1, 3))), with_hidden(rng, ((0,), (0, 1), ())), later]
 
 
@@ -138,9 +140,13 @@ def blockwise_lengths(rng):
     ]
 
 
-@check(BLOCKWISE, sees="scores of ten thousand overflow nowhere")
+@check(BLOCKWISE, sees="scores of ten thousand overflow nowhere, nor does a hidden one hide the others")
 def blockwise_large(rng):
-    return [sloped(rng, (2.0, 0.0, -2.0), 3, 5000.0), sloped(rng, (-2.0, 0.0, 2.0), 3, 5000.0)]
+    return [
+        sloped(rng, (2.0, 0.0, -2.0), 3, 5000.0),
+        sloped(rng, (-2.0, 0.0, 2.0), 3, 5000.0),
+        largest_hidden(rng, sloped(rng, (-2.0, 0.0, 2.0), 3, 5000.0)),
+    ]
 
 
 @check(BLOCKWISE, sees="is_causal hides the future, in every block")

@@ -6,7 +6,7 @@ zeros makes its weights equal. A decoder is taken apart by a source of zeros, by
 
 import math
 
-from selfcheck.plan import built, call, check
+from selfcheck.plan import built, call, check, tensor
 
 from . import (
     _sequence_to_sequence_decoder,  # noqa: F401
@@ -27,10 +27,14 @@ ATTEND, LOCAL, HIERARCHICAL = (
 # 9.1 attend
 
 
-@check(ATTEND, sees="the weights come from the score that was given, of queries and keys in this order", view=weights)
+@check(
+    ATTEND,
+    sees="the weights come from the score that was given, of queries and keys in this order, be it 0 or thousands",
+    view=weights,
+)
 def attend_score(rng):
     queries, keys, d_v = rng.sizes(3, 3, 7)
-    return inputs.attending(rng, "bilinear", queries, keys, d_v)
+    return [inputs.attending(rng, "bilinear", queries, keys, d_v), inputs.of_zero_and_giant(rng, queries, keys, d_v)]
 
 
 @check(ATTEND, sees="the scores are taken as they come: nothing more is divided", view=weights)
@@ -213,7 +217,9 @@ def hierarchical_sentences(rng):
 @check(HIERARCHICAL, sees="words make sentences, and sentences make the document")
 def hierarchical_document(rng):
     batch, sentences, words = rng.sizes(3, 2, 6)
-    return inputs.documents(rng, 4, rng.tensor(batch, sentences, words, 4))
+    x = rng.normal(batch, sentences, words, 4)
+    x[0][1][1] = [0.0] * 4  # a word like others
+    return inputs.documents(rng, 4, tensor(x))
 
 
 @check(HIERARCHICAL, sees="padding has no weight in its sentence")

@@ -1,0 +1,165 @@
+"""Wrong probabilities of the next token: a temperature, a cut or the form of the result is another."""
+
+import torch
+
+from ._decoder_chances import as_asked, cut_k, cut_p, heated, kept, renormalised, right_chances, wide, wrong_chances
+
+
+@wrong_chances
+def root_of_temperature(logits, temperature, top_k, top_p):
+    return right_chances(logits, temperature**0.5, top_k, top_p)
+
+
+@wrong_chances
+def temperature_squared(logits, temperature, top_k, top_p):
+    return right_chances(logits, temperature**2, top_k, top_p)
+
+
+@wrong_chances
+def small_temperature_raised(logits, temperature, top_k, top_p):
+    """Temperatures below 0.1 are taken for 0.1, but for 0."""
+    return right_chances(logits, temperature and max(temperature, 0.1), top_k, top_p)
+
+
+@wrong_chances
+def ties_share_at_temperature_zero(logits, temperature, top_k, top_p):
+    """All weight is shared among the largest: a nearly zero temperature does the same."""
+    if temperature != 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    largest = logits == logits.amax(dim=-1, keepdim=True)
+    return cut_p(cut_k(renormalised(largest.to(wide(logits).dtype)), top_k), top_p).to(logits.dtype)
+
+
+@wrong_chances
+def smallest_at_temperature_zero(logits, temperature, top_k, top_p):
+    return right_chances(-logits if temperature == 0 else logits, temperature, top_k, top_p)
+
+
+@wrong_chances
+def logits_at_temperature_zero(logits, temperature, top_k, top_p):
+    return logits if temperature == 0 else right_chances(logits, temperature, top_k, top_p)
+
+
+@wrong_chances
+def one_hot_of_integers(logits, temperature, top_k, top_p):
+    found = right_chances(logits, temperature, top_k, top_p)
+    return found.long() if temperature == 0 else found
+
+
+@wrong_chances
+def one_fewer_kept(logits, temperature, top_k, top_p):
+    if top_k is None or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    chances = heated(logits, temperature)
+    ranks = torch.arange(chances.shape[-1]) < min(top_k, chances.shape[-1] + 1) - 1
+    return cut_p(kept(chances, ranks), top_p).to(logits.dtype)
+
+
+@wrong_chances
+def one_more_kept(logits, temperature, top_k, top_p):
+    return right_chances(logits, temperature, top_k and top_k + 1, top_p)
+
+
+@wrong_chances
+def places_taken_for_ranks(logits, temperature, top_k, top_p):
+    """argsort gives the place of the n-th largest, not the rank of the n-th entry."""
+    if top_k is None or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    chances = heated(logits, temperature)
+    places = chances.argsort(dim=-1, descending=True)
+    return cut_p(renormalised(chances.where(places < top_k, 0.0)), top_p).to(logits.dtype)
+
+
+@wrong_chances
+def top_k_not_renormalised(logits, temperature, top_k, top_p):
+    if top_p is not None:
+        return right_chances(logits, temperature, top_k, top_p)
+    return cut_k(heated(logits, temperature), top_k, whole=False).to(logits.dtype)
+
+
+@wrong_chances
+def top_p_not_renormalised(logits, temperature, top_k, top_p):
+    chances = cut_k(heated(logits, temperature), top_k)
+    return cut_p(chances, top_p, whole=False).to(logits.dtype)
+
+
+def kept_by_sum(chances, keeps):
+    """The chances that are kept by the running sum of the ordered ones, and by the sum before each."""
+    ordered = chances.sort(dim=-1, descending=True).values
+    total = ordered.cumsum(dim=-1)
+    return kept(chances, keeps(total, total - ordered))
+
+
+@wrong_chances
+def token_after_the_sum_is_reached(logits, temperature, top_k, top_p):
+    """Where the sum is exactly top_p one more is kept."""
+    chances = cut_k(heated(logits, temperature), top_k)
+    if top_p is None or top_p == 1 or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    return kept_by_sum(chances, lambda total, before: before <= top_p).to(logits.dtype)
+
+
+@wrong_chances
+def share_that_is_cut(logits, temperature, top_k, top_p):
+    """top_p taken for the share that is cut away."""
+    if top_p is None or top_p == 1 or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    chances = cut_k(heated(logits, temperature), top_k)
+    return kept_by_sum(chances, lambda total, before: before < 1 - top_p).to(logits.dtype)
+
+
+@wrong_chances
+def sum_in_the_order_of_ids(logits, temperature, top_k, top_p):
+    if top_p is None or top_p == 1 or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    chances = cut_k(heated(logits, temperature), top_k)
+    before = chances.cumsum(dim=-1) - chances
+    return renormalised(chances.where(before < top_p, 0.0)).to(logits.dtype)
+
+
+@wrong_chances
+def order_of_the_first_row(logits, temperature, top_k, top_p):
+    if top_p is None or top_p == 1 or temperature == 0 or logits.dim() < 2:
+        return right_chances(logits, temperature, top_k, top_p)
+    chances = cut_k(heated(logits, temperature), top_k)
+    ordered, places = chances.sort(dim=-1, descending=True)
+    cut = ordered.where(ordered.cumsum(dim=-1) - ordered < top_p, 0.0)
+    back = torch.zeros_like(chances).scatter(-1, places[:1].expand_as(places), cut)
+    return renormalised(back).to(logits.dtype)
+
+
+@wrong_chances
+def gathered_for_scattered(logits, temperature, top_k, top_p):
+    """The way back to the ids: gather with the places goes on instead."""
+    if (top_k is None and (top_p is None or top_p == 1)) or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    ordered, places = heated(logits, temperature).sort(dim=-1, descending=True)
+    return cut_p(cut_k(ordered, top_k), top_p).gather(-1, places).to(logits.dtype)
+
+
+@wrong_chances
+def top_p_only_without_top_k(logits, temperature, top_k, top_p):
+    return right_chances(logits, temperature, top_k, top_p if top_k is None else None)
+
+
+@wrong_chances
+def logarithms_returned(logits, temperature, top_k, top_p):
+    return right_chances(logits, temperature, top_k, top_p).log()
+
+
+@wrong_chances
+def widened_to_float64(logits, temperature, top_k, top_p):
+    return right_chances(logits.double(), temperature, top_k, top_p)
+
+
+@wrong_chances
+def axes_of_one_lost(logits, temperature, top_k, top_p):
+    return right_chances(logits, temperature, top_k, top_p).squeeze()
+
+
+@wrong_chances
+def divided_in_place(logits, temperature, top_k, top_p):
+    if temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    logits /= temperature
+    return as_asked(heated(logits, 1.0), top_k, top_p, logits)

@@ -1,0 +1,164 @@
+"""Wrong attention with shared key heads: another scale, another form of the result, another mask."""
+
+import math
+
+import torch
+
+from ._efficient_grouped import Grouped, weigh, wrong
+
+
+@wrong
+class multiplied_by_root(Grouped):
+    def scale(self, key):
+        return math.sqrt(key.shape[-1])
+
+
+@wrong
+class root_of_head_count(Grouped):
+    def keys(self, key, heads):
+        self.heads = heads
+        return super().keys(key, heads)
+
+    def scale(self, key):
+        return 1 / math.sqrt(self.heads)
+
+
+@wrong
+class last_head_for_all(Grouped):
+    def copies(self, x, heads):
+        return x[:, -1:]
+
+
+@wrong
+class key_heads_averaged(Grouped):
+    def copies(self, x, heads):
+        return x.mean(dim=1, keepdim=True)
+
+
+@wrong
+class queries_averaged(Grouped):
+    def answer(self, query, key, value, attn_mask):
+        each = query.shape[1] // key.shape[1]
+        query = query.unflatten(1, (key.shape[1], each)).mean(dim=2).repeat_interleave(each, dim=1)
+        return super().answer(query, key, value, attn_mask)
+
+
+@wrong
+class heads_behind_queries(Grouped):
+    def results(self, output, weights, groups):
+        return output.transpose(1, 2), weights
+
+
+@wrong
+class heads_merged(Grouped):
+    def results(self, output, weights, groups):
+        return output.transpose(1, 2).flatten(2), weights
+
+
+@wrong
+class outputs_summed_over_groups(Grouped):
+    def results(self, output, weights, groups):
+        return output.unflatten(1, (groups, -1)).sum(dim=2), weights
+
+
+@wrong
+class weights_averaged_over_heads(Grouped):
+    def results(self, output, weights, groups):
+        return output, weights.mean(dim=1)
+
+
+@wrong
+class scores_returned(Grouped):
+    def weights(self, scores):
+        self.scores = scores
+        return super().weights(scores)
+
+    def results(self, output, weights, groups):
+        return output, self.scores
+
+
+@wrong
+class softmax_over_heads(Grouped):
+    def weights(self, scores):
+        empty = (scores == -torch.inf).all(dim=-1, keepdim=True)
+        return scores.masked_fill(empty, 0.0).softmax(dim=1).masked_fill(empty, 0.0)
+
+
+@wrong
+class mask_of_the_first_example(Grouped):
+    def masked(self, scores, mask, groups):
+        return super().masked(scores, mask[0] if mask.dim() == 4 else mask, groups)
+
+
+@wrong
+class mask_of_the_first_head(Grouped):
+    def masked(self, scores, mask, groups):
+        first = mask[:, :1] if mask.dim() == 4 else mask[:1] if mask.dim() == 3 else mask
+        return super().masked(scores, first, groups)
+
+
+@wrong
+class mask_given_an_axis(Grouped):
+    def masked(self, scores, mask, groups):
+        return super().masked(scores, mask.unsqueeze(1), groups)
+
+
+@wrong
+class mask_added(Grouped):
+    def masked(self, scores, mask, groups):
+        return scores + mask
+
+
+@wrong
+class scores_multiplied_by_mask(Grouped):
+    def masked(self, scores, mask, groups):
+        return scores * mask
+
+
+@wrong
+class renormalised_after_softmax(Grouped):
+    def masked(self, scores, mask, groups):
+        self.mask = mask
+        return scores
+
+    def weights(self, scores):
+        weights = weigh(scores) * getattr(self, "mask", 1)
+        total = weights.sum(dim=-1, keepdim=True)
+        return weights / total.where(total != 0, 1.0)
+
+
+@wrong
+class future_hidden(Grouped):
+    def weights(self, scores):
+        future = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+        return super().weights(scores.masked_fill(future, -torch.inf))
+
+
+@wrong
+class weights_detached(Grouped):
+    def results(self, output, weights, groups):
+        return output, weights.detach()
+
+
+@wrong
+class values_detached(Grouped):
+    def values(self, value, heads):
+        return super().values(value.detach(), heads)
+
+
+@wrong
+class keys_detached(Grouped):
+    def keys(self, key, heads):
+        return super().keys(key.detach(), heads)
+
+
+@wrong
+class widened_to_float64(Grouped):
+    def answer(self, query, key, value, attn_mask):
+        return super().answer(query.double(), key.double(), value.double(), attn_mask)
+
+
+@wrong
+class weights_in_float32(Grouped):
+    def results(self, output, weights, groups):
+        return output, weights.float()

@@ -1,0 +1,70 @@
+"""Wrong local attention weights: another window, another deviation, a lost gradient or dtype."""
+
+import math
+
+import torch
+
+from ._given import behind_given_checks
+from ._sequence_local import LOCAL, distances, gaussian, inside, masked_softmax
+
+
+def local(name, reach=None, deviation=None, move=None, change=None):
+    """Register a wrong answer in which the window, the deviation, the center or the result is another.
+
+    reach, deviation: from window to what is taken for it; move: from center and scores to another center
+    change: from weights, Gaussian and scores to the result
+    """
+
+    def wrong(scores, center, window):
+        distance = distances(scores, move(center, scores) if move else center)
+        within = inside(scores, distance, reach(window) if reach else window)
+        fall = gaussian(distance, 2 * deviation(window) if deviation else window)
+        return change(within, fall) if change else within * fall
+
+    behind_given_checks(LOCAL, name)(wrong)
+
+
+local("deviation_is_twice_the_window", deviation=lambda window: 2 * window)
+local("deviation_is_one", deviation=lambda window: 1.0)
+local("deviation_in_whole_positions", deviation=lambda window: max(window // 2, 0.25))
+local("window_doubled", reach=lambda window: 2 * window)
+local("window_rounded_down", reach=math.floor)
+local("window_rounded_up", reach=math.ceil)
+local("center_held_inside", move=lambda center, scores: center.clamp(0, scores.shape[-1] - 1))
+local("powers_of_two", change=lambda within, fall: within * fall.log().div(1 / math.log(2)).exp())
+local("divided_by_the_largest", change=lambda within, fall: within * fall / fall.amax(dim=-1, keepdim=True))
+local("gaussian_added", change=lambda within, fall: within + fall)
+local("widened_to_float64", change=lambda within, fall: (within * fall).double())
+local("narrowed_to_float32", change=lambda within, fall: (within * fall).float())
+local("scores_detached", change=lambda within, fall: within.detach() * fall)
+
+
+@behind_given_checks(LOCAL)
+def center_of_the_first_row(scores, center, window):
+    distance = distances(scores, center.reshape(-1)[0])
+    return inside(scores, distance, window) * gaussian(distance, window)
+
+
+@behind_given_checks(LOCAL)
+def right_side_alone(scores, center, window):
+    distance = distances(scores, center)
+    return masked_softmax(scores, (distance >= 0) & (distance <= window)) * gaussian(distance, window)
+
+
+@behind_given_checks(LOCAL)
+def left_side_alone(scores, center, window):
+    distance = distances(scores, center)
+    return masked_softmax(scores, (distance <= 0) & (distance >= -window)) * gaussian(distance, window)
+
+
+@behind_given_checks(LOCAL)
+def sigmoid_for_softmax(scores, center, window):
+    distance = distances(scores, center)
+    return torch.sigmoid(scores).where(distance.abs() <= window, 0.0) * gaussian(distance, window)
+
+
+@behind_given_checks(LOCAL)
+def scores_hidden_in_place(scores, center, window):
+    distance = distances(scores, center)
+    scores.masked_fill_(distance.abs() > window, -torch.inf)
+    return inside(scores, distance, window) * gaussian(distance, window)
