@@ -192,8 +192,3 @@ def always_axis_one(scores, mask=None, dim=-1):
 def over_everything(scores, mask=None, dim=-1):
     allowed = visible(scores, mask).expand(scores.shape)
     return right(scores.flatten(), allowed.flatten(), 0).reshape(scores.shape)
-
-
-@behind_given_checks(SOFTMAX)
-def computed_in_float32(scores, mask=None, dim=-1):
-    return right(scores.float(), visible(scores, mask), dim).to(scores.dtype)

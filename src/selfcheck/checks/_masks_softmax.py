@@ -24,9 +24,9 @@ def softmax_masked(rng):
 def softmax_large(rng):
     scores, mask = rng.normal(5, 6), mixed_rows(rng, 5, 6)
     scores[0][mask[0].index(False)] += 10_000.0
-    # Quarters, which stay exact. Below what people write for minus infinity an allowed score is a score still.
-    for row, offset in ((1, 1_000.0), (2, -12_000.0), (3, -2e9)):
-        scores[row] = [round(4 * score) / 4 + offset for score in scores[row]]
+    # Exact in float32 too. Below what people write for minus infinity an allowed score is a score still.
+    for row, offset, step in ((1, 1_000.0, 0.25), (2, -12_000.0, 0.25), (3, -2e9, 256.0)):
+        scores[row] = [offset + step * round(4 * score) for score in scores[row]]
     alone = [number == 2 for number in range(5)]
     lowest = [LOWEST if allowed else score for allowed, score in zip(alone, rng.normal(5), strict=True)]
     return [
