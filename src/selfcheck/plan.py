@@ -146,6 +146,7 @@ class Check:
     problem_set: str | None = None  # of a hidden check of an id that has two parts
     given: bool = False  # whether an answer that does nothing passes: then it counts beside another check alone
     outside: Callable[[Draw], Call | Built | list[Call | Built]] | None = None
+    coinciding: bool = False  # whether sizes are equal on purpose that another check keeps apart
 
     @property
     def measured(self) -> Check | None:
@@ -172,6 +173,7 @@ def check(
     problem_set: str | None = None,
     given: bool = False,
     outside: Callable[[Draw], Call | Built | list[Call | Built]] | None = None,
+    coinciding: bool = False,
 ) -> Callable[[Make], Make]:
     """Register a check of an exercise.
 
@@ -189,6 +191,8 @@ def check(
         where another check of the exercise passes
     outside: makes steps that the grader asks besides, in a process of their own, whose peak of memory the kernel tells
         it: the answer has to be right in little memory
+    coinciding: whether sizes are equal on purpose, for what goes wrong only there; the sizes of any other check are
+        held apart by tests/exercises/test_draw_sizes.py
     """
     aspects = (compares,) if isinstance(compares, str) else compares
     unknown = set(aspects) - set(ASPECTS)
@@ -196,7 +200,8 @@ def check(
         raise ValueError(f"compares must be among {ASPECTS}, got {sorted(unknown)}")
 
     def register(make: Make) -> Make:
-        new = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, points, problem_set, given, outside)
+        more = (points, problem_set, given, outside, coinciding)
+        new = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, *more)
         others = _registered.setdefault(make.__module__, [])
         if any(other.name == new.name for other in others):
             raise ValueError(f"two checks in {make.__module__} are named {new.name}")

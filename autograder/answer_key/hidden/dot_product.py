@@ -1,7 +1,19 @@
 """Hidden checks of scaled dot-product attention."""
 
-from selfcheck.checks.dot_product import ATTENTION, attend, masked, some_of
+from selfcheck.checks._dot_product_inputs import ATTENTION, attend, mask_of, masked, some_of
 from selfcheck.plan import call, check, tensor
+
+#: Batch axes, query length, key length, key width and value width, of which some are equal.
+EQUAL = (
+    ((), 4, 4, 4, 4),
+    ((), 5, 5, 3, 2),
+    ((3,), 3, 3, 3, 3),
+    ((2,), 5, 5, 3, 3),
+    ((2, 2), 3, 3, 2, 4),
+    ((2, 3), 4, 4, 2, 2),
+    ((), 3, 5, 3, 5),
+    ((2,), 3, 5, 5, 3),
+)
 
 
 @check(ATTENTION, sees="scores of ten thousand give finite weights", points=1, problem_set="ps2")
@@ -15,7 +27,13 @@ def attention_extremes(rng):
     )
 
 
-@check(ATTENTION, sees="no number of axes and no length is special", points=1, problem_set="ps2")
+@check(
+    ATTENTION,
+    sees="no number of axes, no length and no equal sizes are special",
+    points=1,
+    problem_set="ps2",
+    coinciding=True,
+)
 def attention_shapes(rng):
     queries, keys, d_k, d_v = rng.sizes(4, 5, 10)
     return [
@@ -23,6 +41,8 @@ def attention_shapes(rng):
         attend(rng, (queries, d_k), (1, d_k), 1),
         attend(rng, (2, 1, 3, queries, d_k), (1, 2, 1, keys, d_k), d_v),
         attend(rng, (queries, d_k), (2, keys, d_k), d_v, value_batch=()),
+        *(attend(rng, (*lead, length, d), (*lead, keys, d), width) for lead, length, keys, d, width in EQUAL),
+        call(tensor([[0.0] * 3, [1.0] * 3]), tensor([[0.0] * 3, [1.0] * 3, [1.0] * 3]), rng.tensor(3, 4)),
     ]
 
 
@@ -31,7 +51,13 @@ def causal(queries, keys):
     return [[j <= i + keys - queries for j in range(keys)] for i in range(queries)]
 
 
-@check(ATTENTION, sees="masks of every kind, on keys of any width", points=1, problem_set="ps3")
+@check(
+    ATTENTION,
+    sees="masks of every kind, equal sizes, on keys of any width",
+    points=1,
+    problem_set="ps3",
+    coinciding=True,
+)
 def masked_kinds(rng):
     queries, keys, d_k, d_v = rng.sizes(4, 3, 9)
     return [
@@ -39,6 +65,17 @@ def masked_kinds(rng):
         masked(rng, (), queries, keys, d_v, [[True] * keys] * queries, d_k=d_k),
         masked(rng, (), 1, keys, d_v, some_of(rng, keys), d_k=d_k),
         masked(rng, (2,), queries, keys, d_v, [[entry] for entry in some_of(rng, queries)], d_k=d_k),
+        *(
+            masked(rng, lead, length, keys, width, causal(length, keys), d_k=d)
+            for lead, length, keys, d, width in EQUAL
+        ),
+        *(masked(rng, (4,), 4, 4, 4, mask_of(rng, *shape), d_k=4) for shape in ((4, 4), (4, 1, 4), (4, 4, 4), (4,))),
+        call(
+            tensor([[0.0] * 3] * 2),
+            tensor([[0.0] * 3, [1.0] * 3, [2.0] * 3]),
+            rng.tensor(3, 4),
+            tensor([True, False, True]),
+        ),
     ]
 
 

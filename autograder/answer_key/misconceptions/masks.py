@@ -4,7 +4,16 @@ import math
 
 import torch
 
-from . import _mask_forms, _masked_softmax, misconception  # noqa: F401  (the module's wrong answers fill three files)
+from . import (  # the module's wrong answers fill several files
+    _mask_bands,  # noqa: F401
+    _mask_combinations,  # noqa: F401
+    _mask_diagonals,  # noqa: F401
+    _mask_forms,  # noqa: F401
+    _mask_loops,  # noqa: F401
+    _masked_softmax,  # noqa: F401
+    _masked_softmax_values,  # noqa: F401
+    misconception,
+)
 from ._given import behind_given_checks, refuse_bad_arguments
 
 PADDING, CAUSAL, WINDOW, DOCUMENT = (

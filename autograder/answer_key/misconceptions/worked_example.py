@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from . import _worked_layer, _worked_softmax  # noqa: F401  (they register 2.5 and 2.3)
+from . import (  # they register 2.5 and 2.3, and what several exercises have in common
+    _worked_layer,  # noqa: F401
+    _worked_layer_steps,  # noqa: F401
+    _worked_loops,  # noqa: F401
+    _worked_mixing,  # noqa: F401
+    _worked_softmax,  # noqa: F401
+    _worked_softmax_values,  # noqa: F401
+)
 from ._worked_common import floats, right_softmax, wrong
 
 # 2.1 project

@@ -7,29 +7,46 @@ from selfcheck.plan import call, check, tensor
 from ._dtypes import DTYPES
 from ._masks_inputs import mixed_rows
 
+LOWEST = -3.4028234663852886e38  # the smallest number of float32
+
 # 4.7 masked_softmax
 
 
 @check("masks.masked_softmax", sees="the allowed entries of a row share a weight of 1; the others get 0")
 def softmax_masked(rng):
     rows, columns = rng.sizes(2, 4, 7)
-    return call(rng.tensor(rows, columns), tensor(mixed_rows(rng, rows, columns), "bool"))
+    scores, mask = rng.normal(rows, columns), mixed_rows(rng, rows, columns)
+    scores[0][mask[0].index(True)] = 0.0  # a score like any other
+    return call(tensor(scores), tensor(mask, "bool"))
 
 
 @check("masks.masked_softmax", sees="large scores do no harm, and a forbidden one has no influence, however large")
 def softmax_large(rng):
-    scores, mask = rng.normal(3, 5), mixed_rows(rng, 3, 5)
+    scores, mask = rng.normal(5, 6), mixed_rows(rng, 5, 6)
     scores[0][mask[0].index(False)] += 10_000.0
-    scores[1] = [round(4 * score) / 4 + 1_000.0 for score in scores[1]]  # quarters: exact in float32 too
-    return call(tensor(scores), tensor(mask, "bool"))
+    # Exact in float32 too. Below what people write for minus infinity an allowed score is a score still.
+    for row, offset, step in ((1, 1_000.0, 0.25), (2, -12_000.0, 0.25), (3, -2e9, 256.0)):
+        scores[row] = [offset + step * round(4 * score) for score in scores[row]]
+    alone = [number == 2 for number in range(5)]
+    lowest = [LOWEST if allowed else score for allowed, score in zip(alone, rng.normal(5), strict=True)]
+    return [
+        call(tensor(scores), tensor(mask, "bool")),
+        call(tensor([lowest], "float32"), tensor([alone], "bool")),
+    ]
 
 
-@check("masks.masked_softmax", sees="a row in which nothing is allowed gets zeros")
+@check(
+    "masks.masked_softmax", sees="a fully masked row gets zeros, and so does a fully masked slice along another axis"
+)
 def softmax_empty_row(rng):
     rows, columns = rng.sizes(2, 4, 7)
     mask = mixed_rows(rng, rows, columns)
     mask[rng.integer(0, rows)] = [False] * columns
-    return call(rng.tensor(rows, columns), tensor(mask, "bool"))
+    across = [list(column) for column in zip(*mask, strict=True)]
+    return [
+        call(rng.tensor(rows, columns), tensor(mask, "bool")),
+        call(rng.tensor(columns, rows), tensor(across, "bool"), dim=0),
+    ]
 
 
 @check("masks.masked_softmax", sees="a score of -inf counts as masked")
@@ -51,11 +68,10 @@ def softmax_axis(rng):
 
 @check("masks.masked_softmax", sees="the mask broadcasts over batch and heads")
 def softmax_broadcast(rng):
-    batch, heads, queries, keys = rng.sizes(4, 2, 7)
-    scores = rng.tensor(batch, heads, queries, keys)
+    heads, keys = 2, 6
     return [
-        call(scores, tensor(mixed_rows(rng, queries, keys), "bool")),
-        call(scores, tensor(mixed_rows(rng, batch, 1, 1, keys), "bool")),
+        call(rng.tensor(3, heads, 5, 7), tensor(mixed_rows(rng, 5, 7), "bool")),
+        call(rng.tensor(5, heads, 3, keys), tensor(mixed_rows(rng, 5, 1, 1, keys), "bool")),
     ]
 
 
@@ -74,7 +90,11 @@ def softmax_gradient(rng):
     return call(rng.tensor(rows, columns), tensor(mixed_rows(rng, rows, columns), "bool"))
 
 
-@check("masks.masked_softmax", sees="an empty row has a gradient of zero, and harms no other row", compares="gradient")
+@check(
+    "masks.masked_softmax",
+    sees="a fully masked row has a gradient of zero, and harms no other row",
+    compares="gradient",
+)
 def softmax_empty_gradient(rng):
     rows, columns = rng.sizes(2, 4, 7)
     mask, scores = mixed_rows(rng, rows, columns), rng.normal(rows, columns)

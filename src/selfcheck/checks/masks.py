@@ -28,7 +28,11 @@ def padding_extremes(rng):
     return call(tensor([longest, 0, rng.integer(1, 4)], "int64"), longest)
 
 
-@check("masks.padding_mask", sees="the mask is boolean", compares="dtype")
+@check(
+    "masks.padding_mask",
+    sees="the mask is boolean, and the lengths are left as they were",
+    compares=("dtype", "unchanged"),
+)
 def padding_dtype(rng):
     return call(padding_lengths(rng))
 
@@ -67,7 +71,7 @@ def causal_longer_keys(rng):
 @check("masks.causal_mask", sees="with fewer keys than queries, the last query still sees every key")
 def causal_fewer_keys(rng):
     keys, extra = rng.sizes(2, 2, 6)
-    return call(query_length=keys + extra, key_length=keys)
+    return [call(query_length=keys + extra, key_length=keys), call(query_length=extra, key_length=0)]
 
 
 @check("masks.causal_mask", sees="the mask is boolean", compares="dtype")
@@ -138,13 +142,15 @@ def documents_batch(rng):
     rows = [row_of_documents(rng, sorted(rng.sample(range(1, 6), count))) for count in (2, 3)]
     length = max(len(row) for row in rows)
     filled = [row + [row[-1]] * (length - len(row)) for row in rows]
-    return call(tensor([*filled, [rows[0][0]] * length], "int64"))
+    return call(tensor([filled[0], [rows[0][0]] * length, filled[1]], "int64"))
 
 
-@check("masks.document_mask", sees="an id is only a name: 0 and negative ids are documents too, in any order")
+@check("masks.document_mask", sees="an id is only a name: 0, negative and large ids are documents too, in any order")
 def documents_names(rng):
     names = rng.sample((-4, -3, -2, -1), 1) + [0] + rng.sample(range(1, 6), 1)
-    return call(tensor([row_of_documents(rng, rng.sample(names, 3))], "int64"))
+    opposite, large = rng.integer(6, 9), 2**53  # a float keeps no two neighbours of this size apart
+    far = [opposite, -opposite, large, large + 1]
+    return [call(tensor([row_of_documents(rng, rng.sample(some, len(some)))], "int64")) for some in (names, far)]
 
 
 @check("masks.document_mask", sees="a document may come in several pieces")
@@ -154,7 +160,11 @@ def documents_in_pieces(rng):
     return call(tensor([row_of_documents(rng, pieces)], "int64"))
 
 
-@check("masks.document_mask", sees="the mask is boolean", compares="dtype")
+@check(
+    "masks.document_mask",
+    sees="the mask is boolean, and the ids are left as they were",
+    compares=("dtype", "unchanged"),
+)
 def documents_dtype(rng):
     return call(tensor([row_of_documents(rng, [1, 2])], "int64"))
 
@@ -188,9 +198,12 @@ def combine_many(rng):
 
 @check("masks.combine_masks", sees="masks of different shapes broadcast")
 def combine_broadcast(rng):
-    batch, queries, keys = rng.sizes(3, 2, 6)
-    padding, causal = tensor(rng.booleans(batch, 1, 1, keys), "bool"), tensor(rng.booleans(queries, keys), "bool")
-    return [call(padding, causal), call(causal, padding)]
+    calls = []
+    for sizes in ((3, 5, 7), (7, 4, 2)):
+        batch, queries, keys = rng.sample(sizes, 3)
+        padding, causal = tensor(rng.booleans(batch, 1, 1, keys), "bool"), tensor(rng.booleans(queries, keys), "bool")
+        calls += [call(padding, causal), call(causal, padding)]
+    return calls
 
 
 @check("masks.combine_masks", sees="None restricts nothing")
@@ -235,11 +248,15 @@ def additive_values(rng):
 
 @check("masks.to_additive", sees="the shape is kept, whatever it is")
 def additive_shape(rng):
-    batch, keys = rng.sizes(2, 2, 6)
-    return [call(tensor(mixed_rows(rng, *shape), "bool")) for shape in ((keys,), (batch, 1, 1, keys))]
+    shapes = [(rng.integer(3, 6),), (4, 1, 1, 7), (8, 1, 3, 2)]
+    return [call(tensor(mixed_rows(rng, *shape), "bool")) for shape in shapes]
 
 
-@check("masks.to_additive", sees="the result has the dtype asked for", compares="dtype")
+@check(
+    "masks.to_additive",
+    sees="the result has the dtype asked for, and the mask is left as it was",
+    compares=("dtype", "unchanged"),
+)
 def additive_dtype(rng):
     mask = tensor(mixed_rows(rng, *rng.sizes(2, 2, 6)), "bool")
     return [call(mask, dtype(name)) for name in DTYPES]

@@ -7,8 +7,9 @@ from selfcheck.plan import call, check, tensor
 
 from ._dtypes import DTYPES
 
-LONG = (9, 10, 11)  # lengths whose square roots are far from those of the widths
-WIDE = (5, 6, 7, 8)
+ODD = (3, 5, 7, 9, 11)  # no two of these are neighbours, and none is half of another or the sum of two
+LONG = (10, 11, 13)  # lengths whose square roots are far from those of the widths
+WIDE = ((5, 6), (7, 8))  # the roots are rounded down, up and to the nearest number in three different ways
 
 
 def direction(one, answer):
@@ -33,7 +34,10 @@ def additive(rng, query_shape, key_shape, hidden, dtype="float64", alike=False):
 
 
 @check(
-    "scores.additive_scores", sees="W1 acts on the query above the key, and w2 adds up the hidden units", tolerance=1e-6
+    "scores.additive_scores",
+    sees="W1 acts on the query above the key, and w2 adds up the hidden units",
+    tolerance=1e-6,
+    coinciding=True,
 )
 def additive_order(rng):
     # Numbers so small that tanh does nothing: this sees the two linear maps alone.
@@ -43,13 +47,13 @@ def additive_order(rng):
     return call(query=tensor(small[0]), key=tensor(small[1]), w1=w1, w2=w2)
 
 
-@check("scores.additive_scores", sees="tanh acts on each hidden unit, after W1 and before w2")
+@check("scores.additive_scores", sees="tanh acts on each hidden unit, after W1 and before w2", coinciding=True)
 def additive_tanh(rng):
     hidden, width = rng.sizes(2, 3, 7)
     return [additive(rng, (1, width), (1, width), hidden, alike=True) for _ in range(3)]
 
 
-@check("scores.additive_scores", sees="entry [i, j] is the score of query i and key j")
+@check("scores.additive_scores", sees="entry [i, j] is the score of query i and key j", coinciding=True)
 def additive_pairs(rng):
     queries, keys, hidden, width = rng.sizes(4, 2, 8)
     return additive(rng, (queries, width), (keys, width), hidden, alike=True)
@@ -57,13 +61,13 @@ def additive_pairs(rng):
 
 @check("scores.additive_scores", sees="queries and keys may have different widths")
 def additive_widths(rng):
-    queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 8)
+    queries, keys, hidden, d_q, d_k = rng.sample(ODD, 5)
     return additive(rng, (queries, d_q), (keys, d_k), hidden)
 
 
-@check("scores.additive_scores", sees="leading batch dimensions are kept, and broadcast")
+@check("scores.additive_scores", sees="leading batch dimensions are kept, and broadcast", coinciding=True)
 def additive_batch(rng):
-    queries, keys, hidden, width = rng.sizes(4, 2, 6)
+    queries, keys, hidden, width = rng.sample((4, 5, 7, 9), 4)
     batch, heads = rng.sizes(2, 2, 4)
     return [
         additive(rng, (batch, queries, width), (batch, keys, width), hidden, alike=True),
@@ -73,11 +77,15 @@ def additive_batch(rng):
 
 @check("scores.additive_scores", sees="gradients reach query, key, w1 and w2", compares="gradient")
 def additive_gradient(rng):
-    queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 7)
+    queries, keys, hidden, d_q, d_k = rng.sample(ODD, 5)
     return additive(rng, (queries, d_q), (keys, d_k), hidden)
 
 
-@check("scores.additive_scores", sees="the result has the dtype of the arguments", compares="dtype")
+@check(
+    "scores.additive_scores",
+    sees="the result has the dtype of the arguments, which are left as they were",
+    compares=("dtype", "unchanged"),
+)
 def additive_dtype(rng):
     queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 7)
     return [additive(rng, (queries, d_q), (keys, d_k), hidden, dtype) for dtype in DTYPES]
@@ -115,7 +123,7 @@ def bilinear(rng, query_shape, key_shape, dtype="float64"):
     return call(**{name: rng.tensor(*shape, dtype=dtype) for name, shape in shapes.items()})
 
 
-@check("scores.bilinear_scores", sees="entry [i, j] is query i, times W, times key j")
+@check("scores.bilinear_scores", sees="entry [i, j] is query i, times W, times key j", coinciding=True)
 def bilinear_pairs(rng):
     queries, keys, width = rng.sizes(3, 2, 8)
     return bilinear(rng, (queries, width), (keys, width))
@@ -123,13 +131,13 @@ def bilinear_pairs(rng):
 
 @check("scores.bilinear_scores", sees="queries and keys may have different widths")
 def bilinear_widths(rng):
-    queries, keys, d_q, d_k = rng.sizes(4, 2, 8)
+    queries, keys, d_q, d_k = rng.sample(ODD, 4)
     return bilinear(rng, (queries, d_q), (keys, d_k))
 
 
-@check("scores.bilinear_scores", sees="leading batch dimensions are kept, and broadcast")
+@check("scores.bilinear_scores", sees="leading batch dimensions are kept, and broadcast", coinciding=True)
 def bilinear_batch(rng):
-    queries, keys, width = rng.sizes(3, 4, 8)
+    queries, keys, width = rng.sample((4, 6, 7, 9), 3)
     batch, heads = rng.sizes(2, 2, 4)
     return [
         bilinear(rng, (batch, queries, width), (batch, keys, width)),
@@ -139,11 +147,15 @@ def bilinear_batch(rng):
 
 @check("scores.bilinear_scores", sees="gradients reach query, key and weight", compares="gradient")
 def bilinear_gradient(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
-    return bilinear(rng, (queries, width), (keys, width))
+    queries, keys, d_q, d_k = rng.sample(ODD, 4)
+    return bilinear(rng, (queries, d_q), (keys, d_k))
 
 
-@check("scores.bilinear_scores", sees="the result has the dtype of the arguments", compares="dtype")
+@check(
+    "scores.bilinear_scores",
+    sees="the result has the dtype of the arguments, which are left as they were",
+    compares=("dtype", "unchanged"),
+)
 def bilinear_dtype(rng):
     queries, keys, width = rng.sizes(3, 2, 7)
     return [bilinear(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
@@ -173,11 +185,17 @@ def dot_pairs(rng):
 
 @check("scores.dot_scores", sees="leading batch dimensions are kept, and broadcast")
 def dot_batch(rng):
-    queries, keys, width = rng.sizes(3, 4, 8)
-    batch, heads = rng.sizes(2, 2, 4)
+    return of_several_axes(rng)
+
+
+def of_several_axes(rng):
+    """Calls with a batch, with a batch of heads, and with one set of keys for the whole batch."""
+    queries, keys, width = rng.sample(ODD[1:], 3)
+    long, wide = rng.sample((4, 6, 8), 2)
     return [
-        two(rng, (batch, queries, width), (batch, keys, width)),
-        two(rng, (batch, heads, queries, width), (1, heads, keys, width)),
+        two(rng, (4, queries, width), (4, keys, width)),
+        two(rng, (3, 2, queries, width), (1, 2, keys, width)),
+        two(rng, (2, 3, 2, wide), (2, 3, long, wide)),
     ]
 
 
@@ -187,7 +205,11 @@ def dot_gradient(rng):
     return two(rng, (queries, width), (keys, width))
 
 
-@check("scores.dot_scores", sees="the result has the dtype of the arguments", compares="dtype")
+@check(
+    "scores.dot_scores",
+    sees="the result has the dtype of the arguments, which are left as they were",
+    compares=("dtype", "unchanged"),
+)
 def dot_dtype(rng):
     queries, keys, width = rng.sizes(3, 2, 7)
     return [two(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
@@ -208,8 +230,8 @@ def refused_pairs(rng):
 @check("scores.scaled_dot_scores", sees="scores are divided by the square root of d_k, the width of a key")
 def scaled_scale(rng):
     queries, keys = rng.sample(LONG, 2)
-    width = rng.choice(WIDE)
-    return [two(rng, (queries, width), (keys, width)), two(rng, (3, queries, width), (3, keys, width))]
+    width, wider = (rng.choice(some) for some in WIDE)
+    return [two(rng, (queries, width), (keys, width)), two(rng, (3, queries, wider), (3, keys, wider))]
 
 
 @check("scores.scaled_dot_scores", sees="apart from one factor, entry [i, j] is query i · key j", view=direction)
@@ -220,12 +242,7 @@ def scaled_pairs(rng):
 
 @check("scores.scaled_dot_scores", sees="leading batch dimensions are kept, and broadcast", view=direction)
 def scaled_batch(rng):
-    queries, keys, width = rng.sizes(3, 4, 8)
-    batch, heads = rng.sizes(2, 2, 4)
-    return [
-        two(rng, (batch, queries, width), (batch, keys, width)),
-        two(rng, (batch, heads, queries, width), (1, heads, keys, width)),
-    ]
+    return of_several_axes(rng)
 
 
 @check("scores.scaled_dot_scores", sees="gradients reach query and key", compares="gradient")

@@ -1,0 +1,117 @@
+"""No two sizes in the input of a check can be mixed up unseen.
+
+The sizes of a draw are the lengths of the axes of all its arrays (arguments, parameters, training data) and its integer
+arguments, except those that count no entries (draw_sizes.NO_SIZES); a length of 1 broadcasts and is left out. Lengths
+that are equal in every draw of an exercise are one size: the exercise asks for them to be equal. The rule holds for
+every visible and hidden check that compares values or gradients:
+
+1. In a draw no two sizes are equal. Then whoever takes one for the other gets an error or another answer.
+2. Over the recorded draws of an exercise's visible checks, no size is always another's neighbour (a + 1 = b) or half
+   (2 a = b), or the sum of two others: one draw that has these sizes breaks the relation. Then whoever leaves out an
+   end, or takes a half for a whole, cannot be taken for one who uses the wrong size.
+
+A check whose sizes are equal on purpose says `coinciding=True`. What else may break the rule stands in
+draw_sizes.toml with its reason, and is taken out of there once it breaks it no longer.
+"""
+
+import functools
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from autograder.answer_key.checks import hidden_checks, visible_checks
+from autograder.answer_key.live import RECORDED_SEED
+from selfcheck.catalogue import exercises
+
+from .draw_sizes import Collision, collisions, same_sizes, sizes_of_draw
+
+SEEDS = (0, 1, 2)  # of hidden draws
+EXCEPTIONS = tomllib.loads((Path(__file__).parent / "draw_sizes.toml").read_text(encoding="utf-8"))
+name_of = "{0.number}-{0.id}".format
+each = pytest.mark.parametrize("exercise", exercises(), ids=name_of)
+
+
+@functools.cache
+def draws_of(exercise):
+    """By check, the sizes of its draws; of a visible one the recorded draw comes first."""
+    found = {}
+    for check in visible_checks(exercise) + hidden_checks(exercise):
+        if {"values", "gradient"} & set(check.compares) and not check.coinciding:
+            seeds = SEEDS if check.points else (RECORDED_SEED + len(check.name), *SEEDS)
+            found[check.name] = [sizes_of_draw(check.calls(seed), exercise) for seed in seeds]
+    return found
+
+
+@functools.cache
+def sizes_in(exercise):
+    return same_sizes(step for draws in draws_of(exercise).values() for draw in draws for step in draw)
+
+
+def equal_sizes(exercise):
+    """By check, the pairs of sizes that are equal in one of its draws."""
+    same = sizes_in(exercise)
+    found = {
+        name: {str(one) for draw in draws for one in collisions(draw, same) if one.kind == "equal"}
+        for name, draws in draws_of(exercise).items()
+    }
+    return {name: pairs for name, pairs in found.items() if pairs}
+
+
+def standing_relations(exercise):
+    """The relations of sizes that no recorded draw of the exercise breaks."""
+    shown = [draws_of(exercise)[name][0] for name in exercise.points if name in draws_of(exercise)]
+    together = [step for draw in shown for step in draw]
+    return {str(one) for one in collisions(together, sizes_in(exercise)) if one.kind != "equal"}
+
+
+def excepted(kind, exercise):
+    """Name and reason of the exceptions of an exercise; kind: "check" or "relation"."""
+    entries = [one for one in EXCEPTIONS.get(kind, []) if one["number"] == exercise.number]
+    return {one[kind]: one["reason"] for one in entries}
+
+
+@each
+def test_in_a_draw_no_two_sizes_are_equal(exercise):
+    unseen = {name: pairs for name, pairs in equal_sizes(exercise).items() if name not in excepted("check", exercise)}
+    assert not unseen, f"draw other sizes, or say coinciding=True where they are equal on purpose: {unseen}"
+
+
+@each
+def test_no_size_is_always_the_neighbour_half_or_sum_of_others(exercise):
+    unseen = standing_relations(exercise) - set(excepted("relation", exercise))
+    assert not unseen, f"let the sizes of one visible check break {sorted(unseen)}"
+
+
+@each
+def test_every_exception_is_needed_and_has_a_reason(exercise):
+    checks, relations = excepted("check", exercise), excepted("relation", exercise)
+    assert set(checks) <= set(equal_sizes(exercise)), "take these out of draw_sizes.toml"
+    assert set(relations) <= standing_relations(exercise), "take these out of draw_sizes.toml"
+    assert all(len(reason) > 10 for reason in (*checks.values(), *relations.values()))
+
+
+def test_every_exception_belongs_to_an_exercise():
+    numbers = {exercise.number for exercise in exercises()}
+    assert {one["number"] for kind in EXCEPTIONS.values() for one in kind} <= numbers
+
+
+@pytest.mark.parametrize(
+    ("draw", "found"),
+    [
+        ([{"L": 3, "S": 3}], {Collision("equal", ("L", "S"))}),
+        ([{"L": 4, "d": 5}], {Collision("neighbours", ("L", "d"))}),
+        ([{"L": 3, "d": 6}], {Collision("half", ("L", "d"))}),
+        ([{"a": 3, "b": 8, "d": 11}], {Collision("sum", ("a", "b", "d"))}),
+        ([{"L": 3, "d": 3}, {"L": 3, "d": 7}], set()),
+        ([{"L": 3, "S": 7, "d": 12}], set()),
+        ([{"x0[-1]": 5, "x1[-1]": 5}], set()),
+    ],
+)
+def test_collisions_are_those_that_every_step_of_a_draw_has(draw, found):
+    assert set(collisions(draw, {role: role for step in draw for role in step})) == found
+
+
+def test_sizes_that_are_equal_in_every_draw_are_one():
+    same = same_sizes([{"q": 3, "k": 5, "v": 5}, {"q": 4, "k": 4, "v": 4}])
+    assert same == {"q": "q", "k": "k", "v": "k"}
