@@ -75,6 +75,9 @@ SLIPS = {
     "not_imported": "A name is used that is not imported.",
     "unbound": "A name is used before it has a value.",
     "unknown_name": "A name is used that does not exist.",
+    "shared_rows": "The rows of nested lists are one list.",
+    "compared": "A comparison stands where an assignment is meant.",
+    "result_unused": "A new tensor is made and not used.",
     "endless_calls": "The function calls itself without end.",
     "ends_python": "The code ends Python.",
 }
@@ -110,7 +113,12 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
         text = f"{difference.text.partition(';')[0]}; other calls here get an answer: one branch has no return"
         return replace(difference, text=text, cause="generic.one_return_missing")
     expected, got = key.expected[position], answers[position]
-    if difference.cause or difference.kind not in COMPARED or "value" not in expected or "value" not in got:
+    if (
+        (difference.cause and difference.kind != "shape")
+        or difference.kind not in COMPARED
+        or "value" not in expected
+        or "value" not in got
+    ):
         return difference
     try:
         due, came = unpack(expected["value"]), unpack(got["value"])

@@ -9,6 +9,9 @@ from .arrays import Array
 from .generic_pairs import FEWEST, Found, Pair, booleans
 from .trees import close
 
+LEAST_INVERTED = 9  # entries of two values that all differ by no chance
+MANY = 12  # truth values that agree by no chance
+
 
 def transposed(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Two axes have changed places: as a shape, or within a square."""
@@ -57,7 +60,7 @@ def missing(pair: Pair, call: dict[str, Any]) -> Found | None:
 def inverted(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Each of two values stands where the other is due: True and False, or 0 and minus infinity."""
     kinds = set(pair.due)
-    if len(kinds) != 2 or not (booleans(pair) or kinds == {0.0, -math.inf}):
+    if len(kinds) != 2 or len(pair.due) < LEAST_INVERTED or not (booleans(pair) or kinds == {0.0, -math.inf}):
         return None
     other = dict(zip(kinds, reversed(list(kinds)), strict=True))
     if [other[one] for one in pair.due] == pair.given:
@@ -120,12 +123,13 @@ def parts(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Along one axis one part alone is right, or one alone is wrong: the first, the last, another."""
     for axis in range(len(pair.want.shape)):
         length = pair.want.shape[axis]
-        if length < 2 or len(pair.due) // length < (
-            FEWEST if booleans(pair) else 2
-        ):  # two truth values agree by chance
+        entries = len(pair.due) // max(length, 1)  # of one part; a few truth values agree by chance
+        if length < 2 or entries < (FEWEST if booleans(pair) else 2):
             continue
         parts = zip(pair.slices(pair.want, axis), pair.slices(pair.part, axis), strict=True)
         right = [at for at, (a, b) in enumerate(parts) if pair.same(a, b)]
+        if len(right) == 1 and booleans(pair) and entries < MANY:
+            continue
         if right == [0]:
             return Found("first_alone", f"Along {pair.axis(axis)} only the first part of your answer is right")
         if len(right) == 1 and length > 2:

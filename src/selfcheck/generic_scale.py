@@ -76,6 +76,8 @@ def dropped(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Some entries are zero where none is due, and the others have one factor."""
     both = [(a, b) for a, b in zip(pair.due, pair.given, strict=True) if abs(a) > 1e-3]
     kept = [b / a for a, b in both if b]
+    if len({abs(a) for a, _ in both}) < 3:  # a mask: there, zeros are an answer like another
+        return None
     if len(kept) < FEWEST or len(both) - len(kept) < 2 or not all(map(math.isfinite, kept)):
         return None
     if not all(close(kept[0], one, 10 * pair.tolerance) for one in kept):

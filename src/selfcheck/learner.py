@@ -20,6 +20,7 @@ from .memory import remember
 from .reach import builds_on, forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package
+from .source_slips import named_from_source
 from .supervision import TIME_LIMIT, OutOfTime, supervised
 from .traces import describe
 from .verdict import FAILED, ExerciseResult, judge, skip_where_dependencies_fail
@@ -87,6 +88,7 @@ class Learner:
             found = self._forbidden(exercise, plans, answers)
             result = judge(exercise, keys, ordered, found)
             result = self._left_over(exercise, result, ordered)
+            result = named_from_source(result, self._source(exercise.module))
             self._results[exercise.number] = _with_prints(result, keys, ordered)
         return self._results[exercise.number]
 
