@@ -163,7 +163,7 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "boolean_minus",
         "~ inverts a boolean tensor",
-        ("operator, with a bool tensor is not supported", "boolean subtract"),
+        ("a bool tensor is not supported", "boolean subtract"),
     ),
     (
         "changed_on_the_way",

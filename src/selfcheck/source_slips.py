@@ -23,9 +23,10 @@ KINDS = ("values", "facts", "nan", "state", "gradient", "structure", "shape")  #
 
 def named_from_source(result: ExerciseResult, source: str) -> ExerciseResult:
     """The verdicts, where the first failure that nothing explains is explained by a line of the exercise's text."""
-    place = next((at for at, one in enumerate(result.checks) if one.verdict == FAILED and one.kind in KINDS), None)
-    if place is None or any(one.misconception for one in result.checks):
+    open_ones = [one.verdict == FAILED and one.kind in KINDS and not one.misconception for one in result.checks]
+    if not any(open_ones):
         return result
+    place = open_ones.index(True)
     found = next(slips_in(source, result.exercise.symbol), None)
     if found is None:
         return result
