@@ -9,6 +9,8 @@ from typing import Any
 from .compare import Answer, Difference, compare
 from .plan import Check
 
+MOST_AGAINST = 2  # failures that a misconception answers otherwise, for each that it explains
+
 
 @dataclass(frozen=True)
 class Key:
@@ -46,23 +48,22 @@ def diagnose(
     mistake, or one of several. Of the candidates that answer a draw as the learner does, the one that explains most
     draws is named for it, so that one which explains all of them is named everywhere, and where two mistakes were made
     each draw has its own. Of those that explain as many, it is the one that answers otherwise in the fewest of the
-    remaining failures; of these, the first in the catalogue.
+    remaining failures; of these, the first in the catalogue. What answers otherwise in more than twice as many
+    failures as it explains agrees by chance, as where two sizes happen to be equal, and is no candidate.
     """
     if failed is None:
         failed = [first_difference(key, key.expected, got) is not None for key, got in zip(keys, answers, strict=True)]
     if not any(bad and _says_something(got) for bad, got in zip(failed, answers, strict=True)):
         return [None] * len(keys)  # what the misconceptions answer, which takes long to learn, need not be known
     candidates: dict[str, set[int]] = {}
+    rank: dict[str, tuple[int, int]] = {}
     for name in dict.fromkeys(name for key in keys for name in key.misconceptions):
         if any(not bad and _tells(key) and name in key.misconceptions for key, bad in zip(keys, failed, strict=True)):
             continue  # it would have failed where the learner is right
         found = _explained(name, keys, answers, failed)
-        if found:
-            candidates[name] = found
-    rank = {
-        name: (-len(found), sum(bad and name in key.misconceptions for key, bad in zip(keys, failed, strict=True)))
-        for name, found in candidates.items()
-    }
+        broken = sum(bad and name in key.misconceptions for key, bad in zip(keys, failed, strict=True))
+        if found and broken <= (1 + MOST_AGAINST) * len(found):
+            candidates[name], rank[name] = found, (-len(found), broken)
     return [
         min((name for name, found in candidates.items() if place in found), key=rank.__getitem__, default=None)
         for place in range(len(keys))

@@ -126,12 +126,20 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
     except (ValueError, OverflowError, ZeroDivisionError):  # whatever a learner returned
         return difference
     if found:
-        return replace(difference, text=f"{found.text}. In detail: {difference.text}", cause=f"generic.{found.cause}")
+        return replace(
+            difference,
+            text=f"{found.text}{_stop(found.text)} In detail: {difference.text}",
+            cause=f"generic.{found.cause}",
+        )
     if got.get("changed") and not expected.get("changed"):
         listed = ", ".join(argument_name(str(name)) for name in got["changed"])
         text = f"Your code changed what it was given ({listed}): work on a copy. In detail: {difference.text}"
         return replace(difference, text=text, cause="generic.changed")
     return difference
+
+
+def _stop(sentence: str) -> str:
+    return "" if sentence.endswith("?") else "."
 
 
 def _answered(answer: Answer) -> bool:

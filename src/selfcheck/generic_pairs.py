@@ -51,7 +51,12 @@ class Pair:
     def axis(self, axis: int) -> str:
         names = {1: ("",), 2: ("rows", "columns")}.get(len(self.want.shape), ())
         name = f", the {names[axis]}" if len(names) > axis and names[axis] else ""
-        return f"axis {axis} (length {self.want.shape[axis]}{name})" if len(self.want.shape) > 1 else "the answer"
+        return f"axis {axis} (length {self.want.shape[axis]}{name})" if len(self.want.shape) > 1 else "its only axis"
+
+
+def coarse(pair: Pair) -> bool:
+    """Whether an array holds truth values or whole numbers, of which a few agree by chance."""
+    return booleans(pair) or all(one == int(one) for one in pair.due if math.isfinite(one))
 
 
 def booleans(pair: Pair) -> bool:

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from .arrays import Array
-from .generic_pairs import FEWEST, Found, Pair, booleans
+from .generic_pairs import FEWEST, Found, Pair, booleans, coarse
 from .trees import close
 
-LEAST_INVERTED = 9  # entries of two values that all differ by no chance
-MANY = 12  # truth values that agree by no chance
+LEAST_COARSE = 9  # entries of a few values that agree, or all differ, by no chance
+MANY = 12  # whole numbers that agree by no chance
 
 
 def transposed(pair: Pair, call: dict[str, Any]) -> Found | None:
@@ -60,7 +60,7 @@ def missing(pair: Pair, call: dict[str, Any]) -> Found | None:
 def inverted(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Each of two values stands where the other is due: True and False, or 0 and minus infinity."""
     kinds = set(pair.due)
-    if len(kinds) != 2 or len(pair.due) < LEAST_INVERTED or not (booleans(pair) or kinds == {0.0, -math.inf}):
+    if len(kinds) != 2 or len(pair.due) < LEAST_COARSE or not (booleans(pair) or kinds == {0.0, -math.inf}):
         return None
     other = dict(zip(kinds, reversed(list(kinds)), strict=True))
     if [other[one] for one in pair.due] == pair.given:
@@ -108,7 +108,7 @@ def order(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Along one axis the answer stands in reverse order, or shifted by one."""
     for axis in range(len(pair.want.shape)):
         want, part = (pair.slices(one, axis) for one in (pair.want, pair.part))
-        if len({tuple(one) for one in want}) < 3:
+        if len({tuple(one) for one in want}) < 3 or (coarse(pair) and len(pair.due) < LEAST_COARSE):
             continue
         if all(pair.same(a, b) for a, b in zip(reversed(want), part, strict=True)):
             return Found("reversed", f"Along {pair.axis(axis)} your answer stands in reverse order")
@@ -123,12 +123,12 @@ def parts(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Along one axis one part alone is right, or one alone is wrong: the first, the last, another."""
     for axis in range(len(pair.want.shape)):
         length = pair.want.shape[axis]
-        entries = len(pair.due) // max(length, 1)  # of one part; a few truth values agree by chance
-        if length < 2 or entries < (FEWEST if booleans(pair) else 2):
+        entries = len(pair.due) // max(length, 1)  # of one part; a few whole numbers agree by chance
+        if length < 2 or entries < (FEWEST if coarse(pair) else 2):
             continue
         parts = zip(pair.slices(pair.want, axis), pair.slices(pair.part, axis), strict=True)
         right = [at for at, (a, b) in enumerate(parts) if pair.same(a, b)]
-        if len(right) == 1 and booleans(pair) and entries < MANY:
+        if len(right) == 1 and coarse(pair) and entries < MANY:
             continue
         if right == [0]:
             return Found("first_alone", f"Along {pair.axis(axis)} only the first part of your answer is right")

@@ -51,6 +51,15 @@ def test_of_those_that_explain_as_many_the_one_with_fewer_other_failures_is_name
     assert diagnose(keys(narrow, wide), answers)[0] == "narrow"
 
 
+def test_what_agrees_in_one_failure_of_many_agrees_by_chance():
+    chance = ("chance", [value(1), value(8), value(9)])
+    found = keys(chance)
+    answers = [value(1), value(2), value(3)]
+    assert diagnose(found, answers) == ["chance", None, None]  # two against one: there may be two mistakes
+    more = Key(Check("toy.double", "more", "x", lambda rng: None), found[0].calls, value(0), {"chance": value(7)})
+    assert diagnose([*found, more], [*answers, value(4)]) == [None] * 4
+
+
 def test_of_those_that_agree_in_all_that_the_first_in_the_catalogue_is_named():
     assert diagnose(keys(("a", [value(1)] * 3), ("b", [value(1)] * 3)), [value(1)] * 3) == ["a"] * 3
 

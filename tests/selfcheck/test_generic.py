@@ -110,13 +110,15 @@ def test_an_exponential_that_overflows_is_named_by_the_input():
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (3, 4, 5), (2, 3, 4, 4), (6,), (5, 5)])
-@pytest.mark.parametrize("kind", ["numbers", "weights", "mask"])
+@pytest.mark.parametrize("kind", ["numbers", "weights", "mask", "counts"])
 def test_of_answers_that_are_merely_wrong_nothing_is_said(shape, kind):
     rng = random.Random(str(shape))
 
     def draw(_=None):
         if kind == "mask":
             return rng.random() < 0.5
+        if kind == "counts":
+            return rng.randrange(4)
         return rng.random() if kind == "weights" else rng.gauss(0, 1)
 
     size = math.prod(shape)
