@@ -202,7 +202,7 @@ def advice_on(error: dict[str, Any], text: str) -> tuple[str, str]:
     error: as the runner describes it; text: what it says, in one line
     """
     found = next(((cause, advice) for cause, advice, parts in ADVICE if any(part in text for part in parts)), ("", ""))
-    line = list(_nodes_in(str(error.get("source", ""))))
+    line = list(_nodes_in(str(error.get("source", ""))[:200]))
     if found[0] == "truth_value":
         return _comparison_in(line) or found
     if found[0] == "product_sizes" or "1D tensors expected" in text:

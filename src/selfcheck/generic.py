@@ -40,6 +40,7 @@ SLIPS = {
     "rounded": "Every number is rounded to a few decimals.",
     "imprecise": "The answer is near the expected one, as if computed in a lower precision.",
     "dropped": "Entries are zero and the others scaled, as dropout leaves them, where that is not due.",
+    "coinciding": "The code is right where two sizes are equal, and nowhere else.",
     "zeros": "Some entries are zero where a number is due, and all others are right.",
     "overflow": "Large scores give NaN: the exponential overflows.",
     "masked_nan": "A fully masked row is NaN.",

@@ -142,26 +142,26 @@ def imprecise(pair: Pair, call: dict[str, Any]) -> Found | None:
 
 def _arrays_in(tree: Any) -> Iterator[Array]:
     """The arrays of a packed call."""
-    for _, one in _named_arrays(tree, ""):
+    for _, one in named_arrays(tree, ""):
         yield one
 
 
-def _named_arrays(tree: Any, name: str) -> Iterator[tuple[str, Array]]:
+def named_arrays(tree: Any, name: str) -> Iterator[tuple[str, Array]]:
     if isinstance(tree, dict) and "shape" in tree and "data" in tree:
         yield name, unpack(tree)
     elif isinstance(tree, dict):
         for key, part in tree.items():
-            yield from _named_arrays(
+            yield from named_arrays(
                 part, name if key in ("args", "kwargs", "uses", "state", "construct") else name or key
             )
     elif isinstance(tree, list):
         for number, part in enumerate(tree):
-            yield from _named_arrays(part, name or str(number))
+            yield from named_arrays(part, name or str(number))
 
 
 def _sizes_in(call: dict[str, Any]) -> Iterator[tuple[int, str]]:
     """The sizes of a call's arrays, each with what it is; the last axis, which scales have to do with, comes first."""
-    arrays = list(_named_arrays(call, ""))
+    arrays = list(named_arrays(call, ""))
     for back in (1, 2, 3):
         for name, one in arrays:
             if len(one.shape) >= back:

@@ -10,6 +10,7 @@ from .catalogue import Exercise
 from .compare import Answer, Difference
 from .diagnose import Key, diagnose, first_difference
 from .generic import named_in_general
+from .generic_sizes import taken_for_one
 from .plan import Check
 
 #: What a stub, whose argument checks stand, or an answer that looks at nothing gets right.
@@ -161,7 +162,23 @@ def _told(
         else:
             result = passed
         results.append(result)
-    return _nothing_for_given_checks(results, keys)
+    return _nothing_for_given_checks(_with_sizes(results, shown), keys)
+
+
+def _with_sizes(
+    results: list[CheckResult], shown: list[tuple[Key, list[Answer], tuple[int, Difference] | None]]
+) -> list[CheckResult]:
+    """The verdicts, the first that has no cause with the two sizes that are taken for one, where that explains all."""
+    compared = [one for one in shown if "values" in one[0].check.compares]
+    failing = [key.calls[difference[0]] for key, _, difference in compared if difference]
+    passing = [call for key, _, difference in compared if not difference for call in key.calls]
+    place = next((at for at, one in enumerate(results) if one.shown and not one.misconception), None)
+    text = "" if place is None else taken_for_one(passing, failing)
+    if place is None or not text:
+        return results
+    message = f"{text}. In detail: {results[place].message}"[:MOST_MESSAGE]
+    named = replace(results[place], message=message, misconception="generic.coinciding")
+    return [*results[:place], named, *results[place + 1 :]]
 
 
 def _is_given(check: Check) -> bool:

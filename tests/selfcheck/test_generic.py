@@ -10,6 +10,7 @@ from selfcheck.catalogue import exercises
 from selfcheck.compare import compare
 from selfcheck.diagnose import Key
 from selfcheck.generic import SLIPS, named_in_general, numbers_slip
+from selfcheck.generic_sizes import taken_for_one
 from selfcheck.plan import Check, call, tensor
 from selfcheck.verdict import judge
 
@@ -174,6 +175,32 @@ def test_of_an_input_that_is_not_shown_no_slip_tells():
     (result,) = judge(EXERCISE, [shown, hidden], [answer_of(GRID), answer_of(turned(SQUARE))]).checks
     assert (result.kind, result.misconception) == ("unseen", None)
     assert "transposed" not in result.message and "axes" not in result.message
+
+
+def sized(queries, keys):
+    return call(query=tensor([[1.0] * 3] * queries), key=tensor([[2.0] * 3] * keys)).packed()
+
+
+def test_two_sizes_that_are_taken_for_one_are_named():
+    text = taken_for_one([sized(4, 4), sized(5, 5)], [sized(4, 6), sized(2, 5)])
+    assert (
+        "Here your code is right wherever axis -2 of query is as long as axis -2 of key, and wrong wherever it is not"
+        in text
+    )
+    assert taken_for_one([sized(4, 4)], [sized(4, 6), sized(2, 5)]) == ""  # one case proves nothing
+    assert taken_for_one([sized(4, 4), sized(5, 6)], [sized(4, 6), sized(2, 5)]) == ""
+    assert taken_for_one([sized(4, 4), sized(5, 5)], [sized(4, 6), sized(3, 3)]) == ""
+
+
+def test_a_verdict_says_which_sizes_are_taken_for_one():
+    names = list(EXERCISE.points)[:4]
+    checks = [Check(EXERCISE.id, name, "x", lambda rng: None) for name in names]
+    steps = [sized(4, 4), sized(5, 5), sized(4, 6), sized(2, 5)]
+    due = {"value": pack(array([1.0], "tensor")), "changed": []}
+    keys = [Key(one, [step], [due], {}) for one, step in zip(checks, steps, strict=True)]
+    raised = {"error": {"type": "RuntimeError", "kinds": ["RuntimeError"], "text": "odd"}, "changed": []}
+    results = judge(EXERCISE, keys, [[due], [due], [raised], [raised]]).checks
+    assert [one.misconception for one in results] == [None, None, "generic.coinciding", None]
 
 
 def test_one_branch_without_return_is_told_from_a_missing_one():
