@@ -131,6 +131,8 @@ def _cause(one: CheckResult) -> str:
     """What two checks share if one message will do for both: of an exception the line, whatever its numbers."""
     if one.kind == "parameters":  # its name, whatever the shapes
         return one.message.partition("; the module has")[0].partition(" should have shape")[0]
+    if one.misconception and not _is_named(one) and " In detail: " in one.message:  # its numbers are another check's
+        return one.message.partition(" In detail: ")[0]
     before, comma, line = one.message.partition(", in line ")
     return f"{before.partition(': ')[0]}{comma}{line}" if one.kind == "raised" and comma else one.message
 

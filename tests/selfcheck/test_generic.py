@@ -12,6 +12,7 @@ from selfcheck.diagnose import Key
 from selfcheck.generic import SLIPS, named_in_general, numbers_slip
 from selfcheck.generic_sizes import taken_for_one
 from selfcheck.plan import Check, call, tensor
+from selfcheck.show import exercise_text
 from selfcheck.verdict import judge
 
 RNG = random.Random(5)
@@ -168,6 +169,18 @@ def test_a_verdict_names_the_slip_and_keeps_the_first_difference():
     assert result.misconception == "generic.transposed" and result.kind == "shape"
     assert "In detail: expected shape (4, 5), got (5, 4)" in result.message
     assert EXERCISE.message_of("generic.transposed").section == EXERCISE.section
+
+
+def test_a_slip_that_several_checks_show_is_told_once():
+    names = list(EXERCISE.points)[:2]
+    keys = [Key(Check(EXERCISE.id, name, "x", lambda rng: None), [STEP], key_of(GRID).expected, {}) for name in names]
+    text = exercise_text(judge(EXERCISE, keys, [answer_of(turned(GRID)), answer_of(GRID[::-1])]))
+    assert text.count("In detail:") == 2
+    text = exercise_text(judge(EXERCISE, keys, [answer_of(GRID[::-1]), answer_of([row[::-1] for row in GRID])]))
+    assert text.count("In detail:") == 2  # along another axis
+    again = answer_of(changed(GRID, {3}, other)), answer_of(changed(GRID, {3}, lambda at, row: [9.0] * 5))
+    text = exercise_text(judge(EXERCISE, keys, list(again)))
+    assert text.count("In detail:") == 1 and ": the same" in text
 
 
 def test_of_an_input_that_is_not_shown_no_slip_tells():
