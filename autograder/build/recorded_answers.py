@@ -61,7 +61,8 @@ def _plain(answer: Answer, check: Check) -> Answer:
     answer = {name: value for name, value in answer.items() if ASPECTS.get(name) in (None, *check.compares)}
     if "error" not in answer:
         return answer
-    return answer | {"error": {name: answer["error"][name] for name in ("type", "kinds", "text")}}
+    kept = ("type", "kinds", "text", "operation")
+    return answer | {"error": {name: answer["error"][name] for name in kept if name in answer["error"]}}
 
 
 def alike(first: str, second: str) -> bool:

@@ -92,7 +92,7 @@ def _outcome(judged: ExerciseResult, tally: Tally) -> ExerciseOutcome:
         judged.exercise.number,
         judged.points,
         judged.max_points,
-        exercise_text(judged),
+        exercise_text(judged, whole=True),
         tuple(_check_outcome(check) for check in judged.checks),
         **tally.of(judged.exercise.id),
     )
@@ -105,7 +105,7 @@ def _check_outcome(judged: CheckResult) -> CheckOutcome:
         judged.verdict,
         judged.points,
         judged.max_points,
-        judged.message,
+        judged.whole_message,
         judged.misconception,
         judged.section,
         judged.untold[1] if judged.untold else "",

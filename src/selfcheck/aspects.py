@@ -8,9 +8,9 @@ from typing import Any
 from .arrays import Array, unpack
 from .module_state import listed, missing_parameter, wrong_shape
 from .plan import MEASURED, Check
-from .shapes import shape_advice
+from .shapes import shape_advice, shape_slip
 from .trees import Difference, compare_arrays, leaves
-from .words import argument_name, form_advice, name_of
+from .words import argument_name, form_advice, form_slip, name_of
 
 Answer = dict[str, Any]
 
@@ -20,22 +20,34 @@ def _dtype(check: Check, expected: Answer, got: Answer, reveal: bool) -> Differe
     for want, part in zip(wanted, came, strict=False):
         if not isinstance(want, Array) or not isinstance(part, Array) or part.kind != want.kind:
             if type(want) is not type(part) or isinstance(want, Array):
-                return Difference("dtype", f"expected {name_of(want)}, got {name_of(part)}{form_advice(want, part)}")
+                text = f"expected {name_of(want)}, got {name_of(part)}{form_advice(want, part)}"
+                return Difference("dtype", text, form_slip(want, part))
         elif part.dtype != want.dtype:
             advice = (
                 "a comparison gives one, and so does .bool()"
                 if want.dtype == "bool"
                 else "make new tensors with it, and convert back what was widened"
             )
-            return Difference("dtype", f"expected dtype {want.dtype}, got {part.dtype}; {advice}")
+            text = f"expected dtype {want.dtype}, got {part.dtype}; {advice}"
+            return Difference("dtype", text, _dtype_slip(want.dtype, part.dtype))
         elif part.shape != want.shape and not check.view:  # an argument handed back has its dtype for nothing
-            return Difference(
-                "shape", f"expected shape {want.shape}, got {part.shape}{shape_advice(want.shape, part.shape)}"
-            )
+            text = f"expected shape {want.shape}, got {part.shape}{shape_advice(want.shape, part.shape)}"
+            return Difference("shape", text, shape_slip(want.shape, part.shape))
     if len(wanted) != len(came):
         number = "one tensor" if len(wanted) == 1 else f"{len(wanted)} tensors"
         return Difference("structure", f"expected {number}, got {len(came)}{form_advice(None, unpack(got['value']))}")
     return None
+
+
+def _dtype_slip(want: str, part: str) -> str:
+    """The id of the slip that another dtype is a sign of."""
+    if "float" not in want or "float" not in part:
+        return "generic.dtype_kind"
+    return "generic.dtype_promoted" if _bits(part) > _bits(want) else "generic.dtype_lost"
+
+
+def _bits(dtype: str) -> int:
+    return int(dtype[dtype.index("float") + 5 :])
 
 
 def _gradient(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
@@ -46,7 +58,7 @@ def _gradient(check: Check, expected: Answer, got: Answer, reveal: bool) -> Diff
         label = argument_name(name)
         if not isinstance(came, Array):
             text = f"no gradient arrives at {label}: was a tensor detached, or made anew from numbers?"
-            return Difference("gradient", text)
+            return Difference("gradient", text, "generic.no_gradient")
         difference = compare_arrays(wanted, came, check.tolerance, reveal, f" in the gradient of {label}")
         if difference:
             return Difference("gradient", difference.text)
@@ -111,16 +123,23 @@ def _unchanged(check: Check, expected: Answer, got: Answer, reveal: bool) -> Dif
     if got.get("changed") == expected.get("changed"):
         return None
     listed = ", ".join(argument_name(str(name)) for name in got.get("changed") or [])
-    return Difference("changed", f"your code changed what it was given ({listed}): work on a copy")
+    return Difference("changed", f"your code changed what it was given ({listed}): work on a copy", "generic.changed")
+
+
+GENERATOR = "generic.generator_ignored"
 
 
 def _generator(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
     """Whether random numbers came from the generator that was given, and from no other."""
     drawn = got.get("drawn") or {}
     if any(drawn.get(name) != wanted for name, wanted in expected.get("drawn", {}).items() if name):
-        return Difference("generator", "no random number was drawn from the generator: pass it on to what draws")
+        return Difference(
+            "generator", "no random number was drawn from the generator: pass it on to what draws", GENERATOR
+        )
     if drawn.get("") != expected.get("drawn", {}).get(""):
-        return Difference("generator", "random numbers were drawn from torch's own generator, not from the one given")
+        return Difference(
+            "generator", "random numbers were drawn from torch's own generator, not from the one given", GENERATOR
+        )
     return None
 
 

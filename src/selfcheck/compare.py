@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 from typing import Any
 
 from .arrays import Array, unpack
 from .aspects import ASPECTS, Answer
-from .exceptions import explain
+from .exceptions import explained
 from .plan import Check
-from .trees import Difference, compare_trees, none_where_one_is_due
+from .trees import Difference, compare_trees, leaves, none_where_one_is_due
+from .words import form_advice, form_slip, index_text, name_of, number_text
 
 __all__ = ["Answer", "Difference", "compare"]
 
 PRINTED = "; what your code prints is lost: hand it back with return"
+DEVICE = "hand device on to the function that makes the tensor"
 NO_FORM = Difference("structure", "the answer has not the expected form")
 
 
@@ -28,10 +32,10 @@ def compare(
         return None
     if "error" in expected:
         if "error" in check.compares or "error" in got:
-            return _compare_errors(check, expected, got, reveal)
+            return _compare_errors(check, call, expected, got, reveal)
         return Difference("no error", f"expected {expected['error']['type']}, got an answer")
     if "error" in got:
-        return Difference(*explain(check.exercise, got["error"], reveal))
+        return explained(check.exercise, got["error"], reveal)
     for aspect in check.compares:
         if aspect == "values":
             difference = _values(check, call, expected, got, reveal)
@@ -42,15 +46,29 @@ def compare(
     return None
 
 
-def _compare_errors(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
+def _compare_errors(
+    check: Check, call: dict[str, Any], expected: Answer, got: Answer, reveal: bool
+) -> Difference | None:
     wanted = expected["error"]["type"]
     if "error" not in got:
-        return Difference(
-            "no error", f"this call cannot be answered and should raise {wanted}, but an answer came back"
-        )
+        return _not_refused(call, wanted, got)
     if got["error"].get("type") == "NotImplementedError" or wanted not in got["error"].get("kinds", []):
-        return Difference(*explain(check.exercise, got["error"], reveal, f"expected {wanted}; "))
+        return explained(check.exercise, got["error"], reveal, f"expected {wanted}; ")
     return None
+
+
+def _not_refused(call: dict[str, Any], wanted: str, got: Answer) -> Difference:
+    """An answer where an exception is due: of None, or of nested lists, the form is amiss, and no raise is missing."""
+    came = unpack(got["value"])
+    slip = form_slip(None, came)
+    if slip:
+        return Difference("no error", f"got {name_of(came)}{form_advice(None, came)}", slip)
+    if call.get("kwargs", {}).get("device", {}).get("kind") == "text":
+        if isinstance(came, Array) and came.kind == "tensor":
+            text = f"this call names a device that does not exist, and a tensor came back all the same: {DEVICE}"
+            return Difference("no error", text, "generic.device")
+        return Difference("no error", f"got {name_of(came)}; use torch's functions from the arguments to the result")
+    return Difference("no error", f"this call cannot be answered and should raise {wanted}, but an answer came back")
 
 
 def _values(check: Check, call: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
@@ -67,12 +85,14 @@ def _values(check: Check, call: dict[str, Any], expected: Answer, got: Answer, r
         # What the view makes of an answer of another form means nothing to a learner: name the answer's own form.
         difference = _other_form(*raw, reveal) or difference
     if difference and difference.kind in ("values", "nan") and _are_facts(wanted, raw[0]):
-        difference = Difference("facts", f"this does not hold{_how_often(wanted, came)}")
+        difference = Difference("facts", f"this does not hold{_how_often(wanted, came, raw, reveal)}")
+    if difference and check.view and difference.kind in ("values", "facts"):
+        difference = replace(difference, text=difference.text + _derived(check))
     if check.view and (not difference or difference.kind in ("values", "nan", "facts")):
         # A view looks at some facts about an answer, and may see nothing amiss where its numbers are none.
         difference = none_where_one_is_due(*raw) or difference
     if difference and came is None and got.get("printed"):
-        return Difference(difference.kind, difference.text.partition(";")[0] + PRINTED)
+        return Difference(difference.kind, difference.text.partition(";")[0] + PRINTED, "generic.printed")
     return difference
 
 
@@ -91,8 +111,26 @@ def _zeros_and_ones(value: Any) -> bool:
     return isinstance(value, Array) and value.dtype in ("bool", "int64") and set(value.values()) <= {0, 1}
 
 
-def _how_often(wanted: Array, came: Any) -> str:
-    """In how many of several cases a statement does not hold."""
+def _how_often(wanted: Array, came: Any, raw: tuple[Any, Any], reveal: bool) -> str:
+    """In how many of several cases a statement does not hold, and the first of them.
+
+    raw: the expected answer and the learner's, whose numbers are told where the statement is about one entry
+    """
     cases, found = wanted.values(), came.values() if isinstance(came, Array) else []
-    wrong = sum(a != b for a, b in zip(cases, found, strict=False))
-    return f" in {wrong} of {len(cases)} cases" if len(cases) > 1 else ""
+    wrong = [place for place, (a, b) in enumerate(zip(cases, found, strict=False)) if a != b]
+    if len(cases) < 2 or not wrong:
+        return ""
+    first = index_text(wrong[0], wanted.shape)
+    entries = [[one for one in leaves(tree) if isinstance(one, Array) and one.shape == wanted.shape] for tree in raw]
+    numbers = ""
+    if reveal and all(len(some) == 1 for some in entries):
+        due, given = (number_text(some[0].values()[wrong[0]]) for some in entries)
+        numbers = f", where {due} is expected and {given} came" if due != given else ""
+    return f" in {len(wrong)} of {len(cases)} cases, first at {first}{numbers}"
+
+
+def _derived(check: Check) -> str:
+    """What the numbers are that a view has made of an answer, in its own words."""
+    told = " ".join((getattr(check.view, "__doc__", None) or "").split())
+    told = re.split(r"(?<=[^.])[.;](?: |$)|: (?=any other)", told)[0]
+    return f". Compared is what follows from your answer: {told[:1].lower()}{told[1:]}" if told else ""

@@ -9,6 +9,8 @@ from typing import Any
 from .compare import Answer, Difference, compare
 from .plan import Check
 
+MOST_AGAINST = 2  # failures that a misconception answers otherwise, for each that it explains
+
 
 @dataclass(frozen=True)
 class Key:
@@ -43,27 +45,53 @@ def diagnose(
     failed: which draws fail, where that is known
 
     A misconception is a candidate only if it fails nowhere where the learner is right: then it may be the whole
-    mistake, or one of several. Of the candidates that answer as the learner does, the one that explains most wins.
+    mistake, or one of several. Of the candidates that answer a draw as the learner does, the one that explains most
+    draws is named for it, so that one which explains all of them is named everywhere, and where two mistakes were made
+    each draw has its own. Of those that explain as many, it is the one that answers otherwise in the fewest of the
+    remaining failures; of these, the first in the catalogue. What answers otherwise in more than twice as many
+    failures as it explains agrees by chance, as where two sizes happen to be equal, and is no candidate.
     """
     if failed is None:
         failed = [first_difference(key, key.expected, got) is not None for key, got in zip(keys, answers, strict=True)]
     if not any(bad and _says_something(got) for bad, got in zip(failed, answers, strict=True)):
         return [None] * len(keys)  # what the misconceptions answer, which takes long to learn, need not be known
-    names = list(dict.fromkeys(name for key in keys for name in key.misconceptions))
-    explained: dict[str, list[int]] = {}
-    for name in names:
+    candidates: dict[str, set[int]] = {}
+    rank: dict[str, tuple[int, int]] = {}
+    for name in dict.fromkeys(name for key in keys for name in key.misconceptions):
         if any(not bad and _tells(key) and name in key.misconceptions for key, bad in zip(keys, failed, strict=True)):
             continue  # it would have failed where the learner is right
-        explained[name] = [
-            place
-            for place, (key, got, bad) in enumerate(zip(keys, answers, failed, strict=True))
-            if bad and name in key.misconceptions and _same(key, key.misconceptions[name], got)
-        ]
-    found: list[str | None] = []
-    for place in range(len(keys)):
-        candidates = [name for name in explained if place in explained[name]]
-        found.append(max(candidates, key=lambda name: len(explained[name])) if candidates else None)
-    return found
+        found = _explained(name, keys, answers, failed)
+        broken = sum(bad and name in key.misconceptions for key, bad in zip(keys, failed, strict=True))
+        if found and broken <= (1 + MOST_AGAINST) * len(found):
+            candidates[name], rank[name] = found, (-len(found), broken)
+    return [
+        min((name for name, found in candidates.items() if place in found), key=rank.__getitem__, default=None)
+        for place in range(len(keys))
+    ]
+
+
+def _explained(name: str, keys: Sequence[Key], answers: Sequence[list[Answer]], failed: Sequence[bool]) -> set[int]:
+    """The failed draws that a misconception answers as the learner does.
+
+    An exception has many causes: where no answer but exceptions alone agree, the lines they arose in must do the same.
+    """
+    found, strictly, answered = set(), set(), False
+    for place, (key, got, bad) in enumerate(zip(keys, answers, failed, strict=True)):
+        wrong = key.misconceptions.get(name) if bad else None
+        if wrong is None or not _same(key, wrong, got):
+            continue
+        found.add(place)
+        pairs = list(zip(wrong, got, strict=True))
+        if all(_same_operation(want, came) for want, came in pairs):
+            strictly.add(place)
+        answered = answered or any("error" not in came for came in got)
+    return found if answered else strictly
+
+
+def _same_operation(want: Answer, came: Answer) -> bool:
+    """Whether two exceptions arose from one operation, as far as both lines are known."""
+    done = [answer.get("error", {}).get("operation") for answer in (want, came)]
+    return None in done or done[0] == done[1]
 
 
 def _says_something(got: list[Answer]) -> bool:
@@ -87,11 +115,20 @@ def _same(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
         # Where an error is due and none came, the check compares nothing: at least the answers' forms must agree.
         if "error" not in want and key.check.compares == ("error",) and _form(want) != _form(came):
             return False
+        # Where no values are compared, None or an answer of another kind is no sign that the values are right.
+        if "error" not in want and "values" not in key.check.compares and _kind(want) != _kind(came):
+            return False
     if key.check.compares == ("parameters",) and all(answer.get("parameters") == {} for answer in key.expected):
         # Where a state dict should be empty, what somebody calls its content says nothing about the mistake.
         return all(bool(a.get("parameters")) == bool(b.get("parameters")) for a, b in zip(wrong, got, strict=True))
     # Both ways: what a misconception leaves out, a gradient for instance, must be missing in the answer as well.
     return first_difference(key, wrong, got) is None and first_difference(key, got, wrong) is None
+
+
+def _kind(answer: Answer) -> str:
+    """What an answer is, whatever its sizes: "none", "number", "tensor", "several"."""
+    kind = str(answer.get("value", {}).get("kind", "none"))
+    return "several" if kind in ("tuple", "items") else kind
 
 
 def _form(answer: Answer) -> Any:

@@ -1,56 +1,68 @@
-"""Gives the hints of an exercise one at a time."""
+"""Gives the hints of an exercise one at a time: first the remedy of what the last check named."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from .catalogue import Exercise
 from .catalogue.names import exercises_named
 from .learner import available, package_folder
+from .memory import NAME, Memory
 
-MEMORY = ".selfcheck.json"  # beside the learner's package
+MEMORY = NAME  # beside the learner's package
 
 
+@dataclass(frozen=True)
 class Hint:
-    """One hint, shown as text in a terminal and as Markdown in a notebook."""
+    """One hint, shown as text in a terminal and as Markdown in a notebook.
 
-    def __init__(self, exercise: Exercise, position: int) -> None:
-        self.exercise, self.position = exercise, position
+    position: which of the exercise's hints; None for the remedy of what the last check named
+    """
+
+    exercise: Exercise
+    position: int | None
+    text: str
 
     def __repr__(self) -> str:
+        if self.position is None:
+            return f"{self.exercise.number} how to mend it: {self.text}"
         count = len(self.exercise.hints)
         more = "" if self.position < count - 1 else " (that was the last one; the next call begins again)"
-        return f"{self.exercise.number} hint {self.position + 1} of {count}: {self.exercise.hints[self.position]}{more}"
+        return f"{self.exercise.number} hint {self.position + 1} of {count}: {self.text}{more}"
 
     def _repr_markdown_(self) -> str:
         return f"**{self.exercise.number} {self.exercise.title}**, {repr(self).split(' ', 1)[1]}"
 
 
-def hint(exercise_id: str) -> Hint:
-    """The next hint of an exercise, from a nudge to nearly the answer; each call gives one more.
+def hint(exercise_id: str | float) -> Hint:
+    """The next hint of an exercise: how to mend what the last check named, then from a nudge to nearly the answer.
 
-    For an id with two parts, "4.8" or "3.5" says which; the id alone means the first part.
+    Each call gives one more. For an id with two parts, "4.8" or "3.5" says which; the id alone means the first part.
     Raises KeyError, with the nearest names, for an exercise that does not exist.
     """
     exercise = available(exercises_named(exercise_id))[0]
-    path = _memory()
-    seen = _read(path)
-    position = seen.get(exercise.number, 0) % len(exercise.hints)
-    seen[exercise.number] = position + 1
-    path.write_text(json.dumps(seen), encoding="utf-8")
-    return Hint(exercise, position)
+    memory = Memory(_folder())
+    remedy = _remedy(exercise, memory.named.pop(exercise.number, ""))
+    if remedy:
+        memory.write()
+        return Hint(exercise, None, remedy)
+    position = memory.hints.get(exercise.number, 0) % len(exercise.hints)
+    memory.hints[exercise.number] = position + 1
+    memory.write()
+    return Hint(exercise, position, exercise.hints[position])
 
 
-def _memory() -> Path:
+def _remedy(exercise: Exercise, misconception: str) -> str:
+    """How to mend what a misconception has come to; "" where it is not known, or no longer in the catalogue."""
     try:
-        return package_folder().parent / MEMORY
+        return exercise.message_of(misconception).remedy
+    except KeyError:
+        return ""
+
+
+def _folder() -> Path:
+    try:
+        return package_folder().parent
     except FileNotFoundError:
-        return Path(MEMORY)
-
-
-def _read(path: Path) -> dict[str, int]:
-    try:
-        return {str(name): int(count) for name, count in json.loads(path.read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, AttributeError, TypeError, OverflowError, RecursionError):
-        return {}
+        return Path()

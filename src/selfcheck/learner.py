@@ -16,9 +16,11 @@ from .call_effect import MOVES, Answers, best_name, effect, functions_that_ran
 from .catalogue import Exercise, parts_of
 from .catalogue.names import exercises_named
 from .diagnose import Key
+from .memory import remember
 from .reach import builds_on, forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package
+from .source_slips import named_from_source
 from .supervision import TIME_LIMIT, OutOfTime, supervised
 from .traces import describe
 from .verdict import FAILED, ExerciseResult, judge, skip_where_dependencies_fail
@@ -50,19 +52,22 @@ class Learner:
     def __init__(self) -> None:
         self.folder = package_folder()
         self._results: dict[str, ExerciseResult] = {}
+        self._told: dict[str, ExerciseResult] = {}  # those that somebody asked for
 
     @contextlib.contextmanager
     def imported(self) -> Iterator[Learner]:
         """Within it the package is imported anew, so that an edited file counts at once."""
         with fresh_package(str(self.folder.parent)), _one_thread():
             yield self
+        remember(self.folder.parent, self._told.values())
 
     def result(self, exercise: Exercise) -> ExerciseResult:
         """The verdicts of one exercise; failures that come from another exercise are marked as skipped."""
-        own = self._own_result(exercise)
-        if own.passed:
-            return own
-        return skip_where_dependencies_fail([own], self._passes, self._builds_on)[0]
+        told = self._own_result(exercise)
+        if not told.passed:
+            told = skip_where_dependencies_fail([told], self._passes, self._builds_on)[0]
+        self._told[exercise.number] = told
+        return told
 
     def _builds_on(self, exercise: Exercise, other: str) -> bool:
         return builds_on(self._source(exercise.module), exercise.symbol, other.rpartition(".")[2])
@@ -83,6 +88,7 @@ class Learner:
             found = self._forbidden(exercise, plans, answers)
             result = judge(exercise, keys, ordered, found)
             result = self._left_over(exercise, result, ordered)
+            result = named_from_source(result, self._source(exercise.module))
             self._results[exercise.number] = _with_prints(result, keys, ordered)
         return self._results[exercise.number]
 

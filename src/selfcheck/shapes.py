@@ -7,20 +7,33 @@ import math
 
 def shape_advice(want: tuple[int, ...], part: tuple[int, ...]) -> str:
     """A remark in brackets on a shape that is typical of a slip."""
-    long_axes = [[length for length in shape if length != 1] for shape in (want, part)]
+    remark = _slip_and_remark(want, part)[1]
+    return f" ({remark})" if remark else ""
+
+
+def shape_slip(want: tuple[int, ...], part: tuple[int, ...]) -> str:
+    """The id of the slip (see generic.py) that a wrong shape is typical of; "" where it could be many."""
+    return _slip_and_remark(want, part)[0]
+
+
+def _slip_and_remark(want: tuple[int, ...], part: tuple[int, ...]) -> tuple[str, str]:
     if part == want[::-1] and len(want) > 1:
-        return " (its transpose)"
-    if long_axes[0] == long_axes[1]:
-        return " (axes of length 1 differ: squeeze one, or unsqueeze)"
-    if part == (math.prod(want),):
-        return " (all entries in one row: each row wants a list of its own, or reshape)"
-    if want and part[:-2] == want[:-1] and math.prod(part[-2:]) == want[-1]:
-        return " (its last two axes are one: flatten(-2) joins them)"
-    if len(want) > 2 and _joined_in_front(want, part):
-        return " (joined along the first axis: torch.cat takes dim=…)"
+        return "generic.transposed_shape", "its transpose"
+    # Before axes of length 1: what holds one row of several has lost rows, and squeeze would not bring them back.
     if len(want) > 1 and part == (1, *want[1:]):
-        return " (the first row alone: does the return stand inside the loop?)"
-    return ""
+        return "generic.first_row", "the first row alone: does the return stand inside the loop?"
+    if len(want) > 1 and want[0] > 1 and part == want[1:]:
+        return "generic.one_row", "its first axis is missing: is each row kept, or does the next one replace it?"
+    long_axes = [[length for length in shape if length != 1] for shape in (want, part)]
+    if long_axes[0] == long_axes[1]:
+        return "generic.axis_of_one", "axes of length 1 differ: squeeze one, or unsqueeze"
+    if part == (math.prod(want),):
+        return "generic.flat", "all entries in one row: each row wants a list of its own, or reshape"
+    if want and part[:-2] == want[:-1] and math.prod(part[-2:]) == want[-1]:
+        return "generic.axes_apart", "its last two axes are one: flatten(-2) joins them"
+    if len(want) > 2 and _joined_in_front(want, part):
+        return "generic.joined_in_front", "joined along the first axis: torch.cat takes dim=…"
+    return "", ""
 
 
 def _joined_in_front(want: tuple[int, ...], part: tuple[int, ...]) -> bool:

@@ -61,8 +61,11 @@ def _broken_modules(results: Sequence[ExerciseResult]) -> tuple[list[str], list[
     return lines, [result for result in results if result.exercise not in told]
 
 
-def exercise_text(result: ExerciseResult, in_terminal: bool = False) -> str:
-    """The verdicts of one exercise as plain text, each message once."""
+def exercise_text(result: ExerciseResult, in_terminal: bool = False, whole: bool = False) -> str:
+    """The verdicts of one exercise as plain text, each message once.
+
+    whole: whether remedies are told, as in graded feedback, and not left to the next hint
+    """
     lines = [headline(result)]
     if not result.started:
         begin = _where_to_begin(result, in_terminal)
@@ -77,13 +80,16 @@ def exercise_text(result: ExerciseResult, in_terminal: bool = False) -> str:
         printed = "".join(_printed_lines(shared))
         return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}{called}{printed}"
     told: dict[str, str] = {}
-    above = ""
+    above, offered = "", False
     for one in result.checks:
         line = f"  {MARKS.get(one.verdict, '!')} {_label(one)}"
         if one.message:
-            line += _reference(one, told, above) or f"\n      {one.message}"
+            line += _reference(one, told, above) or f"\n      {one.whole_message if whole else one.message}"
             told.setdefault(_cause(one), _label(one))
-            if one.misconception and f"\n      {one.message}" in line:
+            if one.remedy and not whole and not offered:
+                line += f"\n      {_where_to_mend(result, in_terminal)}"
+                offered = True
+            if _is_named(one) and f"\n      {one.message}" in line:
                 line += f"\n      Reread: {title_of(one.section)}\n      {address_of(one.section)}".rstrip()
             elif one.verdict == FAILED and one.shown and f"\n      {one.message}" in line:
                 line += f"\n      {call_text(result.exercise.symbol, one.shown[0])}"
@@ -108,7 +114,12 @@ def _shared(result: ExerciseResult) -> CheckResult | None:
     earned = [one for one in result.checks if one.kind or one.verdict != SKIPPED]
     texts = {(one.verdict, _cause(one) if one.kind == "parameters" else one.message) for one in earned}
     alike = len(earned) > 1 and len(texts) == 1
-    return earned[0] if alike and earned[0].verdict in (FAILED, SKIPPED) and not earned[0].misconception else None
+    return earned[0] if alike and earned[0].verdict in (FAILED, SKIPPED) and not _is_named(earned[0]) else None
+
+
+def _is_named(one: CheckResult) -> bool:
+    """Whether a misconception of the exercise explains a failure, which a section of the book treats."""
+    return bool(one.misconception) and not str(one.misconception).startswith("generic.")
 
 
 def _needs_its_call(one: CheckResult) -> bool:
@@ -120,6 +131,8 @@ def _cause(one: CheckResult) -> str:
     """What two checks share if one message will do for both: of an exception the line, whatever its numbers."""
     if one.kind == "parameters":  # its name, whatever the shapes
         return one.message.partition("; the module has")[0].partition(" should have shape")[0]
+    if one.misconception and not _is_named(one) and " In detail: " in one.message:  # its numbers are another check's
+        return one.message.partition(" In detail: ")[0]
     before, comma, line = one.message.partition(", in line ")
     return f"{before.partition(': ')[0]}{comma}{line}" if one.kind == "raised" and comma else one.message
 
@@ -143,6 +156,12 @@ def _where_to_begin(result: ExerciseResult, in_terminal: bool = False) -> str:
     return f'edit("{exercise.module}") opens it, hint("{exercise.number}") helps'
 
 
+def _where_to_mend(result: ExerciseResult, in_terminal: bool = False) -> str:
+    number = result.exercise.number
+    command = f"python -m selfcheck hint {number}" if in_terminal else f'hint("{number}")'
+    return f"{command} says how to mend it"
+
+
 def _printed_lines(one: CheckResult) -> list[str]:
     """What a learner's code printed during a check, each line behind a bar, the first of them where they are many."""
     lines = one.printed.rstrip("\n").split("\n") if one.printed.strip() else []
@@ -161,8 +180,10 @@ def _exercise_html(result: ExerciseResult) -> str:
         shown = shared.shown if _needs_its_call(shared) else None
         rows.append(_check_html(symbol, replace(shared, sees="every check", hidden=False, shown=shown)))
     above = ""
+    first = next((one for one in result.checks if one.remedy), None)
     for one in result.checks if result.started and not shared else ():
-        rows.append(_check_html(symbol, one, _reference(one, told, above)))
+        mend = _where_to_mend(result) if one is first else ""
+        rows.append(_check_html(symbol, one, _reference(one, told, above), mend))
         if one.message:
             told.setdefault(_cause(one), _label(one))
         above = _cause(one)
@@ -176,7 +197,7 @@ def _box(colour: str, title: str, rows: str) -> str:
     return f'<div style="{style}"><strong style="white-space:pre-line">{title}</strong>{items}</div>'
 
 
-def _check_html(symbol: str, one: CheckResult, told: str = "") -> str:
+def _check_html(symbol: str, one: CheckResult, told: str = "", mend: str = "") -> str:
     colour = COLOURS.get(one.verdict, COLOURS[FAILED])
     mark = f'<span style="color:{colour};font-weight:bold">{MARKS.get(one.verdict, "!")}</span>'
     body = f'<li style="margin:.25em 0">{mark} {_with_code(_label(one))}'
@@ -184,7 +205,9 @@ def _check_html(symbol: str, one: CheckResult, told: str = "") -> str:
         body += html.escape(told, quote=False)
     elif one.message:
         body += f'<div style="margin:.2em 0 .2em 1.4em">{_with_code(one.message)}'
-        if one.misconception:
+        if mend:
+            body += f"<br><code>{html.escape(mend.split(' ')[0], quote=False)}</code> {mend.partition(' ')[2]}"
+        if _is_named(one):
             link = f'<a href="{html.escape(address_of(one.section))}">{html.escape(title_of(one.section))}</a>'
             body += f"<br><em>Reread {link}.</em>"
         body += "</div>"

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import collections
+import difflib
+import itertools
 import linecache
 import traceback
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+from .operations import operation_at
+
+LIBRARIES = ("selfcheck", "torch", "numpy", "math", "contextlib", "importlib")
 
 
 def describe(error: BaseException) -> dict[str, Any]:
@@ -16,20 +23,49 @@ def describe(error: BaseException) -> dict[str, Any]:
         "kinds": [kind.__name__ for kind in type(error).__mro__],
         "text": str(error)[:500],
     }
+    if near := _near_name(error):
+        found["near"] = near
     if isinstance(error, SyntaxError):
         source = (error.text or "").strip()[:200]
         return found | {"text": str(error.msg), "file": str(error.filename), "line": error.lineno, "source": source}
-    lines = [
-        (frame.f_code.co_filename, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if _is_learners(frame)
-    ]
+    places = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_learners(frame)]
+    lines = [(frame.f_code.co_filename, line) for frame, line in places]
     if not lines:
-        return found
+        return found | _operation_of(error)
     # The innermost line, or, where calls go round in circles, the one that was passed most often.
     circular = isinstance(error, RecursionError)
     file, line = collections.Counter(lines).most_common(1)[0][0] if circular else lines[-1]
+    found |= _operation_of(error)
+    top = [(frame, number) for frame, number in places if frame.f_code.co_name == "<module>"]
+    if top and not circular and places[-1][0].f_code.co_name != "<module>":  # a call made while the module is imported
+        found |= {"inner_line": line}
+        file, line = top[-1][0].f_code.co_filename, top[-1][1]
     return found | {"file": file, "line": line, "source": linecache.getline(file, line).strip()[:200]}
+
+
+def _near_name(error: BaseException) -> str:
+    """The name that is nearest to one which a module, a tensor or an array does not have; "" where none is near."""
+    owner = getattr(error, "obj", None)
+    if not isinstance(error, AttributeError) or not isinstance(error.name, str):
+        return ""
+    if type(owner) is not ModuleType and type(owner).__name__ not in ("Tensor", "ndarray", "Parameter"):
+        return ""
+    near = difflib.get_close_matches(error.name, [name for name in dir(owner) if name[:1] != "_"], n=1, cutoff=0.7)
+    return near[0] if near else ""
+
+
+def _operation_of(error: BaseException) -> dict[str, str]:
+    """What the innermost line that no library has did where an exception arose: {"operation": "softmax"}, or {}."""
+    found = {}
+    place = error.__traceback__
+    while place is not None:
+        code, module = place.tb_frame.f_code, str(place.tb_frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] not in LIBRARIES and place.tb_lasti >= 0:
+            position = next(itertools.islice(code.co_positions(), place.tb_lasti // 2, None), None)
+            name = operation_at(linecache.getlines(code.co_filename), position) if position else ""
+            found = {"operation": name} if name else {}
+        place = place.tb_next
+    return found
 
 
 def place_of(frame: Any) -> str:

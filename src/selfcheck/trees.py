@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .arrays import Array, array, as_array
-from .shapes import shape_advice
-from .words import expected_form, form_advice, index_text, name_of, number_text
+from .shapes import shape_advice, shape_slip
+from .words import expected_form, form_advice, form_slip, index_text, name_of, number_text
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,12 @@ class Difference:
     kind: "missing", "not started", "import", "raised", "stopped", "no error", "structure", "shape", "dtype", "nan",
         "values", "facts", "gradient", "changed", "parameters", "state", "kept", "generator" or "memory"
     text: what a learner reads; open text may hold expected values, so it is made only for visible checks
+    cause: the id of the slip that it is a sign of (see generic.py); "" where it could be many
     """
 
     kind: str
     text: str
+    cause: str = ""
 
 
 def compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where: str) -> Difference | None:
@@ -29,7 +31,8 @@ def compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where:
         parts = _as_parts(came, len(wanted))
         if parts is None:
             count = f"{len(wanted)} results, as a tuple{where}"
-            return Difference("structure", f"expected {count}, got {name_of(came)}{form_advice(None, came)}")
+            text = f"expected {count}, got {name_of(came)}{form_advice(None, came)}"
+            return Difference("structure", text, form_slip(None, came))
         for position, (want, part) in enumerate(zip(wanted, parts, strict=True)):
             inner = f" in result {position + 1} of {len(wanted)}"
             difference = compare_trees(want, part, tolerance, reveal, inner)
@@ -45,19 +48,20 @@ def compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where:
             return None
         # One result of several may be None: then something was returned, and no return is missing.
         advice = "" if where else form_advice(wanted, came)
-        return Difference("structure", f"expected {expected_form(wanted)}{where}, got {name_of(came)}{advice}")
+        text = f"expected {expected_form(wanted)}{where}, got {name_of(came)}{advice}"
+        return Difference("structure", text, form_slip(wanted, came) if advice else "")
     want, part = as_array(wanted), as_array(came)
     if part is None or want is None or (want.shape != part.shape and isinstance(came, tuple)):
-        return Difference(
-            "structure", f"expected {expected_form(wanted)}{where}, got {name_of(came)}{form_advice(wanted, came)}"
-        )
+        text = f"expected {expected_form(wanted)}{where}, got {name_of(came)}{form_advice(wanted, came)}"
+        return Difference("structure", text, form_slip(wanted, came))
     return compare_arrays(want, part, tolerance, reveal, where)
 
 
 def compare_arrays(want: Array, part: Array, tolerance: float, reveal: bool, where: str) -> Difference | None:
     if want.shape != part.shape:
         advice = shape_advice(want.shape, part.shape)
-        return Difference("shape", f"expected shape {want.shape}{where}, got {part.shape}{advice}")
+        text = f"expected shape {want.shape}{where}, got {part.shape}{advice}"
+        return Difference("shape", text, shape_slip(want.shape, part.shape))
     pairs = list(zip(want.values(), part.values(), strict=True))
     wrong = [place for place, (a, b) in enumerate(pairs) if not close(a, b, tolerance)]
     if not wrong:

@@ -9,6 +9,8 @@ from typing import Any
 from .catalogue import Exercise
 from .compare import Answer, Difference
 from .diagnose import Key, diagnose, first_difference
+from .generic import named_in_general
+from .generic_sizes import taken_for_one
 from .plan import Check
 
 #: What a stub, whose argument checks stand, or an answer that looks at nothing gets right.
@@ -33,6 +35,8 @@ class CheckResult:
     shown: for a visible check that failed, the call, the expected answer and the learner's, to draw beside each other
     printed: what a learner's code printed meanwhile, on the learner's own machine alone
     untold: of what fails for inputs that are not shown, kind and text, for the instructor alone
+    misconception: what explains the failure: one of the exercise's, or a slip of any code (see generic.py)
+    remedy: what to do about it, which a learner gets as the next hint
     """
 
     check: str
@@ -48,6 +52,12 @@ class CheckResult:
     shown: tuple[dict[str, Any], Answer, Answer] | None = None
     printed: str = ""
     untold: tuple[str, str] | None = None
+    remedy: str = ""
+
+    @property
+    def whole_message(self) -> str:
+        """Message and remedy, as graded feedback tells them."""
+        return f"{self.message} {self.remedy}".strip()
 
 
 @dataclass(frozen=True)
@@ -152,7 +162,23 @@ def _told(
         else:
             result = passed
         results.append(result)
-    return _nothing_for_given_checks(results, keys)
+    return _nothing_for_given_checks(_with_sizes(results, shown), keys)
+
+
+def _with_sizes(
+    results: list[CheckResult], shown: list[tuple[Key, list[Answer], tuple[int, Difference] | None]]
+) -> list[CheckResult]:
+    """The verdicts, the first that has no cause with the two sizes that are taken for one, where that explains all."""
+    compared = [one for one in shown if "values" in one[0].check.compares]
+    failing = [key.calls[difference[0]] for key, _, difference in compared if difference]
+    passing = [call for key, _, difference in compared if not difference for call in key.calls]
+    place = next((at for at, one in enumerate(results) if one.shown and not one.misconception), None)
+    text = "" if place is None else taken_for_one(passing, failing)
+    if place is None or not text:
+        return results
+    message = f"{text}. In detail: {results[place].message}"[:MOST_MESSAGE]
+    named = replace(results[place], message=message, misconception="generic.coinciding")
+    return [*results[:place], named, *results[place + 1 :]]
 
 
 def _is_given(check: Check) -> bool:
@@ -186,10 +212,12 @@ def _failed(
 ) -> CheckResult:
     """The verdict of a check that an input draw fails which is shown."""
     position, difference = broken
-    message, section = difference.text[:MOST_MESSAGE], exercise.section
+    if not cause:
+        difference = named_in_general(key, answers, position, difference)
+    message, remedy, section = difference.text[:MOST_MESSAGE], "", exercise.section
     if cause:
         entry = exercise.message_of(cause)
-        message, section = f"{entry.message} {entry.remedy}".strip(), entry.section
+        message, remedy, section = entry.message, entry.remedy, entry.section
     return CheckResult(
         key.check.name,
         key.check.sees,
@@ -197,11 +225,12 @@ def _failed(
         points=0,
         max_points=key.check.points or exercise.points.get(key.check.name, 0),
         message=message,
-        misconception=cause,
+        misconception=cause or difference.cause or None,
         section=section,
         hidden=bool(key.check.points),
         kind=difference.kind,
         shown=(key.calls[position], key.expected[position], answers[position]),
+        remedy=remedy,
     )
 
 
@@ -231,7 +260,7 @@ def _skip(result: ExerciseResult, broken: list[str]) -> ExerciseResult:
     return replace(
         result,
         checks=tuple(
-            replace(one, verdict=SKIPPED, points=0, message=message, misconception=None, shown=None)
+            replace(one, verdict=SKIPPED, points=0, message=message, misconception=None, shown=None, remedy="")
             if one.verdict == FAILED and one.kind not in ("not started", "left over", "missing", "import", "forbidden")
             else one
             for one in result.checks

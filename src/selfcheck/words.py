@@ -61,6 +61,22 @@ def form_advice(wanted: Any, came: Any) -> str:
     return ""
 
 
+def form_slip(wanted: Any, came: Any) -> str:
+    """The id of the slip (see generic.py) that an answer of another form is a sign of; "" where it could be many."""
+    if came is None:
+        return "generic.no_return"
+    if isinstance(came, dict):
+        name = str(came.get("type"))
+        return "generic.not_called" if name in FUNCTIONS else "generic.generator" if name == "generator" else ""
+    if isinstance(came, tuple) and len(came) == 1:
+        return "generic.comma"
+    if isinstance(came, list) and as_array(came) is None:
+        return "generic.ragged"
+    if isinstance(wanted, Array) and wanted.kind == "tensor" and (not isinstance(came, Array) or came.kind != "tensor"):
+        return "" if isinstance(came, (tuple, list)) else "generic.no_tensor"
+    return ""
+
+
 def argument_name(name: str) -> str:
     """The runner's name of a value in words: "0", "key", "0[2]", "state.q_proj.weight", of the second use "1.key"."""
     if name.startswith("state."):

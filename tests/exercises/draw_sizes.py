@@ -30,7 +30,7 @@ class Collision:
 
 
 def sizes_of_draw(steps: Iterable[Step], exercise: Exercise) -> list[dict[Role, int]]:
-    """The sizes of each step of a draw; where an object is built, of each use of it with those that it is built with."""
+    """The sizes of each step of a draw; where an object is built, of each use, with those that it is built with."""
     parts: list[Step] = []
     for step in steps:
         built = {name: part for name, part in step.items() if name not in ("uses", "lessons")}
@@ -78,8 +78,8 @@ def _sizes_of(step: Step, exercise: Exercise) -> dict[Role, int]:
 
 
 #: Numbers that no axis has the length of.
-NO_SIZES = ("seed", "steps", "tries", "rate", "stirred", "training", "memory", "kind", "type", "axis", "dim", "offset")
-NO_SIZES += ("base", "start", "position", "sharpness", "width", "sigma", "k", "top_k")
+NO_SIZES: tuple[str, ...] = ("seed", "steps", "tries", "rate", "stirred", "training", "memory", "kind", "type")
+NO_SIZES += ("axis", "dim", "offset", "base", "start", "position", "sharpness", "width", "sigma", "k", "top_k")
 
 
 def _joined(place: str, name: str) -> str:
@@ -93,7 +93,9 @@ def _parameters(exercise: Exercise, method: str | None) -> tuple[str, ...]:
     method: None for the function or the constructor, "" for the object itself
     """
     text = (SOLUTIONS / "attention" / f"{exercise.module}.py").read_text(encoding="utf-8")
-    found = next(node for node in ast.parse(text).body if getattr(node, "name", "") == exercise.symbol)
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    defined = [node for node in ast.parse(text).body if isinstance(node, kinds)]
+    found = next(node for node in defined if node.name == exercise.symbol)
     if isinstance(found, ast.ClassDef):
         wanted = ("__init__",) if method is None else (method,) if method else ("forward", "__call__")
         inner = [one for one in found.body if isinstance(one, ast.FunctionDef) and one.name in wanted]

@@ -40,7 +40,10 @@ def test_statements_that_a_view_makes_are_told_as_such_and_numbers_as_numbers():
         return compare(check, step.packed(), carried(lambda n: right, step), carried(lambda n: wrong, step))
 
     found = told(one, torch.tensor([0.5, 2.0, 3.0]), torch.tensor([0.5, -2.0, -3.0]))
-    assert (found.kind, found.text) == ("facts", "this does not hold in 2 of 3 cases")
+    assert (found.kind, found.text) == (
+        "facts",
+        "this does not hold in 2 of 3 cases, first at [1], where 2 is expected and -2 came",
+    )
     flags = told(replace(one, view=None), torch.tensor([True, True]), torch.tensor([True, False]))
     assert flags.kind == "values" and "first at [1]: expected True, got False" in flags.text
 

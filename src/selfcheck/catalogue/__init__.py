@@ -57,11 +57,18 @@ class Exercise:
         return sum(self.points.values()) + self.hidden_points
 
     def message_of(self, misconception: str) -> Misconception:
-        """The entry of a misconception id, which may stand in the other part of the exercise; KeyError for none."""
+        """The entry of a misconception id; KeyError for none.
+
+        It may stand in the other part of the exercise, or be a slip of any code, "generic.transposed".
+        """
         for part in (self, *exercises()):
             for entry in part.misconceptions if part.id == self.id else ():
                 if entry.id == misconception:
                     return entry
+        from ..generic import SLIPS
+
+        if misconception in SLIPS:
+            return Misconception(misconception, SLIPS[misconception], self.section)
         raise KeyError(f"{self.id} has no misconception {misconception}")
 
 

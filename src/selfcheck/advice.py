@@ -1,0 +1,244 @@
+"""What an exception's words are a sign of, and what to tell whoever meets them for the first time."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .source import parse
+
+LISTS = "The arguments may be plain nested lists: numpy.asarray(...) turns them into arrays"
+TRUTH = (
+    "`and`, `or`, `not` and `if` want one truth value; for each entry use &, | and ~. "
+    "Whether something was given at all asks `is not None`"
+)
+CHAINED = (
+    "Python reads a < b < c as `a < b and b < c`, and `and` wants one truth value: write both comparisons, each in "
+    "brackets, with & between them"
+)
+BRACKETS = (
+    "& and | bind more tightly than a comparison, so `a < b & c < d` compares with `b & c`: put each comparison in "
+    "brackets"
+)
+MATRIX = (
+    "With an axis of batches in front, one index takes a whole matrix: `query[..., i, :]` takes position i of each, "
+    "however many axes stand before it"
+)
+WALKED = "It can be walked with for, once: it has neither places nor a length"
+POWER = "A power is written **: ^ is another operator"
+WHOLE = "/ gives a float, even 4 / 2; // divides whole numbers"
+SUPER = "Begin __init__ with super().__init__(): it makes room for layers and parameters"
+FILES = (
+    "Where answers are graded, files can be written in the temporary folder alone, tempfile.gettempdir(): to look at "
+    "numbers, print them"
+)
+DTYPE = "A new tensor is float32 unless you say dtype=…: give it that of the input"
+PLAIN = (
+    "A plain number came: torch's functions want tensors, those of math want numbers (math.sqrt, or ** 0.5 for a root)"
+)
+BUFFER = "A tensor or array of whole numbers keeps no fractions: make it with a floating dtype, that of the input"
+#: The cause (an id of generic.py), the advice, and what a message contains that asks for it; the first one counts.
+ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("truth_value", TRUTH, ("Boolean value of Tensor", "truth value of an array")),
+    (
+        "whole_number",
+        WHOLE,
+        (
+            *("cannot be interpreted as an integer", "tuple of ints,but got float", "must be int, not float"),
+            *("tuple of ints, but found element of type float", "tuple of ints, not float"),
+            *("got (float, int)", "got (int, float)", "got (float, dim=int)"),
+        ),
+    ),
+    (
+        "compared_with_none",
+        "A comparison with None is one plain True or False: ask first whether a mask `is not None`",
+        ("got (bool, float)",),
+    ),
+    (
+        "values_and_positions",
+        "Along an axis max, min, median and sort return values *and* positions; amax and amin the values",
+        ("return_types",),
+    ),
+    ("iterator_indexed", WALKED, ("'generator' object", "object of type 'generator'")),
+    (
+        "unpacked",
+        "More came than there are names: an asterisk before a name collects what is left",
+        ("too many values to unpack",),
+    ),
+    ("power", POWER, ("operand type(s) for ^", "bitwise_xor")),
+    (
+        "plain_loss",
+        "backward starts from the loss as a tensor: item() and float() make a plain number of it, so they come last",
+        ("has no attribute 'backward'",),
+    ),
+    (
+        "cut_off",
+        "backward finds no way to the parameters: no_grad, detach, argmax or a new tensor has cut it off",
+        ("does not have a grad_fn",),
+    ),
+    ("plain_number", PLAIN, ("must be Tensor, not float", "must be Tensor, not int")),
+    (
+        "one_number_due",
+        "int(), float() and the functions of math take one number, torch's functions whole tensors; and torch.stack(…) "
+        "makes one tensor of a list of tensors",
+        ("only one element tensors", "only length-1 arrays", "only 0-dimensional arrays"),
+    ),
+    ("swapped", "Have two arguments changed places? Pass them by name", ("not supported between instances of",)),
+    (
+        "list_assigned",
+        "torch.tensor(…) makes a tensor of a list, torch.stack(…) of a list of tensors",
+        ("can't assign a list to",),
+    ),
+    (
+        "list_not_spread",
+        "An asterisk hands a list over one by one: f(*tensors)",
+        ("as element 0 in argument 0, but got list",),
+    ),
+    (
+        "none_used",
+        "Something is None here: an argument that was left out, or the answer of a function without return",
+        ("'NoneType'",),
+    ),
+    (
+        "half_overflow",
+        "float16 ends at 65504, so -1e9 is no number there: minus infinity is float('-inf')",
+        ("without overflow",),
+    ),
+    (
+        "numpy_in_between",
+        "NumPy keeps no gradients, and detach would cut them off: use torch's functions throughout",
+        ("Can't call numpy()",),
+    ),
+    (
+        "shapes_apart",
+        "Write the shapes below each other, last axes in line: the pairs must be equal, or one of them 1",
+        ("must match the size",),
+    ),
+    (
+        "shapes_apart",
+        "An asterisk works entry by entry; a matrix product is @ or numpy.dot",
+        ("operands could not be broadcast together",),
+    ),
+    (
+        "product_sizes",
+        "In a @ b the last axis of a must be as long as the last but one of b: transpose one?",
+        ("cannot be multiplied", "Expected size for first two dimensions"),
+    ),
+    (
+        "product_sizes",
+        "In a matrix product the columns of the first must be as many as the rows of the second: transpose one?",
+        ("not aligned", "mismatch in its core dimension"),
+    ),
+    (
+        "signature",
+        "The names of the arguments belong to the exercise: leave the line that begins with def as it was",
+        ("unexpected keyword",),
+    ),
+    (
+        "module_unknown",
+        "NumPy and torch are all you need; your own files are imported as in `from .masks import …`",
+        ("No module named",),
+    ),
+    (
+        "typed_in",
+        "The checks pass everything as arguments: nothing is to be typed in",
+        ("EOF when reading",),
+    ),
+    ("whole_input", "Whole numbers came in: turn them into floats first", ("for 'Long'",)),
+    ("integer_buffer", BUFFER, ("can't be cast to the desired output type", "Cannot cast ufunc")),
+    ("no_super", SUPER, ("before Module.__init__() call", "has no attribute '_parameters'")),
+    (
+        "reshape_sizes",
+        "reshape keeps the number of entries: multiply the sizes on both sides and compare",
+        ("is invalid for input of size",),
+    ),
+    (
+        "view_after_transpose",
+        "After a transpose the entries lie out of order in memory: reshape copies where view cannot",
+        ("view size is not compatible",),
+    ),
+    ("two_dtypes", DTYPE, ("to have the same dtype", "must have the same dtype", "expected scalar type")),
+    (
+        "boolean_minus",
+        "~ inverts a boolean tensor",
+        ("a bool tensor is not supported", "boolean subtract"),
+    ),
+    (
+        "changed_on_the_way",
+        "backward needs a tensor that += or a method ending in _ has changed since: make a new one instead",
+        ("modified by an inplace operation",),
+    ),
+    (
+        "many_losses",
+        "backward starts from one number: mean() or sum() makes one of a tensor",
+        ("implicitly created only for scalar outputs",),
+    ),
+    (
+        "leaf_changed",
+        "Leave arguments as they are and make a new tensor; a parameter's own numbers are overwritten under "
+        "`with torch.no_grad():`",
+        ("leaf Variable that requires grad",),
+    ),
+    (
+        "index_beyond",
+        "Positions are counted from 0, so the last one is the length less 1",
+        ("out of bounds for", "list index out of range"),
+    ),
+    ("axis_beyond", "Axes are counted from 0, or backwards from -1", ("Dimension out of range", "is out of bounds")),
+    ("", FILES, ("Permission denied", "Read-only file system")),
+    (
+        "no_parameter",
+        "Assign an nn.Parameter, or copy the numbers into the one that is there with copy_",
+        ("as parameter",),
+    ),
+)
+
+
+def advice_on(error: dict[str, Any], text: str) -> tuple[str, str]:
+    """The cause of an exception, an id of generic.py or "", and the advice; both "" where nothing is known.
+
+    error: as the runner describes it; text: what it says, in one line
+    """
+    found = next(((cause, advice) for cause, advice, parts in ADVICE if any(part in text for part in parts)), ("", ""))
+    line = list(_nodes_in(str(error.get("source", ""))[:200]))
+    if found[0] == "truth_value":
+        return _comparison_in(line) or found
+    if found[0] == "product_sizes" or "1D tensors expected" in text:
+        return ("matrix_for_row", MATRIX) if _indexed_product(line) else found
+    near = error.get("near")
+    if error.get("type") == "AttributeError" and isinstance(near, str) and near.isidentifier():
+        return "misspelt", f"Is {near[:60]} meant?"
+    return found
+
+
+def _comparison_in(line: list[ast.AST]) -> tuple[str, str] | None:
+    """What is amiss with the comparisons in a line: & between them without brackets, or a chain."""
+    compared = [node for node in line if isinstance(node, ast.Compare)]
+    for node in compared:
+        sides = [one for one in (node.left, *node.comparators) if isinstance(one, ast.BinOp)]
+        if any(isinstance(one.op, (ast.BitAnd, ast.BitOr)) for one in sides):
+            return "brackets", BRACKETS
+    return ("chained", CHAINED) if any(len(node.ops) > 1 for node in compared) else None
+
+
+def _indexed_product(line: list[ast.AST]) -> bool:
+    """Whether a line multiplies what one plain index takes: a row, as long as nothing stands in front."""
+    for node in line:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            operands: list[ast.AST] = [node.left, node.right]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("dot", "matmul"):
+            operands = [*node.args, getattr(node.func, "value", node.func)]
+        else:
+            continue
+        if any(isinstance(one, ast.Subscript) and isinstance(one.slice, (ast.Name, ast.Constant)) for one in operands):
+            return True
+    return False
+
+
+def _nodes_in(line: str) -> Iterator[ast.AST]:
+    """The nodes of one line of a program; none where it is a part of a longer statement."""
+    line = re.sub(r"^elif\b", "if", line)
+    tree = parse(f"def _():\n {line}\n") or parse(f"def _():\n {line} pass\n") or parse(f"({line})")
+    yield from ast.walk(tree) if tree else ()

@@ -1,0 +1,174 @@
+"""Names slips that any exercise may meet, where no misconception of its own explains a failure.
+
+Each is a statement about the learner's own answer, its exception or the expected answer to the same input, and is made
+only where it is true. Only draws that are shown come here: no word of it can tell of an input that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from . import generic_places as places
+from . import generic_scale as scale
+from .advice import ADVICE
+from .arrays import as_array, unpack
+from .compare import Answer, Difference
+from .diagnose import Key
+from .generic_pairs import Found, Pair
+from .trees import leaves
+from .words import argument_name
+
+#: What a class report says of each slip; a learner reads the same with the numbers of the case.
+SLIPS = {
+    "transposed": "Two axes of the answer have changed places.",
+    "reversed": "Along one axis the answer stands in reverse order.",
+    "shifted": "Along one axis the answer is shifted by one position.",
+    "factor": "The answer is the expected one times a constant.",
+    "sign": "Every entry has the opposite sign.",
+    "offset": "A constant was added to every entry.",
+    "equal_rows": "Every row of the answer is the same.",
+    "first_alone": "Along one axis only the first part of the answer is right.",
+    "one_alone": "Along one axis only one part of the answer is right.",
+    "first_wrong": "Everything is right but the first along one axis.",
+    "last_wrong": "Everything is right but the last along one axis.",
+    "first_missing": "The first along one axis is missing.",
+    "last_missing": "The last along one axis is missing.",
+    "inverted": "True and False have changed places.",
+    "truncated": "Every number is a whole one: its fraction was cut off.",
+    "rounded": "Every number is rounded to a few decimals.",
+    "imprecise": "The answer is near the expected one, as if computed in a lower precision.",
+    "dropped": "Entries are zero and the others scaled, as dropout leaves them, where that is not due.",
+    "coinciding": "The code is right where two sizes are equal, and nowhere else.",
+    "zeros": "Some entries are zero where a number is due, and all others are right.",
+    "overflow": "Large scores give NaN: the exponential overflows.",
+    "masked_nan": "A fully masked row is NaN.",
+    "masked_uniform": "A fully masked row has equal weights.",
+    "nan": "NaN where a number is due.",
+    "no_return": "The function returns None.",
+    "one_return_missing": "The function returns None for some arguments and an answer for others.",
+    "printed": "The answer is printed and not returned.",
+    "not_called": "A function or method stands where its result is due: the brackets of the call are missing.",
+    "generator": "A generator stands where its values are due.",
+    "comma": "A comma makes a tuple of one of the answer.",
+    "ragged": "Nested lists with rows of different lengths.",
+    "no_tensor": "A tensor is due, and something else came.",
+    "transposed_shape": "The answer has the shape of the transpose.",
+    "first_row": "The answer is the first row alone.",
+    "one_row": "The first axis of the answer is missing.",
+    "axis_of_one": "An axis of length 1 is missing, or is too many.",
+    "flat": "All entries stand in one row.",
+    "axes_apart": "Two axes stand apart that belong together.",
+    "joined_in_front": "Parts are joined along the first axis in place of another.",
+    "dtype_kind": "The result has a dtype of another kind.",
+    "dtype_promoted": "The result has a wider dtype than the arguments.",
+    "dtype_lost": "The result has a narrower dtype than the arguments.",
+    "no_gradient": "No gradient arrives at an argument or parameter.",
+    "generator_ignored": "Random numbers do not come from the generator that is given.",
+    "changed": "An argument was changed in place.",
+    "device": "The argument device is ignored.",
+    "brackets": "& or | stands between comparisons without brackets.",
+    "chained": "A chained comparison of tensors.",
+    "matrix_for_row": "One index takes a matrix where a row is meant, because batches stand in front.",
+    "misspelt": "A misspelt name of a library.",
+    "lists": "Nested lists are used as arrays.",
+    "not_imported": "A name is used that is not imported.",
+    "unbound": "A name is used before it has a value.",
+    "unknown_name": "A name is used that does not exist.",
+    "shared_rows": "The rows of nested lists are one list.",
+    "compared": "A comparison stands where an assignment is meant.",
+    "result_unused": "A new tensor is made and not used.",
+    "endless_calls": "The function calls itself without end.",
+    "ends_python": "The code ends Python.",
+}
+SLIPS |= {cause: f"An exception. {advice}." for cause, advice, _ in ADVICE if cause and cause not in SLIPS}
+SLIPS = {f"generic.{name}": text for name, text in SLIPS.items()}
+
+Detector = Callable[[Pair, dict[str, Any]], Found | None]
+COMPARED = ("values", "facts", "nan", "shape")  # kinds of difference that speak of numbers
+MOST = 20_000  # entries that are looked at
+#: Those that compare two arrays of whatever shapes, and those of one shape; what says more of a cause comes first.
+OF_ANY_SHAPE: tuple[Detector, ...] = (places.transposed, places.missing)
+OF_ONE_SHAPE: tuple[Detector, ...] = (
+    places.inverted,
+    places.masked_rows,
+    scale.overflow,
+    places.equal_rows,
+    scale.factor,
+    places.order,
+    scale.whole,
+    scale.dropped,
+    places.parts,
+    scale.offset,
+    scale.imprecise,
+)
+
+
+def named_in_general(key: Key, answers: list[Answer], position: int, difference: Difference) -> Difference:
+    """The difference of a draw, with its cause and a sentence about it where one is true; else as it is.
+
+    position: of the call that differs
+    """
+    if difference.cause == "generic.no_return" and any(_answered(one) for one in answers):
+        text = f"{difference.text.partition(';')[0]}; other calls here get an answer: one branch has no return"
+        return replace(difference, text=text, cause="generic.one_return_missing")
+    expected, got = key.expected[position], answers[position]
+    if (
+        (difference.cause and difference.kind != "shape")
+        or difference.kind not in COMPARED
+        or "value" not in expected
+        or "value" not in got
+    ):
+        return difference
+    try:
+        due, came = unpack(expected["value"]), unpack(got["value"])
+        found = numbers_slip(key.calls[position], due, came, key.check.tolerance)
+    except (ValueError, OverflowError, ZeroDivisionError):  # whatever a learner returned
+        return difference
+    if found:
+        return replace(
+            difference,
+            text=f"{found.text}{_stop(found.text)} In detail: {difference.text}",
+            cause=f"generic.{found.cause}",
+        )
+    if got.get("changed") and not expected.get("changed"):
+        listed = ", ".join(argument_name(str(name)) for name in got["changed"])
+        text = f"Your code changed what it was given ({listed}): work on a copy. In detail: {difference.text}"
+        return replace(difference, text=text, cause="generic.changed")
+    return difference
+
+
+def _stop(sentence: str) -> str:
+    return "" if sentence.endswith("?") else "."
+
+
+def _answered(answer: Answer) -> bool:
+    return "value" in answer and answer["value"].get("kind") != "none"
+
+
+def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float) -> Found | None:
+    """The first statement that is true of the arrays of an answer that differ; None where none is.
+
+    call: the packed call, whose sizes may explain a factor
+    """
+    wants, parts = ([as_array(leaf) for leaf in leaves(tree)] for tree in (expected, got))
+    if len(wants) != len(parts):
+        return None
+    pairs = []
+    for number, (want, part) in enumerate(zip(wants, parts, strict=True), 1):
+        if want is None or part is None or max(len(want.data), len(part.data)) > 8 * MOST:
+            return None
+        where = f" (result {number} of {len(wants)})" if len(wants) > 1 else ""
+        pair = Pair(want, part, tolerance, where)
+        if want.shape != part.shape or not pair.same(pair.due, pair.given):
+            pairs.append(pair)
+    if not pairs:
+        return None
+    first = pairs[0]
+    alike = first.want.shape == first.part.shape and bool(first.due)
+    for detect in (*OF_ANY_SHAPE, *(OF_ONE_SHAPE if alike else ())):
+        found = detect(first, call)
+        if found:
+            return Found(found.cause, found.text + first.where)
+    return None

@@ -1,0 +1,169 @@
+"""Finds how an answer's numbers differ: by a factor, by a constant, by rounding, by zeros, by an overflow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .arrays import Array, unpack
+from .generic_pairs import FEWEST, Found, Pair, booleans
+from .trees import close
+from .words import argument_name, index_text, number_text
+
+
+def overflow(pair: Pair, call: dict[str, Any]) -> Found | None:
+    """NaN or an infinity from inputs so large that their exponentials overflow."""
+    bad = [
+        place
+        for place, (a, b) in enumerate(zip(pair.due, pair.given, strict=True))
+        if math.isfinite(a) > math.isfinite(b)
+    ]
+    if not bad:
+        return None
+    given = [one for one in _arrays_in(call) if one.floating]
+    largest = max((abs(one) for each in given for one in each.values() if math.isfinite(one)), default=0.0)
+    if largest < (80 if all(one.dtype != "float64" for one in given) else 700):
+        return None
+    return Found(
+        "overflow",
+        f"No number came at {index_text(bad[0], pair.want.shape)}: the input reaches {number_text(largest)}, whose "
+        "exponential is infinite, and infinity / infinity is NaN. Subtract each row's maximum before exp",
+    )
+
+
+def factor(pair: Pair, call: dict[str, Any]) -> Found | None:
+    """The answer is the expected one times a constant, which a size may explain."""
+    ratios = [b / a for a, b in zip(pair.due, pair.given, strict=True) if abs(a) > 1e-3 and math.isfinite(a)]
+    if len(ratios) < FEWEST or not ratios[0] or not math.isfinite(ratios[0]):
+        return None
+    ratio = sorted(ratios)[len(ratios) // 2]
+    if not ratio or len({round(abs(a), 6) for a in pair.due if a}) < 3:
+        return None
+    if not pair.same([a * ratio for a in pair.due], pair.given):
+        return None
+    if close(-1.0, ratio, pair.tolerance):
+        return Found("sign", "Every entry has the opposite sign")
+    return Found("factor", f"Every entry is the expected one times {number_text(ratio)}{_explained(ratio, call)}")
+
+
+def _explained(ratio: float, call: dict[str, Any]) -> str:
+    """The size of an argument whose power a factor is, as ", which is √5, and 5 the length of axis -1 of query"."""
+    forms: tuple[tuple[str, Callable[[float], float]], ...] = (
+        ("√{}", math.sqrt),
+        ("1/√{}", lambda size: 1 / math.sqrt(size)),
+        ("{}", float),
+        ("1/{}", lambda size: 1 / size),
+    )
+    for size, role in _sizes_in(call):
+        for form, function in forms:
+            if size > 1 and abs(function(size) - ratio) < 1e-4 * abs(ratio):
+                return f", which is {form.format(size)}, and {size} is {role}"
+    return ""
+
+
+def offset(pair: Pair, call: dict[str, Any]) -> Found | None:
+    """A constant was added to every entry."""
+    if len(pair.due) < FEWEST or len(set(pair.due)) < 3 or not all(map(math.isfinite, (*pair.due, *pair.given))):
+        return None
+    shift = pair.given[0] - pair.due[0]
+    if abs(shift) > 10 * pair.tolerance and pair.same([one + shift for one in pair.due], pair.given):
+        return Found("offset", f"Every entry is the expected one plus {number_text(shift)}")
+    return None
+
+
+def dropped(pair: Pair, call: dict[str, Any]) -> Found | None:
+    """Some entries are zero where none is due, and the others have one factor."""
+    both = [(a, b) for a, b in zip(pair.due, pair.given, strict=True) if abs(a) > 1e-3]
+    kept = [b / a for a, b in both if b]
+    if len({abs(a) for a, _ in both}) < 3:  # a mask: there, zeros are an answer like another
+        return None
+    if len(kept) < FEWEST or len(both) - len(kept) < 2 or not all(map(math.isfinite, kept)):
+        return None
+    if not all(close(kept[0], one, 10 * pair.tolerance) for one in kept):
+        return None
+    gone = f"{len(both) - len(kept)} of {len(both)} entries are zero"
+    if close(1.0, kept[0], 10 * pair.tolerance):
+        return Found("zeros", f"{gone} where a number is due, and all others are right")
+    shares = [share for share in _shares_in(call) if close(1 / (1 - share), kept[0], 1e-4)]
+    if shares:
+        return Found(
+            "dropped",
+            f"{gone} and the others are divided by 1 - {number_text(shares[0])}, as dropout leaves them",
+        )
+    return None
+
+
+def _shares_in(tree: Any) -> Iterator[float]:
+    """The numbers between 0 and 1 in a packed call."""
+    if isinstance(tree, dict) and tree.get("kind") == "number" and tree.get("type") == "float":
+        if 0 < float(tree["value"]) < 1:
+            yield float(tree["value"])
+    elif isinstance(tree, dict) and "data" not in tree:
+        for part in tree.values():
+            yield from _shares_in(part)
+    elif isinstance(tree, list):
+        for part in tree:
+            yield from _shares_in(part)
+
+
+def whole(pair: Pair, call: dict[str, Any]) -> Found | None:
+    """The fractions are cut off, or rounded away."""
+    if len(pair.due) < FEWEST or booleans(pair) or not all(map(math.isfinite, (*pair.due, *pair.given))):
+        return None
+    if len({math.trunc(one) for one in pair.due}) < 2 or all(one == int(one) for one in pair.due):
+        return None
+    if all(math.trunc(a) == b for a, b in zip(pair.due, pair.given, strict=True)):
+        return Found(
+            "truncated",
+            "Every number is cut to a whole one: were they written into a tensor or list of whole numbers?",
+        )
+    for digits in range(5):
+        if all(abs(round(a, digits) - b) < 1e-9 for a, b in zip(pair.due, pair.given, strict=True)):
+            return Found("rounded", f"Every number is rounded to {digits} decimals")
+    return None
+
+
+def imprecise(pair: Pair, call: dict[str, Any]) -> Found | None:
+    """Near the expected numbers everywhere, and nowhere equal to them: a lower precision, or an eps elsewhere."""
+    both = [(a, b) for a, b in zip(pair.due, pair.given, strict=True) if abs(a) > 1e-3]
+    if len(both) < FEWEST or not all(map(math.isfinite, (*pair.due, *pair.given))):
+        return None
+    worst = max(abs(a - b) / abs(a) for a, b in both)
+    if worst > 5e-3 or any(abs(a - b) > 5e-3 for a, b in zip(pair.due, pair.given, strict=True)):
+        return None
+    digits = math.floor(-math.log10(worst))
+    return Found(
+        "imprecise",
+        f"Your numbers agree with the expected ones to {digits} digits: is something rounded on the way, computed in a "
+        "lower precision, or a small constant (an eps) in another place?",
+    )
+
+
+def _arrays_in(tree: Any) -> Iterator[Array]:
+    """The arrays of a packed call."""
+    for _, one in named_arrays(tree, ""):
+        yield one
+
+
+def named_arrays(tree: Any, name: str) -> Iterator[tuple[str, Array]]:
+    if isinstance(tree, dict) and "shape" in tree and "data" in tree:
+        yield name, unpack(tree)
+    elif isinstance(tree, dict):
+        for key, part in tree.items():
+            yield from named_arrays(
+                part, name if key in ("args", "kwargs", "uses", "state", "construct") else name or key
+            )
+    elif isinstance(tree, list):
+        for number, part in enumerate(tree):
+            yield from named_arrays(part, name or str(number))
+
+
+def _sizes_in(call: dict[str, Any]) -> Iterator[tuple[int, str]]:
+    """The sizes of a call's arrays, each with what it is; the last axis, which scales have to do with, comes first."""
+    arrays = list(named_arrays(call, ""))
+    for back in (1, 2, 3):
+        for name, one in arrays:
+            if len(one.shape) >= back:
+                axis = "the last axis" if back == 1 else f"axis -{back}"
+                yield one.shape[-back], f"the length of {axis} of {argument_name(name)}"

@@ -1,0 +1,144 @@
+"""Which of several misconceptions is named, and which exceptions are one mistake."""
+
+import pytest
+
+from selfcheck import runner
+from selfcheck.arrays import pack
+from selfcheck.compare import compare
+from selfcheck.diagnose import Key, diagnose
+from selfcheck.plan import Check, call, tensor
+
+FIRST, SECOND, THIRD = (
+    Check("toy.double", f"check_{number}", "x", lambda rng: None, compares=("values",)) for number in range(3)
+)
+
+
+def value(number):
+    return [{"value": pack([float(number)]), "changed": []}]
+
+
+def error(text="sizes differ", operation="product", kind="RuntimeError"):
+    return [{"error": {"type": kind, "kinds": [kind], "text": text, "operation": operation}, "changed": []}]
+
+
+def keys(*misconceptions):
+    """A key per check, of whose draw 0 is the right answer; each misconception answers as listed, None as is right."""
+    found = []
+    for place, chosen in enumerate((FIRST, SECOND, THIRD)):
+        wrong = {name: answers[place] for name, answers in misconceptions if answers[place] is not None}
+        found.append(Key(chosen, [call(1).packed()], value(0), wrong))
+    return found
+
+
+def test_what_explains_every_failure_is_named_rather_than_what_explains_some():
+    some = ("some", [value(1), value(2), value(9)])
+    every = ("every", [value(1), value(2), value(3)])
+    answers = [value(1), value(2), value(3)]
+    assert diagnose(keys(some, every), answers) == ["every"] * 3
+    assert diagnose(keys(every, some), answers) == ["every"] * 3
+
+
+def test_of_two_mistakes_at_once_each_check_has_its_own():
+    one, two = ("one", [value(1), None, None]), ("two", [None, value(2), value(3)])
+    assert diagnose(keys(one, two), [value(1), value(2), value(3)]) == ["one", "two", "two"]
+
+
+def test_of_those_that_explain_as_many_the_one_with_fewer_other_failures_is_named():
+    wide = ("wide", [value(1), value(8), value(9)])
+    narrow = ("narrow", [value(1), None, value(9)])
+    answers = [value(1), value(2), value(3)]
+    assert diagnose(keys(wide, narrow), answers)[0] == "narrow"
+    assert diagnose(keys(narrow, wide), answers)[0] == "narrow"
+
+
+def test_what_agrees_in_one_failure_of_many_agrees_by_chance():
+    chance = ("chance", [value(1), value(8), value(9)])
+    found = keys(chance)
+    answers = [value(1), value(2), value(3)]
+    assert diagnose(found, answers) == ["chance", None, None]  # two against one: there may be two mistakes
+    more = Key(Check("toy.double", "more", "x", lambda rng: None), found[0].calls, value(0), {"chance": value(7)})
+    assert diagnose([*found, more], [*answers, value(4)]) == [None] * 4
+
+
+def test_of_those_that_agree_in_all_that_the_first_in_the_catalogue_is_named():
+    assert diagnose(keys(("a", [value(1)] * 3), ("b", [value(1)] * 3)), [value(1)] * 3) == ["a"] * 3
+
+
+def test_exceptions_alone_are_one_mistake_only_where_the_lines_do_the_same():
+    raising = ("raising", [error(), None, None])
+    right = [value(0)] * 2
+    assert diagnose(keys(raising), [error(), *right])[0] == "raising"
+    assert diagnose(keys(raising), [error(operation="masking"), *right])[0] is None
+    assert diagnose(keys(raising), [error(text="another"), *right])[0] is None
+    assert diagnose(keys(raising), [error(kind="ValueError"), *right])[0] is None
+
+
+def test_with_an_answer_that_agrees_the_line_may_do_something_else():
+    raising = ("raising", [error(), value(5), None])
+    assert diagnose(keys(raising), [error(operation="masking"), value(5), value(0)]) == ["raising", "raising", None]
+
+
+@pytest.mark.parametrize("came", [None, 3.0, "text"])
+def test_none_and_answers_of_another_kind_are_no_sign_that_the_numbers_are_right(came):
+    chosen = Check("toy.double", "x", "x", lambda rng: None, compares=("gradient",))
+    right, none = pack(tensor([1.0])), {"kind": "none"}
+    expected = [{"value": right, "gradients": {"0": right}, "changed": []}]
+    detached = [{"value": right, "gradients": {"0": none}, "changed": []}]
+    key = Key(chosen, [call(1).packed()], expected, {"detached": detached})
+    assert diagnose([key], [detached]) == ["detached"]
+    assert diagnose([key], [[{"value": pack(came), "gradients": {"0": none}, "changed": []}]]) == [None]
+
+
+def test_an_exception_says_what_its_line_did():
+    def product(x):
+        return x @ x
+
+    def also(x):
+        import torch
+
+        return torch.matmul(x, x)
+
+    def added(x):
+        return x + x[:, :1].T
+
+    given = [call(tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])).packed()]
+    done = [runner.answer(function, given)[0]["error"]["operation"] for function in (product, also, added)]
+    assert done == ["product", "product", "sum of two"]
+
+
+ERRORS = Check("masks.causal_mask", "x", "x", lambda rng: None, compares=("error",))
+REFUSED = {"error": {"type": "RuntimeError", "kinds": ["RuntimeError"], "text": "no"}, "changed": []}
+
+
+@pytest.mark.parametrize(
+    ("came", "says"),
+    [
+        (None, "got None; is the return statement missing?"),
+        ([[True]], "got nested lists of shape (1, 1); use torch's functions"),
+        (3, "got the number 3; use torch's functions"),
+    ],
+)
+def test_where_none_or_a_list_comes_nobody_is_told_to_raise(came, says):
+    step = call(3, device="nowhere").packed()
+    found = compare(ERRORS, step, REFUSED, {"value": pack(came), "changed": []})
+    assert says in found.text and "raise" not in found.text
+
+
+def test_a_device_that_is_ignored_is_named():
+    step, mask = call(3, device="nowhere").packed(), {"value": pack(tensor([[True]])), "changed": []}
+    found = compare(ERRORS, step, REFUSED, mask)
+    assert found.cause == "generic.device" and "hand device on" in found.text and "raise" not in found.text
+    assert "should raise RuntimeError" in compare(ERRORS, call(3).packed(), REFUSED, mask).text
+
+
+def shares(one, answer):
+    """The share of entries that are zero; any other answer is left as it is."""
+    return tensor([sum(entry == 0 for entry in answer.values()) / 4])
+
+
+def test_numbers_that_a_check_derives_are_said_to_be_derived():
+    chosen = Check("toy.double", "x", "x", lambda rng: None, view=shares)
+    due, came = ({"value": pack(tensor(values)), "changed": []} for values in ([0.0, 1.0, 2.0, 3.0], [0.0] * 3 + [1.0]))
+    text = compare(chosen, call(1).packed(), due, came).text
+    assert "first at [0]: expected 0.25, got 0.75" in text
+    assert text.endswith("Compared is what follows from your answer: the share of entries that are zero")

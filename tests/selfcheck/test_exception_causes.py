@@ -1,0 +1,116 @@
+"""What an exception in a learner's code is put down to: by its words, and by what its line does."""
+
+import pytest
+
+from selfcheck.learner import check
+from selfcheck.source_slips import slips_in
+
+HEAD = """
+import torch
+
+
+def causal_mask(query_length, key_length=None, device=None):
+    key_length = query_length if key_length is None else key_length
+    i, j = torch.arange(query_length)[:, None], torch.arange(key_length)
+    x = torch.ones(2, 3, 4)
+"""
+
+
+@pytest.fixture
+def attempt(tmp_path, monkeypatch):
+    """Checks causal_mask with the given lines in its body; the result and the report's text."""
+
+    def read(*lines, below="", module="masks", exercise="4.2", head=HEAD):
+        folder = tmp_path / "attention"
+        folder.mkdir(exist_ok=True)
+        (folder / "__init__.py").touch()
+        (folder / f"{module}.py").write_text(head + "".join(f"    {line}\n" for line in lines) + below)
+        monkeypatch.chdir(tmp_path)
+        report = check(exercise)
+        return report.results[0], repr(report)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("line", "cause", "says"),
+    [
+        ("return j <= i & j > i - 2", "brackets", "put each comparison in brackets"),
+        ("return (j <= i | j > 3)", "brackets", "put each comparison in brackets"),
+        ("return i - 2 < j <= i", "chained", "write both comparisons, each in brackets, with & between them"),
+        ("if i < j < 3: return i", "chained", "with & between them"),
+        ("return (j <= i) and (j > 0)", "truth_value", "for each entry use &, | and ~"),
+        ("return torch.trill(torch.ones(3, 3))", "misspelt", "Is tril meant?"),
+        ("return torch.ones(3, 3).masked_fil(i > j, 0)", "misspelt", "Is masked_fill meant?"),
+        ("return torch.sqrt(query_length)", "plain_number", "math.sqrt, or ** 0.5 for a root"),
+        ("return torch.ones(2, 3) @ torch.ones(2, 3)", "product_sizes", "transpose one?"),
+        ("return x[0] @ x[1]", "matrix_for_row", "`query[..., i, :]` takes position i of each"),
+        ("return torch.dot(x[0], x[1])", "matrix_for_row", "`query[..., i, :]` takes position i"),
+        ("return -(i > j)", "boolean_minus", "~ inverts a boolean tensor"),
+        ("m = torch.zeros(3, dtype=torch.int64); m += 0.5; return m", "integer_buffer", "with a floating dtype"),
+        ("return x[5]", "index_beyond", "the last one is the length less 1"),
+        ("return x.sum(dim=3)", "axis_beyond", "Axes are counted from 0"),
+    ],
+)
+def test_an_exception_is_put_down_to_its_cause(attempt, line, cause, says):
+    result, text = attempt(line)
+    assert result.misconceptions == [f"generic.{cause}"]
+    assert says in text and "Reread" not in text
+
+
+def test_a_call_outside_any_function_is_blamed_and_not_the_line_it_ends_in(attempt):
+    result, text = attempt("return x @ x", below="\n\nprint(causal_mask(3))\n")
+    assert "a call outside any function raises: RuntimeError" in text
+    assert "in line 12 of masks.py: `print(causal_mask(3))`, which ends in line 9" in text
+    assert '`if __name__ == "__main__":`' in text and {one.kind for one in result.checks} <= {"import", ""}
+
+
+def test_a_call_of_a_stub_outside_any_function_is_no_exercise_that_is_not_started(attempt):
+    result, text = attempt('raise NotImplementedError("exercise 4.2: x")', below="\n\ncausal_mask(3)\n")
+    assert "in line 12 of masks.py: `causal_mask(3)`" in text and result.started
+
+
+def test_what_is_raised_at_import_itself_keeps_its_line(attempt):
+    _, text = attempt("return 1", below="\n\nx = 1 / 0\n")
+    assert "cannot be imported: ZeroDivisionError: division by zero, in line 12 of masks.py: `x = 1 / 0`" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "cause", "says"),
+    [
+        ("loss.backward", "not_called", "`loss.backward` names a method and does not call it"),
+        ("mask[i][j] == True", "compared", "`mask[i][j] == True` compares and changes nothing: = assigns"),
+        ("rows = [[0] * d] * n", "shared_rows", "holds one row m times"),
+        ("rows = n * [[0.0 for _ in d]]", "shared_rows", "holds one row m times"),
+        ("mask.masked_fill(x, 0)", "result_unused", "masked_fill gives a new tensor and changes none"),
+    ],
+)
+def test_a_line_that_does_nothing_is_named(line, cause, says):
+    (found,) = slips_in(f"def f(x):\n    {line}\n    return mask\n", "f")
+    assert found[:2] == (2, cause) and says in found[2]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rows = [[0] * d for _ in n]",
+        "x = [0] * d",
+        "loss.backward()",
+        "mask.masked_fill_(x, 0)",
+        "'a docstring'",
+        "x = a == b",
+    ],
+)
+def test_lines_that_do_what_they_say_are_left_alone(line):
+    assert list(slips_in(f"def f(x):\n    {line}\n    return mask\n\n\ndef g():\n    x.backward\n", "f")) == []
+
+
+def test_a_line_of_the_text_explains_a_failure_that_nothing_else_does(attempt):
+    body = (
+        "mask = torch.ones(query_length, key_length, dtype=torch.bool)",
+        "mask.tril()",
+        "mask[0][0] = x[0][0][0] > 0",
+    )
+    result, text = attempt(*body, "return mask.logical_and(j % 2 == i % 3)")
+    assert result.misconceptions == ["generic.result_unused", "device_ignored"]
+    assert text.count("line 10 of masks.py: tril gives a new tensor and changes none") == 1

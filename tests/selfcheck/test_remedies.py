@@ -1,0 +1,106 @@
+"""A first message names cause and place; the remedy comes as the next hint, and in graded feedback at once."""
+
+import json
+
+import pytest
+
+from autograder.judge.task import _check_outcome
+from selfcheck.catalogue import parts_of
+from selfcheck.hints import hint
+from selfcheck.learner import check
+from selfcheck.memory import Memory, remember
+from selfcheck.show import exercise_text, report_text
+
+(EXERCISE,) = parts_of("masks.causal_mask")
+REMEDY = "Let the diagonal end in the last row and column."
+WRONG = """
+import torch
+
+
+def causal_mask(query_length, key_length=None, device=None):
+    key_length = query_length if key_length is None else key_length
+    return torch.ones(query_length, key_length, dtype=torch.bool, device=device).tril()
+"""
+RIGHT = WRONG.replace(".tril()", ".tril(key_length - query_length)")
+
+
+@pytest.fixture
+def entry():
+    """The misconception of a mask that begins in the wrong corner, with a remedy of its own for the time of a test."""
+    found = EXERCISE.message_of("aligned_to_start")
+    before = found.remedy
+    object.__setattr__(found, "remedy", REMEDY)
+    yield found
+    object.__setattr__(found, "remedy", before)
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Writes the learner's `masks`."""
+    folder = tmp_path / "attention"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    monkeypatch.chdir(tmp_path)
+    return (folder / "masks.py").write_text
+
+
+def test_a_learner_reads_the_cause_and_where_the_remedy_is(entry, write):
+    write(WRONG)
+    report = check("4.2")
+    text, in_terminal, page = repr(report), report_text(report.results, in_terminal=True), report._repr_html_()
+    assert entry.message in text and 'hint("4.2") says how to mend it' in text
+    assert "python -m selfcheck hint 4.2 says how to mend it" in in_terminal
+    assert '<code>hint("4.2")</code> says how to mend it' in page
+    assert all(REMEDY not in one for one in (text, in_terminal, page))
+    assert text.count("says how to mend it") == page.count("says how to mend it") == 1
+
+
+def test_graded_feedback_has_the_remedy_behind_the_message(entry, write):
+    write(WRONG)
+    (result,) = check("4.2").results
+    text = exercise_text(result, whole=True)
+    assert f"{entry.message} {REMEDY}" in text and "hint(" not in text
+    named = next(one for one in result.checks if one.misconception == entry.id)
+    assert _check_outcome(named).message == f"{entry.message} {REMEDY}"
+
+
+def test_the_next_hint_is_the_remedy_and_then_come_the_graded_ones(entry, write):
+    write(WRONG)
+    check("4.2")
+    first, second = hint("4.2"), hint("4.2")
+    assert str(first) == f"4.2 how to mend it: {REMEDY}" and REMEDY in first._repr_markdown_()
+    assert str(second) == f"4.2 hint 1 of 3: {EXERCISE.hints[0]}"
+    check("4.2")
+    assert REMEDY in str(hint("4.2")) and "hint 2 of 3" in str(hint("4.2"))
+
+
+def test_what_passes_by_now_needs_no_remedy(entry, write):
+    write(WRONG)
+    check("4.2")
+    write(RIGHT)
+    check("4.2")
+    assert "hint 1 of 3" in str(hint("4.2"))
+
+
+def test_a_misconception_without_a_remedy_offers_none(entry, write):
+    object.__setattr__(entry, "remedy", "")
+    write(WRONG)
+    text = repr(check("4.2"))
+    assert entry.message in text and "mend" not in text
+    assert "hint 1 of 3" in str(hint("4.2"))
+
+
+def test_a_memory_of_an_earlier_version_is_read_and_a_damaged_one_is_empty(tmp_path):
+    path = tmp_path / ".selfcheck.json"
+    path.write_text('{"4.2": 2}')
+    assert (Memory(tmp_path).hints, Memory(tmp_path).named) == ({"4.2": 2}, {})
+    for text in ("[]", "{", '{"4.2": "x"}', '{"named": 3}', '{"4.2": 1e999}'):
+        path.write_text(text)
+        assert Memory(tmp_path).named == {}
+
+
+def test_a_folder_that_cannot_be_written_costs_the_memory_and_nothing_else(entry, write, tmp_path):
+    write(WRONG)
+    results = check("4.2").results
+    remember(tmp_path / "attention" / "masks.py", results)  # no folder
+    assert json.loads((tmp_path / ".selfcheck.json").read_text()) == {"named": {"4.2": "aligned_to_start"}}
