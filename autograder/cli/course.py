@@ -12,9 +12,10 @@ import click
 
 from ..console import console, plain, remarks_line, show, working
 from ..course import nbgrader_files
-from ..course.folder import Course, check_student_id, lookalike_ids
+from ..course.folder import Course
 from ..course.printable import counted, printable_line
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
+from .times import given_time, the_clock
 
 ISOLATION = click.Choice(CHOICES)
 READING = ("feedback", "export")  # commands that pass on what was graded
@@ -73,26 +74,22 @@ def release(course: Course, problem_set: str, with_answers: str) -> None:
 
 @course_command
 @click.option("--student", required=True, help="The student's id.")
+@click.option("--time", "given", metavar="TIME", help="When it was handed in, as 2030-12-01T23:59+01:00.")
+@click.option("--replace", is_flag=True, help="Also where it lacks what the student has handed in before.")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
+def submit(course: Course, problem_set: str, student: str, given: str | None, replace: bool, path: Path) -> None:
     """Take in a submission to PS.
 
-    PATH is a folder, or the zip that pack() makes.
+    PATH is the zip that pack() makes, a folder, or the notebook or module alone; a class comes in by `collect`. Without
+    --time, work that came before keeps its time, a zip came when its newest file was written, and a folder comes now.
     """
-    from ..intake import archive, store
+    from ..intake.hand_in import hand_in
 
-    check_student_id(student)
-    for other in lookalike_ids(course, student):
-        raise ValueError(f"the id {student} looks like {other}, who has handed in already: which of them is meant?")
-    if not course.release(problem_set).is_dir():
-        raise FileNotFoundError(f"{problem_set} is not released in {course.root}: run release {problem_set} first")
-    read = archive.read_folder if path.is_dir() else archive.read_zip
-    received = read(path, problem_set)
-    archive.keep(course, student, problem_set, path)
-    remarks = store.store(course, student, problem_set, received).remarks
-    modules = sum(not name.startswith("_") for name in received.files)
-    console.print(plain(f"{student}: {problem_set} taken in, {counted(modules, 'module')}"))
-    for remark in remarks:
+    when = given_time(given) if given else None
+    done = hand_in(course, student, problem_set, path, given=when, clock=the_clock(), replace=replace)
+    console.print(plain(f"{student}: {problem_set} {done.summary}"))
+    show(f"  handed in {done.time}")
+    for remark in done.remarks:
         show(f"  {remark}")
 
 

@@ -37,7 +37,7 @@ from .taking import (
 
 __all__ = [
     *("MOST_FILES", "MOST_FILE_BYTES", "MOST_NOTEBOOK_BYTES", "MOST_PACKAGE_BYTES", "STAMP", "TICKET", "TICKET_BYTES"),
-    *("Received", "read_files", "read_folder", "read_package", "read_path", "read_zip"),
+    *("UNREADABLE", "Received", "most_entries", "read_files", "read_folder", "read_package", "read_path", "read_zip"),
 ]
 MOST_ENTRIES = 100_000  # whose names are looked at
 MOST_ZIP_ENTRIES = 20_000
@@ -156,7 +156,7 @@ def _unzipped(
 ) -> Received:
     """What is taken of a zip. data: the file's bytes; inner: reads a zip in it"""
     shown = printable_name(name)
-    entries, with_extras = _most_entries(data)
+    entries, with_extras = most_entries_in(data)
     if entries > MOST_ZIP_ENTRIES:
         raise ValueError(f"{shown} holds more than {MOST_ZIP_ENTRIES} files: is it the right one?")
     if with_extras > MOST_WITH_EXTRAS:
@@ -170,7 +170,16 @@ def _unzipped(
         raise ValueError(f"{shown} is no readable zip: {printable_name(str(error))}. {HAND_IN}") from None
 
 
-def _most_entries(data: bytes | mmap.mmap) -> tuple[int, int]:
+def most_entries(path: Path) -> tuple[int, int]:
+    """As `most_entries_in`, of a file."""
+    with path.open("rb") as file:
+        if not path.stat().st_size:
+            return 0, 0
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return most_entries_in(data)
+
+
+def most_entries_in(data: bytes | mmap.mmap) -> tuple[int, int]:
     """No fewer than the files that a zip can list, and than those of them with large extra fields, known before the
     list is read, for each begins with these bytes. To read extra fields takes the square of their length.
     """

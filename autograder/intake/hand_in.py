@@ -17,19 +17,28 @@ from ..course.printable import counted
 from ..course.releases import release_file, written_questions
 from . import store
 from .archive import Received, read_files, read_path
+from .arrivals import Clock, SubmissionTime, arrive, system_clock
 from .keeping import forget, keep
 from .submission import Submission
-from .time_stamps import stamp_text
 
 Source = Path | Mapping[str, Path]  # a folder, a zip or a file; files by the names that they are to have
 
 
 @dataclass(frozen=True)
 class HandedIn:
-    """What became of one submission: as it is now in the course, and whether that is what was there before."""
+    """What became of one submission. state: "taken in", "unchanged" or "would be taken in"
 
-    submission: Submission
-    unchanged: bool
+    modules: how many there are of the learner's; time: of its arrival, and by whose word; remarks: for the instructor
+    """
+
+    state: str
+    modules: int
+    time: SubmissionTime
+    remarks: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        return f"{self.state}, {counted(self.modules, 'module')}"
 
 
 def check_recipient(course: Course, student: str, problem_set: str) -> None:
@@ -54,37 +63,44 @@ def hand_in(
     student: str,
     problem_set: str,
     source: Source,
-    when: datetime | None = None,
+    *,
+    given: datetime | None = None,
+    clock: Clock = system_clock,
     replace: bool = False,
     dry_run: bool = False,
-) -> HandedIn | Received:
+) -> HandedIn:
     """Take in a submission, completely or not at all; the original is kept in `received`.
 
-    when: it arrived, in UTC; None for now, and for the former time where the same is handed in again
-    replace: take it in also where it lacks what is there; dry_run: only say what would be taken
+    given: when it was handed in, by the instructor's word; see arrivals.arrive for what counts without it
+    replace: take it in also where it lacks what is there; dry_run: write nothing
     Raises ValueError for what is no submission to the problem set, or is less than what is there; OSError where it
     cannot be read or written.
     """
     check_recipient(course, student, problem_set)
     received = received_from(source, problem_set)
+    modules = sum(not name.startswith("_") for name in received.files)
     with course_lock(course):
         before = store.stored(course, student, problem_set)
-        lost = _lost(course, before, received, problem_set) if before and not replace else []
-        if lost:
-            raise ValueError(
-                f"this lacks what {student} has handed in before: {', '.join(lost)}. Nothing is replaced; if it is "
-                "meant to be, say --replace"
-            )
-        if dry_run:
-            return received
-        if before and _is_same(course, before, received, when):
-            return HandedIn(before, True)
+    lost = _lost(course, before, received, problem_set) if before and not replace else []
+    if lost:
+        raise ValueError(
+            f"this lacks what {student} has handed in before: {', '.join(lost)}. Nothing is replaced; if that is meant, "
+            "say --replace"
+        )
+    place = source if isinstance(source, Path) else max(source.values(), key=lambda path: path.lstat().st_mtime)
+    arrived = arrive(course, student, problem_set, place, received, given=given, clock=clock, dry_run=dry_run)
+    if before and before.arrived == arrived.time.when and _holds(course, before, received):
+        return HandedIn("unchanged", modules, arrived.time, before.remarks)
+    if dry_run:
+        return HandedIn("would be taken in", modules, arrived.time, (*arrived.remarks, *received.remarks))
+    with course_lock(course):
         kept = keep(course, student, problem_set, source)
         try:
-            return HandedIn(store.store_with_lock(course, student, problem_set, received, when), False)
+            submission = store.store_with_lock(course, student, problem_set, received, arrived.time.when)
         except BaseException:
             forget(kept)
             raise
+    return HandedIn("taken in", modules, arrived.time, (*arrived.remarks, *submission.remarks))
 
 
 def _lost(course: Course, before: Submission, received: Received, problem_set: str) -> list[str]:
@@ -102,10 +118,8 @@ def _lost(course: Course, before: Submission, received: Received, problem_set: s
     return lost
 
 
-def _is_same(course: Course, before: Submission, received: Received, when: datetime | None) -> bool:
-    """Whether what is there holds what was received, and came at that time."""
-    if when is not None and before.stamp != stamp_text(when):
-        return False
+def _holds(course: Course, before: Submission, received: Received) -> bool:
+    """Whether what is there is what was received."""
     if dict(before.files) != received.files:
         return False
     return store.rebuilt(course, before.problem_set, received)[0] == json.loads(before.notebook)
@@ -118,8 +132,3 @@ def _released(course: Course, problem_set: str) -> str:
 def _answers(notebook: str) -> list[str]:
     return ["".join(cell["source"]).strip() for cell in written_questions(json.loads(notebook))]
 
-
-def told(done: HandedIn | Received) -> str:
-    """What was taken in, for the instructor's line."""
-    files = done.submission.files if isinstance(done, HandedIn) else done.files
-    return counted(sum(not name.startswith("_") for name in files), "module")
