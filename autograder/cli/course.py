@@ -83,10 +83,10 @@ def submit(course: Course, problem_set: str, student: str, given: str | None, re
     PATH is the zip that pack() makes, a folder, or the notebook or module alone; a class comes in by `collect`. Without
     --time, work that came before keeps its time, a zip came when its newest file was written, and a folder comes now.
     """
-    from ..intake.hand_in import hand_in
+    from ..intake.hand_in import Options, hand_in
 
     when = given_time(given) if given else None
-    done = hand_in(course, student, problem_set, path, given=when, clock=the_clock(), replace=replace)
+    done = hand_in(course, student, problem_set, path, Options(when, the_clock(), replace))
     console.print(plain(f"{student}: {problem_set} {done.summary}"))
     show(f"  handed in {done.time}")
     for remark in done.remarks:

@@ -10,7 +10,6 @@ import io
 import itertools
 import mmap
 import stat
-import struct
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -36,8 +35,21 @@ from .taking import (
 )
 
 __all__ = [
-    *("MOST_FILES", "MOST_FILE_BYTES", "MOST_NOTEBOOK_BYTES", "MOST_PACKAGE_BYTES", "STAMP", "TICKET", "TICKET_BYTES"),
-    *("UNREADABLE", "Received", "most_entries", "read_files", "read_folder", "read_package", "read_path", "read_zip"),
+    "MOST_FILE_BYTES",
+    "MOST_FILES",
+    "MOST_NOTEBOOK_BYTES",
+    "MOST_PACKAGE_BYTES",
+    "STAMP",
+    "TICKET",
+    "TICKET_BYTES",
+    "UNREADABLE",
+    "Received",
+    "most_entries",
+    "read_files",
+    "read_folder",
+    "read_package",
+    "read_path",
+    "read_zip",
 ]
 MOST_ENTRIES = 100_000  # whose names are looked at
 MOST_ZIP_ENTRIES = 20_000
@@ -107,7 +119,9 @@ def _take_or_unpack(
 ) -> Received:
     """The parts among these entries; where there are none, those in the one zip among them."""
     received = take(entries, problem_set, more)
-    zips = [entry for entry in entries if entry.name.casefold().endswith(".zip") and not is_dropping(parts_of(entry.name))]
+    zips = [
+        entry for entry in entries if entry.name.casefold().endswith(".zip") and not is_dropping(parts_of(entry.name))
+    ]
     if not received.refusal or received.files or len(zips) != 1 or zips[0].read is None:
         return received
     try:
@@ -128,9 +142,7 @@ def _in_a_process(source: Path | bytes, name: str, problem_set: str) -> Received
 def _contents(source: Path | bytes, name: str, problem_set: str) -> Iterator[Received]:
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     if size > MOST_ZIP_BYTES:
-        raise ValueError(
-            f"{printable_name(name)} has more than {MOST_ZIP_BYTES // 2**20} MiB: is it the right file?"
-        )
+        raise ValueError(f"{printable_name(name)} has more than {MOST_ZIP_BYTES // 2**20} MiB: is it the right file?")
     if isinstance(source, bytes):
         yield _unzipped(io.BytesIO(source), source, name, problem_set, _again)
     elif not size:

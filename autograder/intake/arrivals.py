@@ -184,8 +184,8 @@ def _times_in_zip(path: Path, zone: tzinfo | None) -> Iterator[float]:
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             with suppress(ValueError, OverflowError, OSError):  # the 31st of February
-                found.append(_time_of_entry(info, zone))
-    found = [when for when in found if when]
+                when = _time_of_entry(info, zone)
+                found += [when] if when else []
     if found:
         yield max(found)
 

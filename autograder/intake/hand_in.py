@@ -25,6 +25,23 @@ Source = Path | Mapping[str, Path]  # a folder, a zip or a file; files by the na
 
 
 @dataclass(frozen=True)
+class Options:
+    """How submissions are taken in.
+
+    given: when they were handed in, by the instructor's word; see arrivals.arrive for what counts without it
+    replace: take one in also where it lacks what is there; dry_run: write nothing
+    """
+
+    given: datetime | None = None
+    clock: Clock = system_clock
+    replace: bool = False
+    dry_run: bool = False
+
+
+USUAL = Options()
+
+
+@dataclass(frozen=True)
 class HandedIn:
     """What became of one submission. state: "taken in", "unchanged" or "would be taken in"
 
@@ -63,16 +80,10 @@ def hand_in(
     student: str,
     problem_set: str,
     source: Source,
-    *,
-    given: datetime | None = None,
-    clock: Clock = system_clock,
-    replace: bool = False,
-    dry_run: bool = False,
+    options: Options = USUAL,
 ) -> HandedIn:
     """Take in a submission, completely or not at all; the original is kept in `received`.
 
-    given: when it was handed in, by the instructor's word; see arrivals.arrive for what counts without it
-    replace: take it in also where it lacks what is there; dry_run: write nothing
     Raises ValueError for what is no submission to the problem set, or is less than what is there; OSError where it
     cannot be read or written.
     """
@@ -81,17 +92,19 @@ def hand_in(
     modules = sum(not name.startswith("_") for name in received.files)
     with course_lock(course):
         before = store.stored(course, student, problem_set)
-    lost = _lost(course, before, received, problem_set) if before and not replace else []
+    lost = _lost(course, before, received, problem_set) if before and not options.replace else []
     if lost:
         raise ValueError(
-            f"this lacks what {student} has handed in before: {', '.join(lost)}. Nothing is replaced; if that is meant, "
-            "say --replace"
+            f"this lacks what {student} has handed in before: {', '.join(lost)}. Nothing is replaced; if that is "
+            "meant, say --replace"
         )
     place = source if isinstance(source, Path) else max(source.values(), key=lambda path: path.lstat().st_mtime)
-    arrived = arrive(course, student, problem_set, place, received, given=given, clock=clock, dry_run=dry_run)
+    arrived = arrive(
+        course, student, problem_set, place, received, given=options.given, clock=options.clock, dry_run=options.dry_run
+    )
     if before and before.arrived == arrived.time.when and _holds(course, before, received):
         return HandedIn("unchanged", modules, arrived.time, before.remarks)
-    if dry_run:
+    if options.dry_run:
         return HandedIn("would be taken in", modules, arrived.time, (*arrived.remarks, *received.remarks))
     with course_lock(course):
         kept = keep(course, student, problem_set, source)
@@ -131,4 +144,3 @@ def _released(course: Course, problem_set: str) -> str:
 
 def _answers(notebook: str) -> list[str]:
     return ["".join(cell["source"]).strip() for cell in written_questions(json.loads(notebook))]
-

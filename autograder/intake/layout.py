@@ -52,7 +52,7 @@ def is_dropping(parts: Parts) -> bool:
 
 
 def find_layout(names: Iterable[str], problem_set: str) -> Layout:
-    """Where the package and the notebook of a problem set are among these names; problem_set: "" for a package alone."""
+    """Where the package and the notebook of a problem set are among these names; "" for a package alone."""
     paths = [parts for parts in map(parts_of, names) if _may_count(parts)]
     packages = _packages(paths, problem_set)
     notebooks = [parts for parts in paths if parts[-1].casefold().endswith(".ipynb")]
@@ -113,9 +113,7 @@ def _packages(paths: list[Parts], problem_set: str) -> dict[Parts, list[str]]:
     return {folder: files for folder, files in folders.items() if known.intersection(map(_without_count, files))}
 
 
-def _chosen(
-    packages: dict[Parts, list[str]], problem_set: str, beside: set[Parts]
-) -> tuple[Parts | None, str]:
+def _chosen(packages: dict[Parts, list[str]], problem_set: str, beside: set[Parts]) -> tuple[Parts | None, str]:
     """The folder that is meant, or why nobody can tell."""
     if not packages:
         return None, ""

@@ -8,28 +8,22 @@ from __future__ import annotations
 
 import glob
 import json
-import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from selfcheck.atomic_files import write_atomically
 
 from ..course import atomic_folders
-from ..course.digest import digest_of_parts
 from ..course.folder import Course, check_student_id, lookalike_ids
 from ..course.locks import course_lock
 from ..course.releases import earlier_notebooks, graded_cells, release_file
 from .archive import (
-    MOST_FILES,
-    MOST_NOTEBOOK_BYTES,
-    MOST_PACKAGE_BYTES,
     STAMP,
     TICKET,
     TICKET_BYTES,
@@ -39,12 +33,11 @@ from .archive import (
 from .in_cells import written_in_cells
 from .keeping import keep
 from .notebook import rebuild_within_limits
-from .safe_files import NotTaken, reader, remove, walk
+from .safe_files import remove
+from .snapshot import Snapshot, read_stamp, snapshot
 from .submission import Submission
-from .time_stamps import MOST_STAMP_BYTES, doubt, stamp_text, stamp_time
+from .time_stamps import doubt, stamp_text, stamp_time
 
-MOST_STORED = 2 * MOST_FILES  # files; a cleaned submission has fewer
-MOST_STORED_BYTES = MOST_NOTEBOOK_BYTES + MOST_PACKAGE_BYTES  # of all of them, likewise
 PACKAGE = "attention/"
 DRAFT = "-arriving-"  # in the name of a folder that is being written
 
@@ -60,15 +53,6 @@ class _Mark:
     cells: list[str] | None
     stamp: str
     in_cells: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Snapshot:
-    """A folder read once: its digest, its files by their path in it, its time stamp."""
-
-    digest: str
-    files: dict[str, bytes]
-    stamp: str
 
 
 def store(
@@ -103,7 +87,7 @@ def stored(course: Course, student: str, problem_set: str) -> Submission | None:
 
 def is_current(course: Course, submission: Submission) -> bool:
     """Whether the folder still holds what was taken in: something else may have been handed in meanwhile."""
-    now = _snapshot(course.submitted(submission.student, submission.problem_set))
+    now = snapshot(course.submitted(submission.student, submission.problem_set))
     return (now.digest, now.stamp) == (submission.digest, submission.stamp)
 
 
@@ -112,7 +96,7 @@ def _stored(course: Course, student: str, problem_set: str, inbound: Callable[[]
     mark = _read_mark(course.intake_file(student, problem_set))
     if mark is None:
         return None
-    stored = _snapshot(course.submitted(student, problem_set))
+    stored = snapshot(course.submitted(student, problem_set))
     if stored.digest != mark.digest:
         return None
     remarks = mark.remarks
@@ -129,7 +113,7 @@ def _stored(course: Course, student: str, problem_set: str, inbound: Callable[[]
 
 def _cleaned(course: Course, student: str, problem_set: str, inbound: Callable[[], Path | None]) -> Submission:
     folder = course.submitted(student, problem_set)
-    received, stamp = read_folder(folder, problem_set), _read_stamp(folder)
+    received, stamp = read_folder(folder, problem_set), read_stamp(folder)
     doubts = _doubts(course, student, problem_set, stamp, inbound)
     keep(course, student, problem_set, folder)
     doubts = (*filter(None, [received.refusal]), *doubts)
@@ -186,7 +170,7 @@ def _write(
             atomic_folders.write_synced(draft / name, data)
         for place in (draft / PACKAGE, draft):
             atomic_folders.sync_folder(place)
-        stored = _snapshot(draft)
+        stored = snapshot(draft)
         cells = graded_cells(course, problem_set)
         mark = {"digest": stored.digest, "remarks": remarks, "cells": cells, "stamp": stored.stamp}
         text, path = json.dumps(mark | {"in_cells": in_cells}), course.intake_file(student, problem_set)
@@ -208,7 +192,7 @@ def _recover(course: Course, student: str, problem_set: str) -> None:
 
 
 def recover_all(course: Course, problem_set: str) -> None:
-    """Bring back the submissions that were put aside by somebody who was ended while they were replaced."""
+    """Bring back the submissions that were put aside by a command that was ended while it replaced them."""
     former = atomic_folders.former_of(Path(problem_set)).name
     for path in (course.root / "submitted").glob(f"*/{former}"):
         with course_lock(course):
@@ -246,15 +230,17 @@ def _read_mark(path: Path) -> _Mark | None:
         return None
     digest, remarks, stamp = tree.get("digest"), tree.get("remarks"), tree.get("stamp", "")
     in_cells = tree.get("in_cells", [])  # earlier versions knew nothing of it
-    if not (isinstance(digest, str) and isinstance(stamp, str)):
+    if not isinstance(digest, str) or not isinstance(stamp, str):
         return None
-    if not all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in (remarks, in_cells)):
+    if not isinstance(remarks, list) or not isinstance(in_cells, list):
+        return None
+    if not all(isinstance(text, str) for text in (*remarks, *in_cells)):
         return None
     return _Mark(digest, tuple(remarks), tree.get("cells"), stamp, tuple(in_cells))
 
 
 def _submission(
-    student: str, problem_set: str, stored: _Snapshot, remarks: tuple[str, ...], in_cells: tuple[str, ...]
+    student: str, problem_set: str, stored: Snapshot, remarks: tuple[str, ...], in_cells: tuple[str, ...]
 ) -> Submission:
     modules = {name: data for name, data in stored.files.items() if name.startswith(PACKAGE) and name.endswith(".py")}
     return Submission(
@@ -268,33 +254,3 @@ def _submission(
         ticket=stored.files.get(TICKET, b"").decode(),
         in_cells=in_cells,
     )
-
-
-def _snapshot(folder: Path) -> _Snapshot:
-    """Read a folder once. The digest covers every file but the time stamp; of what no cleaning leaves behind, only that
-    it is there. Of a folder that is too large to be a cleaned one the files are left out.
-    """
-    files: dict[str, bytes] = {}
-
-    def parts() -> Iterator[bytes]:
-        left = MOST_STORED_BYTES
-        for name, path, plain in islice(walk(folder, folders=True), MOST_STORED):
-            if path == folder / STAMP:
-                continue
-            content = b""
-            with suppress(OSError, NotTaken):  # what cannot be read was not there when it was cleaned
-                content = reader(path)(MOST_NOTEBOOK_BYTES) if plain else b""
-            left -= len(content)
-            if plain and left >= 0:
-                files[name] = content
-            yield from (os.fsencode(name), b"file" if plain else b"other", content)
-
-    return _Snapshot(digest_of_parts(parts()), files, _read_stamp(folder))
-
-
-def _read_stamp(folder: Path) -> str:
-    """The time stamp that nbgrader wrote beside a submission; "" where there is none that can be read."""
-    try:
-        return reader(folder / STAMP)(MOST_STAMP_BYTES).decode("ascii")
-    except (OSError, NotTaken, ValueError):
-        return ""

@@ -14,7 +14,7 @@ from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_s
 from selfcheck.untouched import is_untouched
 
 from ..course.printable import printable_name
-from .layout import Layout, Parts, expected, find_layout, is_dropping, listing, parts_of
+from .layout import PACKAGE, Layout, Parts, expected, find_layout, is_dropping, listing, parts_of
 from .safe_files import NotTaken
 
 MOST_FILE_BYTES = 2**20
@@ -24,10 +24,12 @@ MOST_NAME = 100  # characters of a module's file
 MOST_TOLD = 5  # things of which one reason is told, each by its name
 MOST_NOTEBOOK_BYTES = 20 * 2**20
 HAND_IN = "Hand in the folder, or the zip that pack() makes"
+MOST_WHY = 3  # remarks in a refusal
 STAMP = "timestamp.txt"
 TICKET = "submission_secret.txt"  # by it nbgrader's exchange hands the feedback back to whoever submitted
 TICKET_BYTES = 64
 GRADE_ID = re.compile(rb'"grade_id": *"([a-z0-9_-]{1,100})"')
+TWICE = "is there twice: the first counts"
 NOT_A_PART = "is no part of the problem set: left out"
 UNREADABLE = (
     zipfile.BadZipFile,
@@ -76,7 +78,8 @@ def take(entries: Sequence[Entry], problem_set: str, more: Sequence[str] = ()) -
         found.take(entry)
     refusal = found.refusal() if problem_set else ""
     if refusal:
-        refusal = f"{refusal}. Found: {listing(names)}. Expected: {expected(problem_set)}"
+        why = [f"{text}. " for text in found.remarks() if NOT_A_PART not in text][:MOST_WHY]
+        refusal = f"{refusal}. Found: {listing(names)}. {''.join(why)}Expected: {expected(problem_set)}"
     return Received(found.files, found.notebook, (*found.remarks(), *more), found.ticket, refusal)
 
 
@@ -148,7 +151,8 @@ class _Taken:
             if len(ticket) == 2 * TICKET_BYTES and set(ticket) <= set(b"0123456789abcdef"):
                 self.ticket = ticket.decode()
         elif inside != (STAMP,) and not _comes_with_release(inside):
-            raise NotTaken(NOT_A_PART)
+            again = len(parts) > 1 and parts[-2] == PACKAGE and parts[-1] in self.files
+            raise NotTaken(TWICE if again else NOT_A_PART)
 
     def _take_named(self, name: str, read: Callable[[int], bytes]) -> None:
         if len(name) > 3 * MOST_NAME:  # to order its accents would take its length squared
@@ -166,7 +170,7 @@ class _Taken:
         twin = next((one for one in self.files if one.casefold() == name.casefold()), None)
         asked_for = name in self.asked_for and twin not in self.asked_for
         if twin and not asked_for:
-            raise NotTaken("is there twice: the first counts")
+            raise NotTaken(TWICE)
         if len(self.files) >= MOST_FILES and not asked_for:
             raise NotTaken("is one file too many: left out")
         data = read(MOST_FILE_BYTES + 1)
@@ -180,7 +184,7 @@ class _Taken:
 
     def _take_notebook(self, read: Callable[[int], bytes]) -> None:
         if self.notebook is not None:
-            raise NotTaken("is there twice: the first counts")
+            raise NotTaken(TWICE)
         data = read(MOST_NOTEBOOK_BYTES + 1)
         if len(data) > MOST_NOTEBOOK_BYTES:
             raise NotTaken("is too large: left out")
