@@ -151,7 +151,7 @@ class _Taken:
             if len(ticket) == 2 * TICKET_BYTES and set(ticket) <= set(b"0123456789abcdef"):
                 self.ticket = ticket.decode()
         elif inside != (STAMP,) and not _comes_with_release(inside):
-            again = len(parts) > 1 and parts[-2] == PACKAGE and parts[-1] in self.files
+            again = parts[-2:-1] == (PACKAGE,) and parts[-1] in self.files and ".." not in parts
             raise NotTaken(TWICE if again else NOT_A_PART)
 
     def _take_named(self, name: str, read: Callable[[int], bytes]) -> None:
