@@ -58,6 +58,10 @@ def collect(
                     continue
                 except (ValueError, LimitedFault) as error:  # one submission never stops the class
                     refusal = str(error)
+                except OSError as error:
+                    if not error.filename or not Path(str(error.filename)).is_relative_to(folder.absolute()):
+                        raise
+                    refusal = f"it cannot be read: {error.strerror}"
             yield Collected(one.shown, student, refusal=refusal)
 
 

@@ -12,7 +12,7 @@ from selfcheck.catalogue import modules_of
 from selfcheck.untouched import is_untouched
 
 from ..course.folder import Course, check_student_id, lookalike_ids
-from ..course.locks import course_lock
+from ..course.locks import course_lock, reading_release
 from ..course.printable import counted
 from ..course.releases import release_file, written_questions
 from . import store
@@ -87,6 +87,11 @@ def hand_in(
     Raises ValueError for what is no submission to the problem set, or is less than what is there; OSError where it
     cannot be read or written.
     """
+    with reading_release(course):
+        return _hand_in(course, student, problem_set, source, options)
+
+
+def _hand_in(course: Course, student: str, problem_set: str, source: Source, options: Options) -> HandedIn:
     check_recipient(course, student, problem_set)
     received = received_from(source, problem_set)
     modules = sum(not name.startswith("_") for name in received.files)

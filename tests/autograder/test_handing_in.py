@@ -1,4 +1,4 @@
-"""Handing in by the instructor's commands: nothing good is lost, code in the notebook's cells is found, a class comes in."""
+"""Handing in by the instructor's commands: nothing good is lost, and code in the notebook's cells is found."""
 
 import json
 import zipfile
