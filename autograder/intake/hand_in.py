@@ -111,9 +111,8 @@ def _hand_in(course: Course, student: str, problem_set: str, source: Source, opt
         return HandedIn("unchanged", modules, arrived.time, before.remarks)
     if options.dry_run:
         return HandedIn("would be taken in", modules, arrived.time, (*arrived.remarks, *received.remarks))
-    with course_lock(course):
-        with kept(course, student, problem_set, source):
-            submission = store.store_with_lock(course, student, problem_set, received, arrived.time.when)
+    with course_lock(course), kept(course, student, problem_set, source):
+        submission = store.store_with_lock(course, student, problem_set, received, arrived.time.when)
     return HandedIn("taken in", modules, arrived.time, (*arrived.remarks, *submission.remarks))
 
 
