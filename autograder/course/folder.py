@@ -11,6 +11,8 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from selfcheck.atomic_files import write_atomically
+
 from . import nbgrader_files
 from .policy import GradingPolicy
 from .settings import SETTINGS_FILE, TEMPLATE, Settings, read_checks, read_settings
@@ -28,8 +30,8 @@ LATIN_LOOKALIKES = str.maketrans(
 )
 #: Files and folders of a course that no submission may see.
 PRIVATE = (
-    *(nbgrader_files.SETTINGS, SETTINGS_FILE, "gradebook.db", "log.jsonl", "submitted", "received", "intake", "results"),
-    *("answers", "autograded", "feedback", "source", "reports"),
+    *(nbgrader_files.SETTINGS, SETTINGS_FILE, "gradebook.db", "log.jsonl", "submitted", "received", "intake", "arrivals"),
+    *("results", "answers", "autograded", "feedback", "source", "reports"),
 )
 
 
@@ -53,10 +55,8 @@ class Course:
         course.root.mkdir(0o700, parents=True, exist_ok=True)  # grades and submissions are private
         if not course.secret_file.exists():
             if not (course.root / SETTINGS_FILE).exists():
-                (course.root / SETTINGS_FILE).write_text(TEMPLATE, encoding="utf-8")
-            descriptor = os.open(course.secret_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                file.write(secrets.token_hex(32) + "\n")
+                write_atomically(course.root / SETTINGS_FILE, TEMPLATE)
+            _write_secret(course.secret_file)
         nbgrader_files.write_missing(course.root)
         return course
 
@@ -117,6 +117,10 @@ class Course:
         """The digest of a cleaned submission and the remarks on it, outside the folders that students can write to."""
         return self.root / "intake" / problem_set / f"{student}.json"
 
+    def arrivals_file(self, student: str, problem_set: str) -> Path:
+        """When each hand-in of a student came, and by whose word."""
+        return self.root / "arrivals" / problem_set / f"{student}.json"
+
     def result_file(self, student: str, problem_set: str) -> Path:
         return self.root / "results" / problem_set / f"{student}.json"
 
@@ -130,6 +134,17 @@ class Course:
     def students(self, problem_set: str) -> list[str]:
         """The ids of all students who submitted a problem set, sorted."""
         return sorted(path.parent.name for path in (self.root / "submitted").glob(f"*/{problem_set}") if path.is_dir())
+
+
+def _write_secret(path: Path) -> None:
+    """Write a new secret; FileExistsError where somebody else was first, OSError, and none, where it cannot be."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(32) + "\n")
+    except OSError:
+        path.unlink()
+        raise
 
 
 def check_student_id(student: str) -> str:
