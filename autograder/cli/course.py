@@ -15,6 +15,7 @@ from ..course import nbgrader_files
 from ..course.folder import Course, check_student_id, lookalike_ids
 from ..course.printable import counted, printable_line
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
+from .times import given_time, the_clock
 
 ISOLATION = click.Choice(CHOICES)
 READING = ("feedback", "export")  # commands that pass on what was graded
@@ -73,14 +74,18 @@ def release(course: Course, problem_set: str, with_answers: str) -> None:
 
 @course_command
 @click.option("--student", required=True, help="The student's id.")
+@click.option("--time", "given", metavar="TIME", help="When it was handed in, as 2030-12-01T23:59+01:00.")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
+def submit(course: Course, problem_set: str, student: str, given: str | None, path: Path) -> None:
     """Take in a submission to PS.
 
-    PATH is a folder, or the zip that pack() makes.
+    PATH is a folder, or the zip that pack() makes. Without --time, work that came before keeps its time, a zip came
+    when its newest file was written, and a folder comes now.
     """
     from ..intake import archive, store
+    from ..intake.arrivals import arrive
 
+    when = given_time(given) if given else None
     check_student_id(student)
     for other in lookalike_ids(course, student):
         raise ValueError(f"the id {student} looks like {other}, who has handed in already: which of them is meant?")
@@ -88,11 +93,13 @@ def submit(course: Course, problem_set: str, student: str, path: Path) -> None:
         raise FileNotFoundError(f"{problem_set} is not released in {course.root}: run release {problem_set} first")
     read = archive.read_folder if path.is_dir() else archive.read_zip
     received = read(path, problem_set)
+    arrived = arrive(course, student, problem_set, path, received, given=when, clock=the_clock())
     archive.keep(course, student, problem_set, path)
-    remarks = store.store(course, student, problem_set, received).remarks
+    remarks = store.store(course, student, problem_set, received, arrived.time.when).remarks
     modules = sum(not name.startswith("_") for name in received.files)
     console.print(plain(f"{student}: {problem_set} taken in, {counted(modules, 'module')}"))
-    for remark in remarks:
+    show(f"  handed in {arrived.time}")
+    for remark in (*arrived.remarks, *remarks):
         show(f"  {remark}")
 
 

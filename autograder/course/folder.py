@@ -28,8 +28,8 @@ LATIN_LOOKALIKES = str.maketrans(
 )
 #: Files and folders of a course that no submission may see.
 PRIVATE = (
-    *(nbgrader_files.SETTINGS, SETTINGS_FILE, "gradebook.db", "log.jsonl", "submitted", "received", "intake", "results"),
-    *("answers", "autograded", "feedback", "source", "reports"),
+    *(nbgrader_files.SETTINGS, SETTINGS_FILE, "gradebook.db", "log.jsonl", "submitted", "received", "intake", "arrivals"),
+    *("results", "answers", "autograded", "feedback", "source", "reports"),
 )
 
 
@@ -116,6 +116,10 @@ class Course:
     def intake_file(self, student: str, problem_set: str) -> Path:
         """The digest of a cleaned submission and the remarks on it, outside the folders that students can write to."""
         return self.root / "intake" / problem_set / f"{student}.json"
+
+    def arrivals_file(self, student: str, problem_set: str) -> Path:
+        """When each hand-in of a student came, and by whose word."""
+        return self.root / "arrivals" / problem_set / f"{student}.json"
 
     def result_file(self, student: str, problem_set: str) -> Path:
         return self.root / "results" / problem_set / f"{student}.json"

@@ -94,7 +94,7 @@ def _contents(path: Path, problem_set: str) -> Iterator[Received]:
     shown = printable_name(path.name)
     if path.stat().st_size > MOST_ZIP_BYTES:
         raise ValueError(f"{shown} has more than {MOST_ZIP_BYTES // 2**20} MiB: is it the right file?")
-    entries, with_extras = _most_entries(path)
+    entries, with_extras = most_entries(path)
     if entries > MOST_ZIP_ENTRIES:
         raise ValueError(f"{shown} holds more than {MOST_ZIP_ENTRIES} files: is it the right one?")
     if with_extras > MOST_WITH_EXTRAS:
@@ -140,7 +140,7 @@ def keep(course: Course, student: str, problem_set: str, path: Path) -> None:
                 (target / "submission" / name).write_bytes(data)
 
 
-def _most_entries(path: Path) -> tuple[int, int]:
+def most_entries(path: Path) -> tuple[int, int]:
     """No fewer than the files that a zip can list, and than those of them with large extra fields, known before the
     list is read, for each begins with these bytes. To read extra fields takes the square of their length.
     """
