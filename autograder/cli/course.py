@@ -15,7 +15,7 @@ from ..course import nbgrader_files
 from ..course.folder import Course, check_student_id, lookalike_ids
 from ..course.printable import counted, printable_line
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
-from .times import given_time, the_clock
+from .times import given_time, lateness_lines, the_clock
 
 ISOLATION = click.Choice(CHOICES)
 READING = ("feedback", "export")  # commands that pass on what was graded
@@ -57,6 +57,15 @@ def _tell_what_has_moved(course: Course, problem_set: str, command: str) -> None
         require_own_exercises(course, problem_set)
     elif told := moved_in(course, problem_set):
         show(f"This is of the set as it was released and graded: {told}", style="red")
+
+
+def _require_current(course: Course, problem_set: str) -> None:
+    """Stale where final scores are; a set that has moved is passed on as it was graded, for it is graded no more."""
+    from ..gradebook.outdated import require_current
+    from ..release.moved import moved_in
+
+    if not moved_in(course, problem_set):
+        require_current(course, problem_set)
 
 
 @course_command
@@ -121,9 +130,12 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
     lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)
     if not lines:
         raise FileNotFoundError(f"nobody has handed in {problem_set} in {course.root}: run submit {problem_set} first")
+    late = [line for line in lines if line.seconds_late]
     troubled = [line for line in lines if line.remarks]
-    if troubled:
+    if late or troubled:
         console.print("To look at:")
+        for text in lateness_lines(late, len(lines)):
+            show(f"  {text}", style="bold red")
         for line in troubled:
             show(f"  {printable_line(line.student, 100)}: {remarks_line(line.remarks)}")
     if any(line.points is None for line in lines):
@@ -154,6 +166,7 @@ def feedback(course: Course, problem_set: str) -> None:
     ]
     if not graded:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
+    _require_current(course, problem_set)
     failed = []
     for student in graded:  # a page that fails does not stop the others
         with working(f"the page of {printable_line(student, 100)}"):
@@ -197,6 +210,7 @@ def export(course: Course, problem_set: str, form: str, target: Path | None, **o
     from ..gradebook.exports import export
 
     target = target or course.root / (f"{problem_set}.csv" if form == "csv" else f"{problem_set}-{form}.csv")
+    _require_current(course, problem_set)
     done = export(course, problem_set, form, target, **options)
     console.print(plain(f"written: {target}, {counted(done.count, 'student')}"))
     for note in done.notes:

@@ -82,7 +82,15 @@ class GradebookSync:
             result.max_points,
             writer.manual_marks(result.student),
             writer.late.get(result.student, {}),
+            writer.scores.get(result.student),
         )
+
+    def outdated(self) -> tuple[bool, list[str]]:
+        """Whether course.toml has another deadline than the gradebook, and who has handed in and has a late penalty or
+        an extension in the gradebook that is not the present one.
+        """
+        with self._explained():
+            return self._opened().outdated()
 
     def _write(self, write: Callable[[GradebookWriter], None]) -> None:
         with self._explained():

@@ -20,6 +20,7 @@ from ..course.locks import course_lock
 from ..sandbox.limited import LimitedFault, items_of
 from .archive import MOST_EXTRA_BYTES, MOST_ZIP_BYTES, MOST_ZIP_ENTRIES, UNREADABLE, Received, most_entries
 from .safe_files import walk
+from .submission import Submission
 from .time_stamps import stamp_text, stamp_time
 
 #: Whose word a time is, as messages say it.
@@ -131,6 +132,20 @@ def arrival_at(course: Course, student: str, problem_set: str, when: datetime | 
     return next((one for one in reversed(known) if one.time.when == when), None)
 
 
+def archives_word(course: Course, submission: Submission, until: datetime) -> tuple[str, ...]:
+    """A remark where work is in time by the word of its own archive alone, and was taken in after the deadline."""
+    when = submission.arrived
+    if when is None or when > until:
+        return ()
+    arrival = arrival_at(course, submission.student, submission.problem_set, when)
+    if arrival is None or arrival.time.source != "archive" or arrival.taken_in <= until:
+        return ()
+    return (
+        f"in time, at {stamp_text(when)}, by the newest file in the archive alone, which whoever packs it can choose; "
+        f"it was taken in at {stamp_text(arrival.taken_in)}: `submit --time` says otherwise",
+    )
+
+
 def newest_in_zip(path: Path, zone: tzinfo | None = None) -> datetime | None:
     """When the newest file of a zip was written, in UTC; None where that is not known, or it is no zip.
 
@@ -184,8 +199,8 @@ def _times_in_zip(path: Path, zone: tzinfo | None) -> Iterator[float]:
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             with suppress(ValueError, OverflowError, OSError):  # the 31st of February
-                found.append(_time_of_entry(info, zone))
-    found = [when for when in found if when]
+                when = _time_of_entry(info, zone)
+                found += [when] if when else []
     if found:
         yield max(found)
 
