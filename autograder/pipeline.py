@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -85,6 +86,9 @@ def grade(
                 line = _entered(course, sync, log, submission, result)
             lines.append(line)
             say(f"{len(lines)}/{len(students)} {line.student}: {line.score}")
+        if course.roster:
+            with suppress(NotEntered):  # names alone: the next run brings them
+                sync.enter_people()
     return sorted(lines, key=lambda line: line.student)
 
 

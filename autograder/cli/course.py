@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -12,8 +13,9 @@ import click
 
 from ..console import console, plain, remarks_line, show, working
 from ..course import nbgrader_files
-from ..course.folder import Course, check_student_id, lookalike_ids
+from ..course.folder import Course, lookalike_ids
 from ..course.printable import counted, printable_line
+from ..course.student_ids import student_id
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
 from .times import given_time, lateness_lines, the_clock
 
@@ -95,7 +97,9 @@ def submit(course: Course, problem_set: str, student: str, given: str | None, pa
     from ..intake.arrivals import arrive
 
     when = given_time(given) if given else None
-    check_student_id(student)
+    student = student_id(student)
+    if course.roster and student not in course.roster.people:
+        show(f"  {student} is not on the roster: is the id right?", style="red")
     for other in lookalike_ids(course, student):
         raise ValueError(f"the id {student} looks like {other}, who has handed in already: which of them is meant?")
     if not course.release(problem_set).is_dir():
@@ -182,15 +186,17 @@ def feedback(course: Course, problem_set: str) -> None:
 
 
 @course_command
-def report(course: Course, problem_set: str) -> None:
+@click.option("--section", help="Only who is in this section of the roster.")
+def report(course: Course, problem_set: str, section: str | None) -> None:
     """Print the class report of PS and write it as a page."""
     from ..report.page import write_html
     from ..report.summary import class_report
     from ..report.terminal import rendered
 
     with working("the class report"):
-        summary = class_report(course, problem_set)
-    target = course.root / "reports" / f"{problem_set}.html"
+        summary = class_report(course, problem_set, section)
+    part = "" if section is None else re.sub(r"[^\w-]+", "-", f"-{section}")
+    target = course.root / "reports" / f"{problem_set}{part}.html"
     write_html(summary, target)
     console.print(rendered(summary))
     console.print(plain(f"written: {target}"))
@@ -201,6 +207,7 @@ def report(course: Course, problem_set: str) -> None:
 @click.option("--to", "target", type=click.Path(dir_okay=False, path_type=Path), help="Default: in the course folder.")
 @click.option("--identify-by", help="canvas: login (default), sis, id. moodle: username (default), idnumber, email.")
 @click.option("--column", help="The name of the column with the scores there. Default: PS.")
+@click.option("--section", help="Only who is in this section of the roster.")
 @click.option("--ungraded", is_flag=True, help="Include students whose written questions are not graded yet.")
 def export(course: Course, problem_set: str, form: str, target: Path | None, **options: Any) -> None:
     """Write the scores of PS for another system.

@@ -255,6 +255,12 @@ class Lateness:
     scores: tuple[float, ...]
 
 
+def write_extension(db: Session, submitted: Submitted, extension: timedelta | None) -> None:
+    """Write how much more time a submission has."""
+    table = SubmittedAssignment.__table__
+    db.execute(table.update().where(table.c.id == submitted.id).values(extension=extension))
+
+
 def lateness(db: Session, released: ReleasedSet) -> dict[str, Lateness]:
     """By student, when the submission came, the extension, and what is taken off."""
     parts = (SubmittedAssignment.student_id, SubmittedAssignment.timestamp, SubmittedAssignment.extension)

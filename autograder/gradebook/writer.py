@@ -30,6 +30,7 @@ from .database import Address, Database
 from .errors import NotEntered
 from .nbgrader import configuration, prepare_process
 from .penalties import LatePenalties, has_head, text_with_head, with_head
+from .people import enter_people
 from .steps import Graded, Steps
 
 
@@ -213,6 +214,22 @@ class GradebookWriter:
         if seconds > 0:
             return late_penalty.facts(*times, total, self._steps.policy, sum(scores)), sum(scores)
         return late_penalty.facts(*times, total), sum(scores)
+
+    def enter_people(self, seconds: float) -> None:
+        """Bring the names of the roster into nbgrader's list of students."""
+        rows.wait_at_most(self._session, seconds)
+        if enter_people(self._session, self.course.roster):
+            self._session.commit()
+
+    def grant(self, student: str, seconds: float) -> bool:
+        """Enter the extension that somebody has now; False where the gradebook holds no submission of theirs."""
+        rows.wait_at_most(self._session, seconds)
+        submitted = rows.read(self._session, self._released, student)
+        if not submitted.is_new:
+            extension = self._penalties.extension(student, submitted.extension)
+            rows.write_extension(self._session, submitted, extension)
+        self._session.commit()
+        return not submitted.is_new
 
     def undo(self) -> None:
         """Take back what is not committed."""
