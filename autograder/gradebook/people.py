@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from nbgrader.api import Gradebook, Student
 from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from ..course.roster import Person, Roster
@@ -55,10 +57,15 @@ def people_of(book: Gradebook) -> tuple[list[Person], list[str]]:
 
 
 def people_in_file(path: Path) -> tuple[list[Person], list[str]]:
-    """The same of an nbgrader database in a file, as an earlier course has one."""
-    book = Gradebook(f"sqlite:///{path.resolve()}")
-    with book:
-        return people_of(book)
+    """The same of an nbgrader database in a file, as an earlier course has one; it is only read.
+
+    Raises ValueError where it is none.
+    """
+    try:
+        with Gradebook(f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true") as book:
+            return people_of(book)
+    except SQLAlchemyError as error:
+        raise ValueError(f"{path} is no database of nbgrader that can be read: {error.args[0]}") from error
 
 
 def sound_people(people: Iterable[Person]) -> tuple[list[Person], list[str]]:

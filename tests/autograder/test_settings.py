@@ -13,6 +13,7 @@ from autograder.answer_key.keys import keys_of
 from autograder.answer_key.validate import try_checks
 from autograder.course.extra_checks import InvalidCheck
 from autograder.course.folder import Course
+from autograder.course.late_policy import LatePolicy
 from autograder.course.paths import BOOK, SELFCHECK
 from autograder.course.policy import DEFAULT_POLICY, GradingPolicy
 from autograder.course.settings import SECRET, SETTINGS_FILE, Settings, SettingsError, read_settings
@@ -102,8 +103,14 @@ def test_the_secret_may_lie_elsewhere_and_no_other_is_made(tmp_path):
         ('late_policy = "half"', 'late_policy must be "none", "zero", a table such as { percent_per_day = 10'),
         ("late_policy = { per_day = 3 }", "late_policy has no entry 'per_day'; there are percent_per_day, grace, cap"),
         ("late_policy = { cap = 3 }", "late_policy needs percent_per_day"),
-        ("late_policy = { percent_per_day = 101 }", "percent_per_day must be a number from 0 to 100, in percent, got 101"),
-        ("late_policy = { percent_per_day = 1, cap = true }", "cap must be a number from 0 to 100, in percent, got true"),
+        (
+            "late_policy = { percent_per_day = 101 }",
+            "percent_per_day must be a number from 0 to 100, in percent, got 101",
+        ),
+        (
+            "late_policy = { percent_per_day = 1, cap = true }",
+            "cap must be a number from 0 to 100, in percent, got true",
+        ),
         ("late_policy = { percent_per_day = 1, grace = 15 }", 'grace must be as "15min", "2h" or "1d", got 15'),
         ("[students]\n'a b' = {}", "[students] a b: a student id is letters"),
         ("[students]\nada = 'Ada'", "students.ada must be a table"),
@@ -351,7 +358,7 @@ def test_the_settings_and_the_check_that_the_guide_shows_can_be_used(course):
         (course.root.parent / name).parent.mkdir()
         (course.root.parent / name).write_text(text)
     write(course, toml)
-    shown = set(re.findall(r"(?m)^\[?(\w+)", toml)) - {"ps3"}
+    shown = set(re.findall(r"(?m)^\[?(\w+)", toml)) - {"ps3", "ada"}
     assert shown == {field.name for field in fields(Settings)}, "all there is"
     assert try_checks(course.policy) == 1
 

@@ -86,6 +86,9 @@ class Term:
             logged = read_log(self.course)[1].standings[student, "ps1"]
             points = sum(logged.exercises.values()) + sum(logged.by_hand.values())
             assert points - logged.late.get("penalty", 0) == pytest.approx(final), student
+            assert logged.last["final"] == pytest.approx(final)
+            told = f"; {final:g} count" in self.run("log", "--student", student)
+            assert told == (final != logged.last["points"][1]), student
             late = float(table[student]["seconds_late"])
             notebook = (self.course.root / "autograded" / student / "ps1" / "ps1.ipynb").read_text()
             assert ("late: " in head_of(notebook)) == (late > 0)
