@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..gradebook.log_chain import Chain, Event, Line
 
 MOST = 300  # characters of a text
-MOST_WHYS = 40  # reasons and changes of one event
+MOST_WHYS, MOST_WHY = 40, 3000  # reasons and changes of one event, and characters of each
 MINUTE = len("2030-01-01T12:00")
 
 
@@ -51,7 +51,7 @@ def _show(problem_set: str, events: list[Event]) -> None:
         show(printable_line(f"{when}  {event['student']}  {_points(event)}  run {event['run']}", MOST))
         whys = [*event["why"], *_changes(event)]
         more = [f"and {len(whys) - MOST_WHYS} more"] if len(whys) > MOST_WHYS else []
-        show("    " + "; ".join([*(printable_line(why, MOST) for why in whys[:MOST_WHYS]), *more]))
+        show("    " + "; ".join([*(printable_line(why, MOST_WHY) for why in whys[:MOST_WHYS]), *more]))
 
 
 def _run(event: Event) -> str:
@@ -61,7 +61,8 @@ def _run(event: Event) -> str:
 
 
 def _points(event: Event) -> str:
-    before, after, final = *event["points"], event["final"]
+    before, after = event["points"]
+    final = event["final"]
     counts = "" if final in (None, after) else f"; {final:g} count"
     return f"{'' if before is None else f'{before:g} → '}{after:g} of {event['of']:g}{counts}"
 
