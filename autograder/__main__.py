@@ -11,6 +11,7 @@ COURSE = ("release", "submit", "grade", "feedback", "report", "export")
 MODULES = {
     **dict.fromkeys(COURSE, "course"),
     **dict.fromkeys(("roster", "extend"), "students"),
+    "collect": "collect",
     **{name: name for name in ("bench", "book", "build", "demo", "log", "new", "notebooks", "prove")},
     "judge": "judge_command",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
@@ -12,7 +14,18 @@ from rich.text import Text
 from .course.printable import printable, printable_line
 
 MAX_REMARKS, MAX_REMARK = 5, 160  # remarks on one submission in a terminal, and characters of each
-console = Console(highlight=False)
+
+
+class PatientConsole(Console):
+    """A console whose reader may leave, as `| head` does: the rest goes nowhere, and the command goes on."""
+
+    def on_broken_pipe(self) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+console = PatientConsole(highlight=False)
 
 
 def remarks_line(remarks: Sequence[str], most: int = MAX_REMARKS, longest: int = MAX_REMARK) -> str:

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from .answer_key import precomputed
 from .course.durations import span
+from .course.faults import machine_fault
 from .course.folder import Course, InvalidStudentId
+from .course.locks import reading_release
 from .gradebook.audit_log import Log, NotLogged
 from .gradebook.errors import NotEntered
 from .gradebook.sync import GradebookSync
@@ -67,6 +69,18 @@ def grade(
     this process. Raises ReleaseAgain where the released points are not those that the course has now, SettingsError,
     NoCluster, and InSight where submissions would see what is private in the course.
     """
+    with reading_release(course, lambda: say("waiting until the release that is under way is done")):
+        return _grade(course, problem_set, isolation, say, regrade, scheduler)
+
+
+def _grade(
+    course: Course,
+    problem_set: str,
+    isolation: str,
+    say: Callable[[str], None],
+    regrade: bool,
+    scheduler: str | None,
+) -> list[Line]:
     check_release(course, problem_set)
     if isolation != "none":
         require_out_of_sight(course.private_places)
@@ -82,8 +96,7 @@ def grade(
             if isinstance(outcome, Exception):
                 line = _not_judged(submission, outcome)
             else:
-                result = put_on_file(course, submission, outcome) if outcome.fresh else outcome
-                line = _entered(course, sync, log, submission, result)
+                line = _judged(course, sync, log, submission, outcome)
             lines.append(line)
             say(f"{len(lines)}/{len(students)} {line.student}: {line.score}")
         if course.roster:
@@ -114,6 +127,16 @@ def _inbound(course: Course) -> Path | None:
     return inbound_folder(course)
 
 
+def _judged(course: Course, sync: GradebookSync, log: Log, submission: Submission, outcome: Result) -> Line:
+    """Put what was judged in this run on file, and see to it that it is entered."""
+    try:
+        result = put_on_file(course, submission, outcome) if outcome.fresh else outcome
+    except OSError as error:
+        trouble = f"judged, but not put on file: {machine_fault(error)}, and run grade again"
+        return Line(submission.student, None, 0, (*outcome.remarks, trouble), True)
+    return _entered(course, sync, log, submission, result)
+
+
 def _entered(course: Course, sync: GradebookSync, log: Log, submission: Submission, result: Result) -> Line:
     """Put a result that is new into gradebook and log, and one on file where these do not hold it yet."""
     remarks = result.remarks
@@ -140,4 +163,7 @@ def _not_judged(submission: Submission, error: Exception) -> Line:
     student = submission.student
     if isinstance(error, InvalidStudentId):
         return Line(student, None, 0, (f"not graded: {error}. Rename the folder in `submitted`",), True)
+    fault = machine_fault(error)
+    if fault:
+        return Line(student, None, 0, (f"not graded: {fault}, and run grade again",), True)
     return Line(student, None, 0, (f"grader's fault: {type(error).__name__}: {error}",), True)

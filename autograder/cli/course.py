@@ -13,13 +13,15 @@ import click
 
 from ..console import console, plain, remarks_line, show, working
 from ..course import nbgrader_files
-from ..course.folder import Course, lookalike_ids
+from ..course.faults import machine_fault
+from ..course.folder import Course
 from ..course.printable import counted, printable_line
 from ..course.student_ids import student_id
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
 from .times import given_time, lateness_lines, the_clock
 
 ISOLATION = click.Choice(CHOICES)
+INTERRUPTED = 130  # the exit status after Ctrl-C
 READING = ("feedback", "export")  # commands that pass on what was graded
 
 
@@ -30,21 +32,35 @@ def course_command(function: Callable[..., None]) -> click.Command:
     def run(folder: Path, problem_set: str, **options: object) -> None:
         from selfcheck.catalogue import in_problem_set
 
+        from ..course.releases import restore_interrupted
+        from ..intake.store import recover_all
+
+        name = function.__name__
         try:
             in_problem_set(problem_set)
-            if function.__name__ != "release" and not Course(folder.resolve()).secret_file.exists():
+            if name != "release" and not Course(folder.resolve()).secret_file.exists():
                 raise FileNotFoundError(
                     f"there is no course in {folder}: release a problem set there, or give --course"
                 )
             course = Course.open(folder)
+            recover_all(course, problem_set)
+            restore_interrupted(course, problem_set)
             renewed = nbgrader_files.renew(course.root)
             if renewed:
                 show(renewed)
-            _tell_what_has_moved(course, problem_set, function.__name__)
+            _tell_what_has_moved(course, problem_set, name)
             function(course, problem_set, **options)
-        except (KeyError, ValueError, FileNotFoundError, RuntimeError) as error:
+        except KeyboardInterrupt:
+            show(f"{name} {problem_set}: interrupted. What is done stays; run {name} again for the rest", style="red")
+            sys.exit(INTERRUPTED)
+        except Exception as error:
+            own = isinstance(error, KeyError | ValueError | RuntimeError) or getattr(error, "errno", 0) is None
+            fault = "" if own else machine_fault(error)
+            if not own and not fault:
+                raise
             text = error.args[0] if isinstance(error, KeyError) and error.args else error
-            show(f"{function.__name__} {problem_set}: {text}", style="red")
+            text = f"{fault}, and run {name} again; nothing is half done" if fault else text
+            show(f"{name} {problem_set}: {text}", style="red")
             sys.exit(1)
 
     run = click.option("--course", "folder", default="course", type=click.Path(path_type=Path), show_default=True)(run)
@@ -77,7 +93,8 @@ def release(course: Course, problem_set: str, with_answers: str) -> None:
     from ..release.bundle import release, unmarked
 
     with working(f"the answer key and the bundle of {problem_set}"):
-        folder = release(course, problem_set, [name for name in with_answers.split(",") if name])
+        answers = [name for name in with_answers.split(",") if name]
+        folder = release(course, problem_set, answers, lambda text: console.print(plain(text)))
     console.print(plain(f"released {problem_set}: {folder}"))
     for line in unmarked(course.policy, problem_set):
         show(f"  {line}")
@@ -86,33 +103,24 @@ def release(course: Course, problem_set: str, with_answers: str) -> None:
 @course_command
 @click.option("--student", required=True, help="The student's id.")
 @click.option("--time", "given", metavar="TIME", help="When it was handed in, as 2030-12-01T23:59+01:00.")
+@click.option("--replace", is_flag=True, help="Also where it lacks what the student has handed in before.")
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-def submit(course: Course, problem_set: str, student: str, given: str | None, path: Path) -> None:
+def submit(course: Course, problem_set: str, student: str, given: str | None, replace: bool, path: Path) -> None:
     """Take in a submission to PS.
 
-    PATH is a folder, or the zip that pack() makes. Without --time, work that came before keeps its time, a zip came
-    when its newest file was written, and a folder comes now.
+    PATH is the zip that pack() makes, a folder, or the notebook or module alone; a class comes in by `collect`. Without
+    --time, work that came before keeps its time, a zip came when its newest file was written, and a folder comes now.
     """
-    from ..intake import archive, store
-    from ..intake.arrivals import arrive
+    from ..intake.hand_in import Options, hand_in
 
     when = given_time(given) if given else None
     student = student_id(student)
     if course.roster and student not in course.roster.people:
         show(f"  {student} is not on the roster: is the id right?", style="red")
-    for other in lookalike_ids(course, student):
-        raise ValueError(f"the id {student} looks like {other}, who has handed in already: which of them is meant?")
-    if not course.release(problem_set).is_dir():
-        raise FileNotFoundError(f"{problem_set} is not released in {course.root}: run release {problem_set} first")
-    read = archive.read_folder if path.is_dir() else archive.read_zip
-    received = read(path, problem_set)
-    arrived = arrive(course, student, problem_set, path, received, given=when, clock=the_clock())
-    archive.keep(course, student, problem_set, path)
-    remarks = store.store(course, student, problem_set, received, arrived.time.when).remarks
-    modules = sum(not name.startswith("_") for name in received.files)
-    console.print(plain(f"{student}: {problem_set} taken in, {counted(modules, 'module')}"))
-    show(f"  handed in {arrived.time}")
-    for remark in (*arrived.remarks, *remarks):
+    done = hand_in(course, student, problem_set, path, Options(when, the_clock(), replace))
+    console.print(plain(f"{student}: {problem_set} {done.summary}"))
+    show(f"  handed in {done.time}")
+    for remark in done.remarks:
         show(f"  {remark}")
 
 
@@ -161,7 +169,7 @@ def _print_isolation(course: Course, wanted: str, scheduler: str | None) -> str:
 @course_command
 def feedback(course: Course, problem_set: str) -> None:
     """Write each student's feedback page for PS."""
-    from ..gradebook.nbgrader import api
+    from ..gradebook.feedback_pages import write_pages
 
     graded = [
         student
@@ -174,15 +182,17 @@ def feedback(course: Course, problem_set: str) -> None:
     failed = []
     for student in graded:  # a page that fails does not stop the others
         with working(f"the page of {printable_line(student, 100)}"):
-            done = api(course).generate_feedback(problem_set, student, force=True)
-        if done["success"]:
-            console.print(plain(str(course.feedback(student, problem_set) / f"{problem_set}.html")))
-        else:
+            trouble = write_pages(course, problem_set, student)
+        if trouble:
             failed.append(student)
-            reason = (done.get("error") or done.get("log") or "no reason given").strip().splitlines()[-1]
-            show(f"no page for {printable_line(student, 100)}: {printable_line(reason, 500)}")
+            show(f"no page for {printable_line(student, 100)}: {printable_line(trouble, 500)}")
+        else:
+            console.print(plain(str(course.feedback(student, problem_set) / f"{problem_set}.html")))
     if failed:
-        raise RuntimeError(f"{len(failed)} of {len(graded)} pages could not be written: see above")
+        raise RuntimeError(
+            f"{len(failed)} of {len(graded)} pages could not be written, see above; the others are there, and these "
+            "are as they were. Run feedback again when that is mended"
+        )
 
 
 @course_command

@@ -10,6 +10,8 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from selfcheck.atomic_files import write_atomically
+
 from . import nbgrader_files
 from .extensions import FILE as EXTENSIONS_FILE
 from .extensions import Extensions, read_granted
@@ -49,10 +51,8 @@ class Course:
         course.root.mkdir(0o700, parents=True, exist_ok=True)  # grades and submissions are private
         if not course.secret_file.exists():
             if not (course.root / SETTINGS_FILE).exists():
-                (course.root / SETTINGS_FILE).write_text(TEMPLATE, encoding="utf-8")
-            descriptor = os.open(course.secret_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w") as file:
-                file.write(secrets.token_hex(32) + "\n")
+                write_atomically(course.root / SETTINGS_FILE, TEMPLATE)
+            _write_secret(course.secret_file)
         nbgrader_files.write_missing(course.root)
         return course
 
@@ -143,6 +143,17 @@ class Course:
     def students(self, problem_set: str) -> list[str]:
         """The ids of all students who submitted a problem set, sorted."""
         return sorted(path.parent.name for path in (self.root / "submitted").glob(f"*/{problem_set}") if path.is_dir())
+
+
+def _write_secret(path: Path) -> None:
+    """Write a new secret; FileExistsError where somebody else was first, OSError, and none, where it cannot be."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(32) + "\n")
+    except OSError:
+        path.unlink()
+        raise
 
 
 def lookalike_ids(course: Course, student: str) -> list[str]:

@@ -58,7 +58,7 @@ def write_missing(root: Path) -> None:
     static = json.dumps({"Execute": {"kernel_name": KERNEL}}, indent=1) + "\n"
     for name, text in ((SETTINGS, TEXT), (STATIC_SETTINGS, static)):
         if not (root / name).exists():
-            (root / name).write_text(text, encoding="utf-8")
+            write_atomically(root / name, text)
 
 
 def renew(root: Path) -> str:

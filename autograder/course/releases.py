@@ -12,7 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from selfcheck.atomic_files import write_atomically
+
 from .folder import Course
+from .locks import replacing_releases
 
 
 def release_file(course: Course, problem_set: str) -> Path:
@@ -53,32 +56,56 @@ def replacing_release(course: Course, problem_set: str) -> Iterator[None]:
     Where that fails they are restored. Else the notebook that was released is kept among the earlier ones; a notebook
     that comes out the same keeps its modification time.
     """
-    places = {
-        place: place.with_name(f".{place.name}-former")
-        for place in (course.source(problem_set), course.release(problem_set))
-    }
+    places = {place: _former(place) for place in (course.source(problem_set), course.release(problem_set))}
     for place, former in places.items():
         if former.exists():  # left by a release that was interrupted
             _restore(place, former)
         if place.exists():
             place.rename(former)
+        else:
+            former.mkdir(parents=True)  # so that whoever comes after an interruption knows of it
     try:
         yield
+        former = places[course.release(problem_set)] / f"{problem_set}.ipynb"
+        if former.exists():
+            _keep_earlier(course, problem_set, former)
     except BaseException:
         for place, former in places.items():
             _restore(place, former)
         raise
-    former = places[course.release(problem_set)] / f"{problem_set}.ipynb"
-    if former.exists():
-        _keep_earlier(course, problem_set, former)
     for former in places.values():
-        shutil.rmtree(former, ignore_errors=True)
+        _discard(former)
+
+
+def restore_interrupted(course: Course, problem_set: str) -> None:
+    """Bring back the release that a command moved aside and, being ended, left there; none where one is at work."""
+    places = (course.source(problem_set), course.release(problem_set))
+    if any(_former(place).exists() for place in places):
+        with replacing_releases(course):
+            for place in places:
+                if _former(place).exists():
+                    _restore(place, _former(place))
+
+
+def _former(place: Path) -> Path:
+    return place.with_name(f".{place.name}-former")
+
+
+def _discard(former: Path) -> None:
+    """Remove a former release; first it loses the name by which it would be brought back."""
+    if former.exists():
+        left = former.with_name(f"{former.name}-left")
+        shutil.rmtree(left, ignore_errors=True)
+        former.rename(left)
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _restore(place: Path, former: Path) -> None:
     if place.exists():
         shutil.rmtree(place)
-    if former.exists():
+    if former.is_dir() and not any(former.iterdir()):
+        former.rmdir()
+    elif former.exists():
         former.rename(place)
 
 
@@ -88,8 +115,7 @@ def _keep_earlier(course: Course, problem_set: str, former: Path) -> None:
         os.utime(now, ns=(former.stat().st_atime_ns, former.stat().st_mtime_ns))
         return
     folder = _earlier_folder(course, problem_set)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{hashlib.sha256(text).hexdigest()[:12]}.ipynb").write_bytes(text)
+    write_atomically(folder / f"{hashlib.sha256(text).hexdigest()[:12]}.ipynb", text)
 
 
 def _earlier_folder(course: Course, problem_set: str) -> Path:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..course.faults import machine_fault
 from ..course.folder import Course
 from ..course.locks import course_lock
 from ..judge.cache import read_result
@@ -133,4 +134,4 @@ def _as_not_logged(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise NotLogged(f"{path}: {error.strerror or error}; mend that, and run grade again") from error
+        raise NotLogged(f"{machine_fault(error) or path}, and run grade again") from error

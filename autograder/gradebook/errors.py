@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 
+from ..course.faults import causes, machine_fault
 from ..course.folder import Course
 from ..course.settings import SettingsError
 
 SHORT_LOCK_TIMEOUT = 0.2  # seconds to wait for another program that was not done within a longer time
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 #: What PostgreSQL calls these (SQLSTATE): whole codes, or the classes that they begin with.
 BUSY_STATES = ("55P03", "40001", "40P01")  # a lock that was not to be had, two that wait for each other
 DAMAGED_STATES = ("XX001", "XX002")
@@ -64,7 +62,7 @@ def is_away(error: BaseException) -> bool:
 
 def _unanswered(error: BaseException) -> BaseException | None:
     """What a database's driver said when its server did not take a question."""
-    for cause in _causes(error):
+    for cause in causes(error):
         kind, state = type(cause).__name__, _state(cause)
         unasked = kind in ("OperationalError", "InterfaceError", "DatabaseError") and state == ""
         if unasked or (state or "-").startswith(AWAY_STATES):
@@ -75,7 +73,7 @@ def _unanswered(error: BaseException) -> BaseException | None:
 def is_overtaken(error: BaseException) -> bool:
     """Whether another program was first: who looks again sees what it wrote."""
     return _has_state(error, BUSY_STATES[1:]) or any(
-        type(cause).__name__ == "IntegrityError" for cause in _causes(error)
+        type(cause).__name__ == "IntegrityError" for cause in causes(error)
     )
 
 
@@ -102,17 +100,14 @@ def _damaged(course: Course, place: str, why: object) -> GradebookDamaged:
 
 
 def _reason(course: Course, error: Exception, place: str) -> str:
-    codes = _codes(error)
-    system = next((cause for cause in _causes(error) if isinstance(cause, OSError)), None)
     if is_busy(error):
         return f"another program holds the gradebook {place}: run grade again when it is done"
     away = _unanswered(error)
     if away:
         return f"the gradebook {place} cannot be reached ({_first_line(away)}): mend that, and run grade again"
-    if sqlite3.SQLITE_FULL in codes or _has_state(error, FULL_STATES) or (system and system.errno in FULL):
-        return "the disk is full: make room, and run grade again"
-    if system:
-        return f"{system.filename or course.root}: {system.strerror or system}; mend that, and run grade again"
+    fault = "the disk is full: make room" if _has_state(error, FULL_STATES) else machine_fault(error)
+    if fault:
+        return f"{fault}, and run grade again"
     text = _first_line(error.args[0] if error.args else error)
     return text if isinstance(error, RuntimeError | ValueError) else f"{type(error).__name__}: {text}"
 
@@ -123,7 +118,7 @@ def _first_line(text: object) -> str:
 
 def _codes(error: BaseException) -> set[int]:
     """SQLite's primary codes among what an error came from."""
-    return {getattr(cause, "sqlite_errorcode", 0) & 0xFF for cause in _causes(error)}
+    return {getattr(cause, "sqlite_errorcode", 0) & 0xFF for cause in causes(error)}
 
 
 def _state(error: BaseException) -> str | None:
@@ -135,16 +130,4 @@ def _state(error: BaseException) -> str | None:
 
 
 def _has_state(error: BaseException, states: tuple[str, ...]) -> bool:
-    return any((_state(cause) or "-").startswith(states) for cause in _causes(error))
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error, and those it came from: nbgrader and SQLAlchemy wrap what the database says."""
-    seen: set[int] = set()
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        cause = waiting.pop()
-        if cause is not None and id(cause) not in seen:
-            seen.add(id(cause))
-            waiting += [cause.__cause__, cause.__context__]
-            yield cause
+    return any((_state(cause) or "-").startswith(states) for cause in causes(error))

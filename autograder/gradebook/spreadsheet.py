@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import io
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
+
+from selfcheck.atomic_files import write_atomically
 
 from ..course.printable import printable
 
@@ -14,11 +17,15 @@ FORMULA_STARTS = "=+-@|%"  # a spreadsheet would run a cell that begins so
 
 def write_rows(target: Path, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
     """Write rows under the names of their columns: every text quoted, none of them a formula."""
-    with target.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-        writer.writerow(columns)
-        for row in rows:
-            writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in row])
+    if target.exists() and not target.is_file():  # such as /dev/stdout
+        target.write_text(file.getvalue(), encoding="utf-8", newline="")
+    else:
+        write_atomically(target, file.getvalue())
 
 
 def harmless(text: str) -> str:

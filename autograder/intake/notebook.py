@@ -50,7 +50,7 @@ def rebuild(
     notebook = copy.deepcopy(released)
     if submitted is None:
         return notebook, ("there is no notebook: the written questions count as unanswered",)
-    cells, trouble = _cells(submitted)
+    cells, trouble = cells_of(submitted)
     if trouble:
         return notebook, (f"{trouble}: {UNANSWERED}",)
     by_id: dict[str, list[dict[str, Any]]] = {}
@@ -70,12 +70,12 @@ def rebuild(
         if given and all(_edited(version, given[0]) for version in versions if version):
             remarks.append(f"the cell {grade_id} is not as it was released: put back")
         if given and cell["metadata"]["nbgrader"].get("solution"):
-            answer = _source(given[0])[:MOST_ANSWER_CHARACTERS].replace("\r\n", "\n")
+            answer = source_of(given[0])[:MOST_ANSWER_CHARACTERS].replace("\r\n", "\n")
             cell["source"] = printable(answer, keep=KEPT_SIGNS)
     return notebook, tuple(remarks)
 
 
-def _cells(data: bytes) -> tuple[list[dict[str, Any]], str]:
+def cells_of(data: bytes) -> tuple[list[dict[str, Any]], str]:
     try:
         tree = json.loads(data)
     except (ValueError, RecursionError):
@@ -100,10 +100,10 @@ def _edited(released: dict[str, Any], given: dict[str, Any]) -> bool:
         name: given["metadata"]["nbgrader"].get(name) for name in settings
     }:
         return True
-    return not settings.get("solution") and _source(given).strip() != _source(released).strip()
+    return not settings.get("solution") and source_of(given).strip() != source_of(released).strip()
 
 
-def _source(cell: dict[str, Any]) -> str:
+def source_of(cell: dict[str, Any]) -> str:
     source = cell.get("source", "")
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))

@@ -8,60 +8,51 @@ from __future__ import annotations
 
 import glob
 import json
-import os
 import secrets
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..course.digest import digest_of_parts
+from selfcheck.atomic_files import write_atomically
+
+from ..course import atomic_folders
 from ..course.folder import Course, check_student_id, lookalike_ids
 from ..course.locks import course_lock
 from ..course.releases import earlier_notebooks, graded_cells, release_file
 from .archive import (
-    MOST_FILES,
-    MOST_NOTEBOOK_BYTES,
-    MOST_PACKAGE_BYTES,
     STAMP,
     TICKET,
     TICKET_BYTES,
     Received,
-    keep,
     read_folder,
 )
+from .in_cells import written_in_cells
+from .keeping import keep
 from .notebook import rebuild_within_limits
-from .safe_files import NotTaken, reader, remove, walk
+from .safe_files import remove
+from .snapshot import Snapshot, read_stamp, snapshot
 from .submission import Submission
-from .time_stamps import MOST_STAMP_BYTES, doubt, stamp_text, stamp_time
+from .time_stamps import doubt, stamp_text, stamp_time
 
-MOST_STORED = 2 * MOST_FILES  # files; a cleaned submission has fewer
-MOST_STORED_BYTES = MOST_NOTEBOOK_BYTES + MOST_PACKAGE_BYTES  # of all of them, likewise
 PACKAGE = "attention/"
+DRAFT = "-arriving-"  # in the name of a folder that is being written
 
 
 @dataclass(frozen=True)
 class _Mark:
     """What is known of a cleaned submission: its digest, the remarks on it, the graded cells of its release, its time
-    stamp ("" where an earlier version did not write it down).
+    stamp ("" where an earlier version did not write it down), the exercises whose code is in the notebook instead.
     """
 
     digest: str
     remarks: tuple[str, ...]
     cells: list[str] | None
     stamp: str
-
-
-@dataclass(frozen=True)
-class _Snapshot:
-    """A folder read once: its digest, its files by their path in it, its time stamp."""
-
-    digest: str
-    files: dict[str, bytes]
-    stamp: str
+    in_cells: tuple[str, ...] = ()
 
 
 def store(
@@ -69,7 +60,7 @@ def store(
 ) -> Submission:
     """Write a submission into nbgrader's submitted folder, cleaned; when: it arrived, in UTC; None for now."""
     with course_lock(course):
-        return _store(course, student, problem_set, received, when)
+        return store_with_lock(course, student, problem_set, received, when)
 
 
 def take_in(
@@ -82,14 +73,21 @@ def take_in(
     """
     check_student_id(student)
     with course_lock(course):  # other graders clean, and so does nbgrader's hook beside them
+        _recover(course, student, problem_set)
         submission = _stored(course, student, problem_set, inbound) or _cleaned(course, student, problem_set, inbound)
     twins = (f"the id looks like {twin}'s, who has handed in too" for twin in lookalike_ids(course, student))
     return replace(submission, remarks=(*submission.remarks, *twins))
 
 
+def stored(course: Course, student: str, problem_set: str) -> Submission | None:
+    """The submission that is there, for whoever holds the lock; None for none, or one that is yet to be taken in."""
+    _recover(course, student, problem_set)
+    return _stored(course, student, problem_set, lambda: None)
+
+
 def is_current(course: Course, submission: Submission) -> bool:
     """Whether the folder still holds what was taken in: something else may have been handed in meanwhile."""
-    now = _snapshot(course.submitted(submission.student, submission.problem_set))
+    now = snapshot(course.submitted(submission.student, submission.problem_set))
     return (now.digest, now.stamp) == (submission.digest, submission.stamp)
 
 
@@ -98,23 +96,28 @@ def _stored(course: Course, student: str, problem_set: str, inbound: Callable[[]
     mark = _read_mark(course.intake_file(student, problem_set))
     if mark is None:
         return None
-    stored = _snapshot(course.submitted(student, problem_set))
+    stored = snapshot(course.submitted(student, problem_set))
     if stored.digest != mark.digest:
         return None
     remarks = mark.remarks
     if mark.stamp and stored.stamp != mark.stamp:  # the same files came once more, with another time
         remarks = (*remarks, *_doubts(course, student, problem_set, stored.stamp, inbound))
     if mark.cells not in (None, graded_cells(course, problem_set)):
-        return _put_onto_new_release(course, student, problem_set, remarks)
-    return _submission(student, problem_set, stored, remarks)
+        # There are more or fewer cells than when it came: the answers are put into the notebook of today.
+        name = f"{problem_set}.ipynb"
+        notebook, _ = rebuild_within_limits(_released(course, problem_set), stored.files[name])
+        files = stored.files | {name: _text_of(notebook), STAMP: stored.stamp.encode()}
+        return _write(course, student, problem_set, files, remarks, mark.in_cells)
+    return _submission(student, problem_set, stored, remarks, mark.in_cells)
 
 
 def _cleaned(course: Course, student: str, problem_set: str, inbound: Callable[[], Path | None]) -> Submission:
     folder = course.submitted(student, problem_set)
-    received, stamp = read_folder(folder, problem_set), _read_stamp(folder)
+    received, stamp = read_folder(folder, problem_set), read_stamp(folder)
     doubts = _doubts(course, student, problem_set, stamp, inbound)
     keep(course, student, problem_set, folder)
-    return _store(course, student, problem_set, received, stamp_time(stamp), doubts)
+    doubts = (*filter(None, [received.refusal]), *doubts)
+    return store_with_lock(course, student, problem_set, received, stamp_time(stamp), doubts)
 
 
 def _doubts(
@@ -129,7 +132,7 @@ def _doubts(
     return tuple(filter(None, [doubt(stamp, path, copies)]))
 
 
-def _store(
+def store_with_lock(
     course: Course,
     student: str,
     problem_set: str,
@@ -137,42 +140,84 @@ def _store(
     when: datetime | None,
     doubts: tuple[str, ...] = (),
 ) -> Submission:
-    notebook, remarks = rebuild_within_limits(
+    """As `store`, for whoever holds the course's lock. doubts: further remarks"""
+    notebook, remarks = rebuilt(course, problem_set, received)
+    in_cells, told = written_in_cells(received.notebook, problem_set, received.files)
+    files = {f"{PACKAGE}{name}": data for name, data in received.files.items()}
+    files |= {
+        f"{problem_set}.ipynb": _text_of(notebook),
+        TICKET: (received.ticket or secrets.token_hex(TICKET_BYTES)).encode(),
+        STAMP: stamp_text(when or datetime.now(UTC)).encode(),
+    }
+    return _write(course, student, problem_set, files, (*told, *received.remarks, *remarks, *doubts), in_cells)
+
+
+def _write(
+    course: Course,
+    student: str,
+    problem_set: str,
+    files: dict[str, bytes],
+    remarks: tuple[str, ...],
+    in_cells: tuple[str, ...],
+) -> Submission:
+    """Put a cleaned submission, and the mark that it is clean, in the place of what is there, both or neither."""
+    _recover(course, student, problem_set)
+    folder = course.submitted(student, problem_set)
+    draft = folder.with_name(f".{problem_set}{DRAFT}{secrets.token_hex(6)}")
+    try:
+        (draft / PACKAGE).mkdir(parents=True)
+        for name, data in files.items():
+            atomic_folders.write_synced(draft / name, data)
+        for place in (draft / PACKAGE, draft):
+            atomic_folders.sync_folder(place)
+        stored = snapshot(draft)
+        cells = graded_cells(course, problem_set)
+        mark = {"digest": stored.digest, "remarks": remarks, "cells": cells, "stamp": stored.stamp}
+        text, path = json.dumps(mark | {"in_cells": in_cells}), course.intake_file(student, problem_set)
+        left = atomic_folders.take_place(draft, folder, lambda: write_atomically(path, text))
+    finally:
+        with suppress(OSError):
+            shutil.rmtree(draft, ignore_errors=True)
+            folder.parent.rmdir()  # where nothing of this student's is there
+    _remove(course, left)
+    return _submission(student, problem_set, stored, remarks, in_cells)
+
+
+def _recover(course: Course, student: str, problem_set: str) -> None:
+    """Mend what somebody left who was ended while a submission was written; to be called with the lock held."""
+    folder = course.submitted(student, problem_set)
+    if folder.parent.is_dir():
+        drafts = folder.parent.glob(f".{problem_set}{DRAFT}*")
+        _remove(course, [*atomic_folders.recover(folder), *drafts])
+
+
+def recover_all(course: Course, problem_set: str) -> None:
+    """Bring back the submissions that were put aside by a command that was ended while it replaced them."""
+    former = atomic_folders.former_of(Path(problem_set)).name
+    for path in (course.root / "submitted").glob(f"*/{former}"):
+        with course_lock(course):
+            _recover(course, path.parent.name, problem_set)
+
+
+def _remove(course: Course, left: Iterable[Path]) -> None:
+    for path in left:
+        with suppress(OSError):  # the next one who writes removes it
+            remove(path, course.root)
+
+
+def _text_of(notebook: dict[str, Any]) -> bytes:
+    return json.dumps(notebook, indent=1).encode()
+
+
+def rebuilt(course: Course, problem_set: str, received: Received) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The released notebook with the answers that were received in it, and remarks on what was odd."""
+    return rebuild_within_limits(
         _released(course, problem_set), received.notebook, earlier_notebooks(course, problem_set)
     )
-    folder = course.submitted(student, problem_set)
-    if folder.exists():
-        remove(folder, course.root)
-    (folder / PACKAGE).mkdir(parents=True)
-    for name, data in received.files.items():
-        (folder / PACKAGE / name).write_bytes(data)
-    (folder / f"{problem_set}.ipynb").write_text(json.dumps(notebook, indent=1), encoding="utf-8")
-    (folder / TICKET).write_text(received.ticket or secrets.token_hex(TICKET_BYTES), encoding="utf-8")
-    (folder / STAMP).write_text(stamp_text(when or datetime.now(UTC)), encoding="utf-8")
-    return _marked(course, student, problem_set, (*received.remarks, *remarks, *doubts))
-
-
-def _put_onto_new_release(course: Course, student: str, problem_set: str, remarks: tuple[str, ...]) -> Submission:
-    """Write the answers of a cleaned submission into a notebook that has more or fewer cells than when it came."""
-    path = course.submitted(student, problem_set) / f"{problem_set}.ipynb"
-    notebook, _ = rebuild_within_limits(_released(course, problem_set), path.read_bytes())
-    path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
-    return _marked(course, student, problem_set, remarks)
 
 
 def _released(course: Course, problem_set: str) -> dict[str, Any]:
     return json.loads(release_file(course, problem_set).read_text(encoding="utf-8"))
-
-
-def _marked(course: Course, student: str, problem_set: str, remarks: tuple[str, ...]) -> Submission:
-    """Write down that a folder is clean as it is now; returns the submission in it."""
-    stored = _snapshot(course.submitted(student, problem_set))
-    cells = graded_cells(course, problem_set)
-    mark = {"digest": stored.digest, "remarks": remarks, "cells": cells, "stamp": stored.stamp}
-    path = course.intake_file(student, problem_set)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(mark), encoding="utf-8")
-    return _submission(student, problem_set, stored, remarks)
 
 
 def _read_mark(path: Path) -> _Mark | None:
@@ -184,13 +229,19 @@ def _read_mark(path: Path) -> _Mark | None:
     if not isinstance(tree, dict):
         return None
     digest, remarks, stamp = tree.get("digest"), tree.get("remarks"), tree.get("stamp", "")
-    if not isinstance(digest, str) or not isinstance(remarks, list) or not isinstance(stamp, str):
+    in_cells = tree.get("in_cells", [])  # earlier versions knew nothing of it
+    if not isinstance(digest, str) or not isinstance(stamp, str):
         return None
-    sound = all(isinstance(text, str) for text in remarks)
-    return _Mark(digest, tuple(remarks), tree.get("cells"), stamp) if sound else None
+    if not isinstance(remarks, list) or not isinstance(in_cells, list):
+        return None
+    if not all(isinstance(text, str) for text in (*remarks, *in_cells)):
+        return None
+    return _Mark(digest, tuple(remarks), tree.get("cells"), stamp, tuple(in_cells))
 
 
-def _submission(student: str, problem_set: str, stored: _Snapshot, remarks: tuple[str, ...]) -> Submission:
+def _submission(
+    student: str, problem_set: str, stored: Snapshot, remarks: tuple[str, ...], in_cells: tuple[str, ...]
+) -> Submission:
     modules = {name: data for name, data in stored.files.items() if name.startswith(PACKAGE) and name.endswith(".py")}
     return Submission(
         student=student,
@@ -201,34 +252,5 @@ def _submission(student: str, problem_set: str, stored: _Snapshot, remarks: tupl
         digest=stored.digest,
         stamp=stored.stamp,
         ticket=stored.files.get(TICKET, b"").decode(),
+        in_cells=in_cells,
     )
-
-
-def _snapshot(folder: Path) -> _Snapshot:
-    """Read a folder once. The digest covers every file but the time stamp; of what no cleaning leaves behind, only that
-    it is there. Of a folder that is too large to be a cleaned one the files are left out.
-    """
-    files: dict[str, bytes] = {}
-
-    def parts() -> Iterator[bytes]:
-        left = MOST_STORED_BYTES
-        for name, path, plain in islice(walk(folder, folders=True), MOST_STORED):
-            if path == folder / STAMP:
-                continue
-            content = b""
-            with suppress(OSError, NotTaken):  # what cannot be read was not there when it was cleaned
-                content = reader(path)(MOST_NOTEBOOK_BYTES) if plain else b""
-            left -= len(content)
-            if plain and left >= 0:
-                files[name] = content
-            yield from (os.fsencode(name), b"file" if plain else b"other", content)
-
-    return _Snapshot(digest_of_parts(parts()), files, _read_stamp(folder))
-
-
-def _read_stamp(folder: Path) -> str:
-    """The time stamp that nbgrader wrote beside a submission; "" where there is none that can be read."""
-    try:
-        return reader(folder / STAMP)(MOST_STAMP_BYTES).decode("ascii")
-    except (OSError, NotTaken, ValueError):
-        return ""

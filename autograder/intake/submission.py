@@ -18,6 +18,7 @@ class Submission:
     remarks: what an instructor should know of how it came in
     digest: of every file of the cleaned folder but the time stamp; 64 hexadecimal digits
     stamp: text of the time stamp, "" where there is none; ticket: nbgrader's submission secret
+    in_cells: ids of the exercises whose code is in the notebook's cells, where nothing runs it, and not in the module
     """
 
     student: str
@@ -28,6 +29,7 @@ class Submission:
     digest: str = ""
     stamp: str = ""
     ticket: str = field(default="", repr=False)
+    in_cells: tuple[str, ...] = ()
 
     @property
     def arrived(self) -> datetime | None:

@@ -15,6 +15,12 @@ from ..intake.submission import Submission
 from .result import Result
 from .task import Task, judge_task
 
+#: The first line that a learner reads of an exercise whose code is in the notebook's cells.
+IN_CELLS = (
+    "Your code for {symbol} is in the notebook. The grader reads attention/{module}.py, and there it is not written: "
+    "move it there.\n"
+)
+
 
 def task_of(course: Course, submission: Submission, isolation: str = "bubblewrap") -> Task:
     """What there is to judge of a submission."""
@@ -32,8 +38,8 @@ def result_on_file(course: Course, submission: Submission, task: Task | None = N
         return None
     if result.key != (task or task_of(course, submission)).key:
         return None
-    current = replace(result, remarks=(*submission.remarks, *result.troubles))
-    if current.remarks != result.remarks:
+    current = _with_intake(result, submission)
+    if current != result:
         _write(course, current)
     return current
 
@@ -50,10 +56,21 @@ def result_of(course: Course, submission: Submission, isolation: str = "bubblewr
 
 def put_on_file(course: Course, submission: Submission, judged: Result) -> Result:
     """Put what a worker has judged on file, under the name of whoever handed it in."""
-    remarks = (*submission.remarks, *judged.troubles)
-    result = replace(judged, student=submission.student, secret=course.fingerprint, remarks=remarks)
+    result = replace(judged, student=submission.student, secret=course.fingerprint)
+    result = _with_intake(result, submission)
     _write(course, result)
     return result
+
+
+def _with_intake(result: Result, submission: Submission) -> Result:
+    """A result with what intake has remarked; who wrote code into the notebook's cells reads so before all else."""
+    told = []
+    for exercise in result.exercises:
+        module, _, symbol = exercise.id.partition(".")
+        line = IN_CELLS.format(symbol=symbol, module=module)
+        text = exercise.text.removeprefix(line)
+        told.append(replace(exercise, text=line + text if exercise.id in submission.in_cells else text))
+    return replace(result, exercises=tuple(told), remarks=(*submission.remarks, *result.troubles))
 
 
 def _write(course: Course, result: Result) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_s
 from ..answer_key import precomputed
 from ..build import stubs
 from ..course.folder import Course
+from ..course.locks import replacing_releases
 from ..course.paths import RECORDED, REFERENCE, SELFCHECK
 from ..course.policy import DEFAULT_POLICY, GradingPolicy
 from ..course.releases import replacing_release
@@ -22,11 +23,16 @@ from .moved import require_new_exercises, require_own_exercises
 from .points import catalogue_with_points
 from .staleness import check_extra_checks, released_deadline
 
+WAITING = "waiting until nobody grades or releases in this course any more; Ctrl-C to leave it as it is"
 
-def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) -> Path:
+
+def release(
+    course: Course, problem_set: str, with_answers: Iterable[str] = (), say: Callable[[str], object] = lambda text: None
+) -> Path:
     """Write a problem set's source folder and have nbgrader make the student version; returns the release folder.
 
     with_answers: earlier problem sets whose modules are handed out solved
+    say: told when somebody grades or releases in the course, who is waited for
     Raises ValueError for a set in with_answers that is not earlier, or where the course's settings hand out none, or
     have a check that the reference fails; SetMoved where the course has released its exercises in other problem sets,
     or other exercises under its name; RuntimeError where nbgrader refuses.
@@ -47,7 +53,7 @@ def release(course: Course, problem_set: str, with_answers: Iterable[str] = ()) 
     check_extra_checks(course)
     files, notebook = bundle(problem_set, with_answers, policy), source_notebook(problem_set, policy, due)
     source = course.source(problem_set)
-    with replacing_release(course, problem_set):
+    with replacing_releases(course, lambda: say(WAITING)), replacing_release(course, problem_set):
         for name, text in files.items():
             path = source / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from selfcheck.atomic_files import write_atomically
 from selfcheck.verdict import FAILED, SKIPPED
 
 from ..console import remarks_line
@@ -33,8 +34,7 @@ SECTIONS = {
 
 def write_html(report: ClassReport, target: Path) -> None:
     """Write the page; everything in it that came from a learner is made printable and escaped."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(page(report), encoding="utf-8")
+    write_atomically(target, page(report))
 
 
 def page(report: ClassReport) -> str:

@@ -118,13 +118,13 @@ ATTACKS = [
         "bomb-bzip2",
         "a bomb whose unpacking does not stop after so many bytes",
         as_zip([(NAME, bytes(10**7))], method=zipfile.ZIP_BZIP2),
-        log="packed in a way that is not read here",
+        refused="packed in a way that is not read here",
     ),
     HandIn(
         "lzma",
         "a way of packing that is not read",
         as_zip([OWN], method=zipfile.ZIP_LZMA),
-        log="packed in a way that is not read here",
+        refused="packed in a way that is not read here",
     ),
     HandIn(
         "overlapping", "entries on top of each other", as_zip([OWN, ("b.txt", b"")], overlapping), FULL, "b.txt is no"
@@ -136,7 +136,7 @@ ATTACKS = [
         log=r"worked_example.py cannot be read \(BadZipFile\)",
     ),
     HandIn("nested", "a zip in the zip", as_zip([("ps1.zip", zipped([OWN]))]), log="ps1.zip is no part.*is missing"),
-    HandIn("encrypted", "an entry behind a password", as_zip([OWN], with_flag), log=f"{NAME} is encrypted"),
+    HandIn("encrypted", "an entry behind a password", as_zip([OWN], with_flag), refused=f"{NAME} is encrypted"),
     HandIn(
         "wrong-sum",
         "content that is not what its sum says",
@@ -174,7 +174,7 @@ ATTACKS = [
         "accents",
         "names of thousands of accents, which are to be put in order",
         as_file("ps1.zip", lambda: listed(100, ("attention/a" + "\u0300\u0316" * 8000 + ".py").encode())),
-        log="has no name that can be imported",
+        refused="has no name that can be imported",
     ),
     HandIn(
         "extra-fields",

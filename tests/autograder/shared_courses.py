@@ -15,7 +15,7 @@ from autograder.course.folder import Course
 from autograder.release import bundle
 
 #: What may come and go in a course that is only read: locks, and what SQLite keeps beside a file that is open.
-PASSING = (".turn", "gradebook.db-journal", "gradebook.db-wal", "gradebook.db-shm")
+PASSING = (".turn", ".releasing", "gradebook.db-journal", "gradebook.db-wal", "gradebook.db-shm")
 
 
 @contextmanager

@@ -1,0 +1,59 @@
+"""`collect`: takes in the submissions of a whole class."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..console import console, plain, show
+from ..course.folder import Course
+from ..course.printable import printable_line
+from .course import course_command
+from .times import given_time, the_clock
+
+MOST = 100  # characters of an id
+
+
+@course_command
+@click.option("--ids", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A table: name there, id.")
+@click.option("--time", "given", metavar="TIME", help="When all of it was handed in, as 2030-12-01T23:59+01:00.")
+@click.option("--replace", is_flag=True, help="Also where it lacks what a student has handed in before.")
+@click.option("--dry-run", is_flag=True, help="Say what would be taken in, and write nothing.")
+@click.argument("download", type=click.Path(exists=True, path_type=Path))
+def collect(
+    course: Course,
+    problem_set: str,
+    ids: Path | None,
+    given: str | None,
+    replace: bool,
+    dry_run: bool,
+    download: Path,
+) -> None:
+    """Take in a class's submissions to PS.
+
+    DOWNLOAD is what Moodle or Canvas gives for all submissions, as a zip or unpacked, a folder of GitHub Classroom's
+    clones, or a folder with a zip or a folder for each student. Whose it is, the course's roster says, or --ids.
+    """
+    from ..intake.collecting import collect
+    from ..intake.hand_in import Options
+    from ..intake.identities import Identities, read_ids
+
+    roster = getattr(course, "roster", None)
+    identities = Identities(roster.people.values() if roster else None, read_ids(ids) if ids else {})
+    options = Options(given_time(given) if given else None, the_clock(), replace, dry_run)
+    counts: dict[str, int] = {}
+    for one in collect(course, problem_set, download, identities, options):
+        name = f"{one.label} → {printable_line(one.student, MOST)}" if one.student else one.label
+        if one.done is None:
+            show(f"{name}: refused: {one.refusal}", style="red")
+        else:
+            console.print(plain(f"{name}: {one.done.summary}, handed in {one.done.time}"))
+            for remark in (*one.remarks, *one.done.remarks):
+                show(f"  {remark}")
+        state = one.done.state if one.done else "refused"
+        counts[state] = counts.get(state, 0) + 1
+    console.print(plain(f"{problem_set}: " + ", ".join(f"{count} {state}" for state, count in counts.items())))
+    if "refused" in counts:
+        others = "nothing is written" if dry_run else "the others are taken in"
+        raise RuntimeError(f"{counts['refused']} of {sum(counts.values())} refused, see above; {others}")

@@ -1,0 +1,73 @@
+"""Takes in the submissions of a whole class from one download: each completely or not at all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..course.folder import Course
+from ..sandbox.limited import LimitedFault
+from .downloads import Found, opened, submissions_in
+from .hand_in import USUAL, HandedIn, Options, hand_in
+from .identities import Identities
+
+LATE = "the learning platform calls it late"
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What became of one submission of a download.
+
+    label: how the download calls it; student: the id, "" where nobody can tell; done: None where it was refused
+    """
+
+    label: str
+    student: str
+    done: HandedIn | None = None
+    refusal: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+def collect(
+    course: Course,
+    problem_set: str,
+    download: Path,
+    identities: Identities,
+    options: Options = USUAL,
+) -> Iterator[Collected]:
+    """Take in every submission of a download, one after the other.
+
+    Raises ValueError where nothing in it is a submission, OSError at the first that cannot be written: the disk is at
+    fault, and what came before stays.
+    """
+    with opened(download) as folder:
+        found = submissions_in(folder, problem_set)
+        if not found:
+            raise ValueError(f"there is no submission in {download}: expected a folder or a zip for each student")
+        whose = [_whose(one, identities) for one in found]
+        several = Counter(student for student, _ in whose if student)
+        for one, (student, refusal) in zip(found, whose, strict=True):
+            if several[student] > 1:
+                refusal = f"{several[student]} in the download are {student}'s: leave one of them"
+            if not refusal:
+                try:
+                    done = hand_in(course, student, problem_set, one.source, options)
+                    yield Collected(one.shown, student, done, remarks=(LATE,) if one.late else ())
+                    continue
+                except (ValueError, LimitedFault) as error:  # one submission never stops the class
+                    refusal = str(error)
+                except OSError as error:
+                    if not error.filename or not Path(str(error.filename)).is_relative_to(folder.absolute()):
+                        raise
+                    refusal = f"it cannot be read: {error.strerror}"
+            yield Collected(one.shown, student, refusal=refusal)
+
+
+def _whose(one: Found, identities: Identities) -> tuple[str, str]:
+    """The student's id, or why nobody can tell."""
+    try:
+        return identities.id_of(one.label, one.keys), ""
+    except ValueError as error:
+        return "", str(error)

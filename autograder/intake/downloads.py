@@ -1,0 +1,152 @@
+"""Finds the submissions of a class in what was downloaded: from Moodle, Canvas, GitHub Classroom, or by hand."""
+
+from __future__ import annotations
+
+import re
+import stat
+import unicodedata
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ..course.printable import printable_name
+from .archive import MOST_EXTRA_BYTES, MOST_ZIP_BYTES, MOST_ZIP_ENTRIES, UNREADABLE, most_entries
+from .layout import is_dropping, parts_of
+
+#: Moodle: a folder for each person, or, without "Download submissions in folders", files that begin so.
+MOODLE = re.compile(r"(?P<name>.{1,150}?)_(?P<number>\d{1,12})_assignsubmission_(?P<kind>file|onlinetext)_(?P<file>.*)")
+#: Canvas: lastfirst_LATE_user_submission_file, one for each file that somebody uploaded.
+CANVAS = re.compile(r"(?P<name>[^_]{1,150})_(?P<late>LATE_)?(?P<number>\d{1,12})_\d{1,12}_(?P<file>.+)")
+MOST_UNPACKED_BYTES = 8 * 2**30
+MOST_PEOPLE = 10_000
+
+
+@dataclass
+class Found:
+    """The work of one person in a download.
+
+    label: how the download calls it; keys: what may identify the person, as (kind, text): "id", "lms_id" or "name"
+    source: a folder, a zip or a file; files by the names that they are to have
+    late: whether the platform calls it late
+    """
+
+    label: str
+    keys: tuple[tuple[str, str], ...]
+    source: Path | dict[str, Path]
+    late: bool = False
+
+    @property
+    def shown(self) -> str:
+        return printable_name(self.label)
+
+
+@contextmanager
+def opened(download: Path) -> Iterator[Path]:
+    """The folder of a download; of a zip a folder for the time being, in which its plain files lie.
+
+    Raises ValueError for what is neither.
+    """
+    if download.is_dir():
+        yield download
+        return
+    with TemporaryDirectory(prefix="collect-") as place:
+        _unpack(download, Path(place))
+        yield Path(place)
+
+
+def submissions_in(folder: Path, problem_set: str) -> list[Found]:
+    """The submissions in a download's folder, by their labels; folders around all of them are entered."""
+    entries = _entries(folder)
+    while len(entries) == 1 and entries[0].is_dir() and not _is_one_persons(entries[0], problem_set):
+        folder, entries = entries[0], _entries(entries[0])
+    found: dict[tuple[str, ...], Found] = {}
+    for path in entries:
+        _add(found, path, problem_set)
+    return [found[key] for key in sorted(found)]
+
+
+def _entries(folder: Path) -> list[Path]:
+    entries = sorted(folder.iterdir(), key=lambda path: path.name)
+    if len(entries) > MOST_PEOPLE:
+        raise ValueError(f"{printable_name(folder.name)} holds more than {MOST_PEOPLE} files: is it the right folder?")
+    return [path for path in entries if not path.is_symlink() and not is_dropping((path.name,))]
+
+
+def _is_one_persons(folder: Path, problem_set: str) -> bool:
+    """Whether a folder is somebody's work, and not one in which the work of a class lies."""
+    if MOODLE.fullmatch(folder.name) or (folder / ".git").exists() or (folder / "attention").exists():
+        return True
+    return any(path.suffix in (".py", ".ipynb") for path in folder.iterdir())
+
+
+def _add(found: dict[tuple[str, ...], Found], path: Path, problem_set: str) -> None:
+    name = unicodedata.normalize("NFC", path.name)
+    moodle, canvas = MOODLE.fullmatch(name), CANVAS.fullmatch(name)
+    if moodle:
+        if moodle["kind"] == "onlinetext":
+            return  # a text that was typed into Moodle
+        keys = (("name", moodle["name"]), ("lms_id", moodle["number"]))
+        one = Found(f"{moodle['name']}_{moodle['number']}", keys, {})
+        _put(found, ("moodle", moodle["name"], moodle["number"]), one, path, moodle["file"])
+    elif canvas and path.is_file():
+        keys = (("lms_id", canvas["number"]), ("name", canvas["name"]))
+        one = Found(f"{canvas['name']}_{canvas['number']}", keys, {}, bool(canvas["late"]))
+        _put(found, ("canvas", canvas["name"], canvas["number"]), one, path, canvas["file"])
+    elif path.is_dir() or path.suffix.casefold() == ".zip":
+        stem = name if path.is_dir() else name[: -len(".zip")]
+        stem = re.sub(rf"(?i)^{problem_set}-(?=.)", "", stem)  # GitHub Classroom: the assignment, then the account
+        found["other", name] = Found(name, (("id", stem), ("name", stem)), path)
+    else:
+        found["other", name] = Found(name, (("id", path.stem),), {path.name: path})
+
+
+def _put(found: dict[tuple[str, ...], Found], key: tuple[str, ...], one: Found, path: Path, file: str) -> None:
+    """Add a person's folder, or one of several files."""
+    known = found.setdefault(key, one)
+    known.late = known.late or one.late
+    if path.is_dir():
+        known.source = path
+    elif isinstance(known.source, dict):
+        known.source[file or path.name] = path
+
+
+def _unpack(download: Path, place: Path) -> None:
+    """Unpack the plain files of a platform's zip below a folder; names that climb, links and droppings are left out."""
+    shown = printable_name(download.name)
+    try:
+        entries, with_extras = most_entries(download)
+        if entries > MOST_ZIP_ENTRIES or with_extras:
+            raise ValueError(
+                f"more than {MOST_ZIP_ENTRIES} files, or with more than {MOST_EXTRA_BYTES} bytes of extra fields"
+            )
+        left = MOST_UNPACKED_BYTES
+        with zipfile.ZipFile(download) as archive:
+            for info in archive.infolist():
+                parts = parts_of(info.filename.replace("\\", "/"))
+                if not _is_sound(info, parts):
+                    continue
+                target = place.joinpath(*parts)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(info) as packed:
+                    data = packed.read(min(left, MOST_ZIP_BYTES) + 1)
+                if len(data) > min(left, MOST_ZIP_BYTES):
+                    raise ValueError(f"{printable_name(info.filename)} is too large")
+                left -= len(data)
+                target.write_bytes(data)
+    except UNREADABLE as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        raise ValueError(
+            f"{shown} is no folder, nor a zip that can be read ({printable_name(str(error))}): unpack it and name the "
+            "folder"
+        ) from None
+
+
+def _is_sound(info: zipfile.ZipInfo, parts: tuple[str, ...]) -> bool:
+    if info.filename.endswith("/") or not parts or parts[0] == "/" or ".." in parts or is_dropping(parts):
+        return False
+    packed = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and not info.flag_bits & 1
+    return packed and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
