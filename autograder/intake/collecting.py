@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from selfcheck.catalogue import problem_sets
+
 from ..course.folder import Course
 from ..sandbox.limited import LimitedFault
 from .downloads import Found, opened, submissions_in
@@ -68,6 +70,9 @@ def collect(
 def _whose(one: Found, identities: Identities) -> tuple[str, str]:
     """The student's id, or why nobody can tell."""
     try:
-        return identities.id_of(one.label, one.keys), ""
+        student = identities.id_of(one.label, one.keys)
+        if student in problem_sets():
+            return "", f"it is called {student}, as no student is: name its folder or zip by the student's id"
+        return student, ""
     except ValueError as error:
         return "", str(error)

@@ -9,11 +9,12 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..course.printable import printable_name
-from .archive import MOST_EXTRA_BYTES, MOST_ZIP_BYTES, MOST_ZIP_ENTRIES, UNREADABLE, most_entries
+from .archive import MOST_ZIP_BYTES, UNREADABLE
 from .layout import is_dropping, parts_of
 
 #: Moodle: a folder for each person, or, without "Download submissions in folders", files that begin so.
@@ -21,7 +22,9 @@ MOODLE = re.compile(r"(?P<name>.{1,150}?)_(?P<number>\d{1,12})_assignsubmission_
 #: Canvas: lastfirst_LATE_user_submission_file, one for each file that somebody uploaded.
 CANVAS = re.compile(r"(?P<name>[^_]{1,150})_(?P<late>LATE_)?(?P<number>\d{1,12})_\d{1,12}_(?P<file>.+)")
 MOST_UNPACKED_BYTES = 8 * 2**30
+MOST_DOWNLOADED = 200_000  # files in a platform's zip, which the platform has packed
 MOST_PEOPLE = 10_000
+MOST_LOOKED_AT = 100  # entries of a folder, to see whether a zip is alone in it
 
 
 @dataclass
@@ -58,10 +61,10 @@ def opened(download: Path) -> Iterator[Path]:
 
 
 def submissions_in(folder: Path, problem_set: str) -> list[Found]:
-    """The submissions in a download's folder, by their labels; folders around all of them are entered."""
+    """The submissions in a download's folder, by their labels; a folder of the problem set's around all is entered."""
     entries = _entries(folder)
-    while len(entries) == 1 and entries[0].is_dir() and not _is_one_persons(entries[0], problem_set):
-        folder, entries = entries[0], _entries(entries[0])
+    if len(entries) == 1 and entries[0].is_dir() and _is_around_a_class(entries[0], problem_set):
+        entries = _entries(entries[0])
     found: dict[tuple[str, ...], Found] = {}
     for path in entries:
         _add(found, path, problem_set)
@@ -75,11 +78,11 @@ def _entries(folder: Path) -> list[Path]:
     return [path for path in entries if not path.is_symlink() and not is_dropping((path.name,))]
 
 
-def _is_one_persons(folder: Path, problem_set: str) -> bool:
-    """Whether a folder is somebody's work, and not one in which the work of a class lies."""
-    if MOODLE.fullmatch(folder.name) or (folder / ".git").exists() or (folder / "attention").exists():
-        return True
-    return any(path.suffix in (".py", ".ipynb") for path in folder.iterdir())
+def _is_around_a_class(folder: Path, problem_set: str) -> bool:
+    """Whether a folder is called as the problem set, or its submissions, and is no submission itself."""
+    named = re.fullmatch(rf"(?i)({problem_set}|.*submissions)( ?\(\d+\))?", folder.name)
+    own = (folder / ".git").exists() or (folder / "attention").exists()
+    return bool(named) and not own and not any(path.suffix in (".py", ".ipynb") for path in folder.iterdir())
 
 
 def _add(found: dict[tuple[str, ...], Found], path: Path, problem_set: str) -> None:
@@ -98,7 +101,7 @@ def _add(found: dict[tuple[str, ...], Found], path: Path, problem_set: str) -> N
     elif path.is_dir() or path.suffix.casefold() == ".zip":
         stem = name if path.is_dir() else name[: -len(".zip")]
         stem = re.sub(rf"(?i)^{problem_set}-(?=.)", "", stem)  # GitHub Classroom: the assignment, then the account
-        found["other", name] = Found(name, (("id", stem), ("name", stem)), path)
+        found["other", name] = Found(name, (("id", stem), ("name", stem)), _only_zip(path) or path)
     else:
         found["other", name] = Found(name, (("id", path.stem),), {path.name: path})
 
@@ -108,23 +111,29 @@ def _put(found: dict[tuple[str, ...], Found], key: tuple[str, ...], one: Found, 
     known = found.setdefault(key, one)
     known.late = known.late or one.late
     if path.is_dir():
-        known.source = path
+        known.source = _only_zip(path) or path
     elif isinstance(known.source, dict):
         known.source[file or path.name] = path
+
+
+def _only_zip(path: Path) -> Path | None:
+    """The zip that is all there is in a folder: its files have times of their own."""
+    inside = list(islice(path.iterdir(), MOST_LOOKED_AT)) if path.is_dir() else []
+    files = [one for one in inside if not is_dropping((one.name,))]
+    is_zip = len(files) == 1 and files[0].suffix.casefold() == ".zip" and files[0].is_file()
+    return files[0] if is_zip and not files[0].is_symlink() else None
 
 
 def _unpack(download: Path, place: Path) -> None:
     """Unpack the plain files of a platform's zip below a folder; names that climb, links and droppings are left out."""
     shown = printable_name(download.name)
     try:
-        entries, with_extras = most_entries(download)
-        if entries > MOST_ZIP_ENTRIES or with_extras:
-            raise ValueError(
-                f"more than {MOST_ZIP_ENTRIES} files, or with more than {MOST_EXTRA_BYTES} bytes of extra fields"
-            )
         left = MOST_UNPACKED_BYTES
         with zipfile.ZipFile(download) as archive:
-            for info in archive.infolist():
+            entries = archive.infolist()
+            if len(entries) > MOST_DOWNLOADED:
+                raise ValueError(f"more than {MOST_DOWNLOADED} files")
+            for info in entries:
                 parts = parts_of(info.filename.replace("\\", "/"))
                 if not _is_sound(info, parts):
                     continue

@@ -18,7 +18,7 @@ from ..course.releases import release_file, written_questions
 from . import store
 from .archive import Received, read_files, read_path
 from .arrivals import Clock, SubmissionTime, arrive, system_clock
-from .keeping import forget, keep
+from .keeping import kept
 from .submission import Submission
 
 Source = Path | Mapping[str, Path]  # a folder, a zip or a file; files by the names that they are to have
@@ -111,13 +111,8 @@ def _hand_in(course: Course, student: str, problem_set: str, source: Source, opt
         return HandedIn("unchanged", modules, arrived.time, before.remarks)
     if options.dry_run:
         return HandedIn("would be taken in", modules, arrived.time, (*arrived.remarks, *received.remarks))
-    with course_lock(course):
-        kept = keep(course, student, problem_set, source)
-        try:
-            submission = store.store_with_lock(course, student, problem_set, received, arrived.time.when)
-        except BaseException:
-            forget(kept)
-            raise
+    with course_lock(course), kept(course, student, problem_set, source):
+        submission = store.store_with_lock(course, student, problem_set, received, arrived.time.when)
     return HandedIn("taken in", modules, arrived.time, (*arrived.remarks, *submission.remarks))
 
 

@@ -6,7 +6,7 @@ import errno
 import itertools
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -36,17 +36,28 @@ def keep(course: Course, student: str, problem_set: str, source: Path | Mapping[
         draft.rename(target)
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
-        forget(target)
+        _forget(target)
         raise
     return target
 
 
-def forget(kept: Path) -> None:
-    """Remove what was kept of a submission that was not taken in after all, and the folders made for it."""
-    shutil.rmtree(kept, ignore_errors=True)
+@contextmanager
+def kept(course: Course, student: str, problem_set: str, source: Path | Mapping[str, Path]) -> Iterator[Path]:
+    """As `keep`, for what is taken in within it: where that fails, nothing is kept."""
+    place = keep(course, student, problem_set, source)
+    try:
+        yield place
+    except BaseException:
+        _forget(place)
+        raise
+
+
+def _forget(place: Path) -> None:
+    """Remove what was kept, and the folders that were made for it."""
+    shutil.rmtree(place, ignore_errors=True)
     with suppress(OSError):  # others of this student's are there
-        kept.parent.rmdir()
-        kept.parent.parent.rmdir()
+        place.parent.rmdir()
+        place.parent.parent.rmdir()
 
 
 def _copy(source: Path | Mapping[str, Path], target: Path) -> None:

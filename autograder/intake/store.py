@@ -31,7 +31,7 @@ from .archive import (
     read_folder,
 )
 from .in_cells import written_in_cells
-from .keeping import keep
+from .keeping import kept
 from .notebook import rebuild_within_limits
 from .safe_files import remove
 from .snapshot import Snapshot, read_stamp, snapshot
@@ -115,9 +115,9 @@ def _cleaned(course: Course, student: str, problem_set: str, inbound: Callable[[
     folder = course.submitted(student, problem_set)
     received, stamp = read_folder(folder, problem_set), read_stamp(folder)
     doubts = _doubts(course, student, problem_set, stamp, inbound)
-    keep(course, student, problem_set, folder)
     doubts = (*filter(None, [received.refusal]), *doubts)
-    return store_with_lock(course, student, problem_set, received, stamp_time(stamp), doubts)
+    with kept(course, student, problem_set, folder):
+        return store_with_lock(course, student, problem_set, received, stamp_time(stamp), doubts)
 
 
 def _doubts(

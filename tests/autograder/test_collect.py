@@ -114,6 +114,21 @@ def test_each_submission_of_a_download_is_found_with_its_owner(bare, tmp_path, k
         assert set(found_in(unpacked, by_roster())) == {student for student in DOWNLOADS[kind].values() if student}
 
 
+def test_a_file_that_names_no_student_is_refused(course, tmp_path):
+    code, said = run(course, "collect", "ps1", laid_out(tmp_path / "in", course, ["ps1.zip"]))
+    assert code == 1 and "it is called ps1, as no student is" in said and course.students("ps1") == []
+
+
+def test_a_zip_alone_in_its_folder_keeps_the_times_that_are_in_it(bare, course, tmp_path):
+    laid_out(tmp_path / "in", bare, ["ada/ps1.zip"])
+    with zipfile.ZipFile(tmp_path / "in" / "ada" / "ps1.zip", "w") as packed:
+        packed.writestr(zipfile.ZipInfo("attention/worked_example.py", (2026, 1, 2, 3, 4, 5)), RIGHT)
+        packed.writestr(zipfile.ZipInfo("ps1.ipynb", (2026, 1, 1, 3, 4, 5)), b"{}")
+    code, said = run(course, "collect", "ps1", tmp_path / "in")
+    assert code == 0 and "by the newest file in the archive" in said
+    assert store.take_in(course, "ada", "ps1").arrived.date().isoformat().startswith("2026-01-0")
+
+
 def test_canvas_word_late_is_passed_on(bare, tmp_path):
     found = found_in(laid_out(tmp_path, bare, DOWNLOADS["canvas"]), by_roster())
     assert {student: one.late for student, one in found.items()} == {"ada": True, "fmüller": False, "omar2": False}
