@@ -10,6 +10,7 @@ COURSE = ("release", "submit", "grade", "feedback", "report", "export")
 #: The module of autograder.cli that holds each command. A command imports what it needs when it is called.
 MODULES = {
     **dict.fromkeys(COURSE, "course"),
+    **dict.fromkeys(("roster", "extend"), "students"),
     "collect": "collect",
     **{name: name for name in ("bench", "book", "build", "demo", "log", "new", "notebooks", "prove")},
     "judge": "judge_command",

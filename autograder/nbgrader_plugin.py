@@ -16,6 +16,7 @@ from traitlets.config import Config
 
 from .course.folder import Course
 from .gradebook.cells import put_result
+from .gradebook.late_policy import configure_late_policy
 from .gradebook.nbgrader import configure_storage, inbound_folder
 from .gradebook.steps import GradesStep, ResultStep
 from .gradebook.sync import GradebookSync
@@ -38,6 +39,7 @@ class TrustedResults(ResultStep):
         if refused:
             raise RuntimeError("the submission could not be taken in: nothing is entered") from refused
         check_release(course, names["assignment"])
+        configure_late_policy(Config(), course.root, course.settings.late_policy)  # nbgrader goes on without one
         submission = store.take_in(course, names["student"], names["assignment"], partial(inbound_folder, course))
         result = result_of(course, submission)
         if result.grader_error:

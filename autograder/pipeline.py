@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from .answer_key import precomputed
+from .course.durations import span
 from .course.faults import machine_fault
 from .course.folder import Course, InvalidStudentId
 from .course.locks import reading_release
 from .gradebook.audit_log import Log, NotLogged
 from .gradebook.errors import NotEntered
 from .gradebook.sync import GradebookSync
+from .intake.arrivals import archives_word
 from .intake.store import take_in
 from .intake.submission import Submission
 from .judge.cache import put_on_file, result_on_file, task_of
@@ -38,6 +42,18 @@ class Line:
     max_points: float
     remarks: tuple[str, ...]
     again: bool  # whether it was graded in this run
+    seconds_late: float = 0.0
+    penalty: float = 0.0  # points
+    final: float | None = None  # the points that count: marks given by hand included, the penalty taken off
+
+    @property
+    def score(self) -> str:
+        """The points for code, and what counts where that is something else."""
+        if self.points is None:
+            return "not graded"
+        late = f", {span(self.seconds_late)} late: -{self.penalty:g}" if self.seconds_late else ""
+        final = "" if self.final in (None, self.points) else f"; {self.final:g} count"
+        return f"{self.points:g} of {self.max_points:g}{late}{final}"
 
 
 def grade(
@@ -84,8 +100,10 @@ def _grade(
             else:
                 line = _judged(course, sync, log, submission, outcome)
             lines.append(line)
-            score = "not graded" if line.points is None else f"{line.points:g} of {line.max_points:g}"
-            say(f"{len(lines)}/{len(students)} {line.student}: {score}")
+            say(f"{len(lines)}/{len(students)} {line.student}: {line.score}")
+        if course.roster:
+            with suppress(NotEntered):  # names alone: the next run brings them
+                sync.enter_people()
     return sorted(lines, key=lambda line: line.student)
 
 
@@ -127,10 +145,10 @@ def _judged(course: Course, sync: GradebookSync, log: Log, submission: Submissio
     except OSError as error:
         trouble = f"judged, but not put on file: {machine_fault(error)}, and run grade again"
         return Line(submission.student, None, 0, (*outcome.remarks, trouble), True)
-    return _entered(sync, log, submission, result)
+    return _entered(course, sync, log, submission, result)
 
 
-def _entered(sync: GradebookSync, log: Log, submission: Submission, result: Result) -> Line:
+def _entered(course: Course, sync: GradebookSync, log: Log, submission: Submission, result: Result) -> Line:
     """Put a result that is new into gradebook and log, and one on file where these do not hold it yet."""
     remarks = result.remarks
     if result.grader_error:
@@ -143,7 +161,13 @@ def _entered(sync: GradebookSync, log: Log, submission: Submission, result: Resu
         remarks = (*remarks, f"entered, but not logged: {error}")
     except NotEntered as error:
         return Line(result.student, None, 0, (*remarks, f"judged, but not entered in the gradebook: {error}"), True)
-    return Line(result.student, result.points, result.max_points, remarks, result.fresh)
+    line = Line(result.student, result.points, result.max_points, remarks, result.fresh)
+    late = entry.late or {}
+    line = replace(line, seconds_late=late.get("seconds", 0.0), penalty=late.get("penalty", 0.0), final=entry.final)
+    if "due" not in late:
+        return line
+    until = datetime.fromisoformat(late["due"]).replace(tzinfo=UTC) + timedelta(seconds=late.get("extension", 0))
+    return replace(line, remarks=(*remarks, *archives_word(course, submission, until)))
 
 
 def _not_judged(submission: Submission, error: Exception) -> Line:

@@ -18,6 +18,7 @@ from nbformat import NotebookNode, from_dict, v4
 
 from selfcheck.catalogue import Exercise, modules_of, part_of, parts_of
 
+from ..course.durations import moment
 from ..course.paths import BOOK, REFERENCE
 from ..course.policy import DEFAULT_POLICY, GradingPolicy
 from ..course.settings import METADATA_KEY
@@ -94,8 +95,7 @@ def source_notebook(
         raise LookupError(f"no problem set {problem_set!r}: expected book/{page}.md")
     cells = [_code(IMPORTS)]
     if deadline:
-        day = f"{deadline.day} {deadline:%B %Y, %H:%M} ({deadline:%Z})"
-        cells.append(_markdown(f"*To be handed in by {day}.*"))
+        cells.append(_markdown(f"*To be handed in by {moment(deadline)}.*"))
     for block in _page_blocks(page, index):
         if isinstance(block, Directive) and block.name == "exercise":
             exercise = _exercise(block)

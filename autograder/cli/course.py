@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -15,8 +16,9 @@ from ..course import nbgrader_files
 from ..course.faults import machine_fault
 from ..course.folder import Course
 from ..course.printable import counted, printable_line
+from ..course.student_ids import student_id
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
-from .times import given_time, the_clock
+from .times import given_time, lateness_lines, the_clock
 
 ISOLATION = click.Choice(CHOICES)
 INTERRUPTED = 130  # the exit status after Ctrl-C
@@ -75,6 +77,15 @@ def _tell_what_has_moved(course: Course, problem_set: str, command: str) -> None
         show(f"This is of the set as it was released and graded: {told}", style="red")
 
 
+def _require_current(course: Course, problem_set: str) -> None:
+    """Stale where final scores are; a set that has moved is passed on as it was graded, for it is graded no more."""
+    from ..gradebook.outdated import require_current
+    from ..release.moved import moved_in
+
+    if not moved_in(course, problem_set):
+        require_current(course, problem_set)
+
+
 @course_command
 @click.option("--with-answers", default="", help="Earlier problem sets to release with their solutions: ps1,ps2.")
 def release(course: Course, problem_set: str, with_answers: str) -> None:
@@ -103,6 +114,9 @@ def submit(course: Course, problem_set: str, student: str, given: str | None, re
     from ..intake.hand_in import Options, hand_in
 
     when = given_time(given) if given else None
+    student = student_id(student)
+    if course.roster and student not in course.roster.people:
+        show(f"  {student} is not on the roster: is the id right?", style="red")
     done = hand_in(course, student, problem_set, path, Options(when, the_clock(), replace))
     console.print(plain(f"{student}: {problem_set} {done.summary}"))
     show(f"  handed in {done.time}")
@@ -130,9 +144,12 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
     lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)
     if not lines:
         raise FileNotFoundError(f"nobody has handed in {problem_set} in {course.root}: run submit {problem_set} first")
+    late = [line for line in lines if line.seconds_late]
     troubled = [line for line in lines if line.remarks]
-    if troubled:
+    if late or troubled:
         console.print("To look at:")
+        for text in lateness_lines(late, len(lines)):
+            show(f"  {text}", style="bold red")
         for line in troubled:
             show(f"  {printable_line(line.student, 100)}: {remarks_line(line.remarks)}")
     if any(line.points is None for line in lines):
@@ -163,6 +180,7 @@ def feedback(course: Course, problem_set: str) -> None:
     ]
     if not graded:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
+    _require_current(course, problem_set)
     failed = []
     for student in graded:  # a page that fails does not stop the others
         with working(f"the page of {printable_line(student, 100)}"):
@@ -180,15 +198,17 @@ def feedback(course: Course, problem_set: str) -> None:
 
 
 @course_command
-def report(course: Course, problem_set: str) -> None:
+@click.option("--section", help="Only who is in this section of the roster.")
+def report(course: Course, problem_set: str, section: str | None) -> None:
     """Print the class report of PS and write it as a page."""
     from ..report.page import write_html
     from ..report.summary import class_report
     from ..report.terminal import rendered
 
     with working("the class report"):
-        summary = class_report(course, problem_set)
-    target = course.root / "reports" / f"{problem_set}.html"
+        summary = class_report(course, problem_set, section)
+    part = "" if section is None else re.sub(r"[^\w-]+", "-", f"-{section}")
+    target = course.root / "reports" / f"{problem_set}{part}.html"
     write_html(summary, target)
     console.print(rendered(summary))
     console.print(plain(f"written: {target}"))
@@ -199,6 +219,7 @@ def report(course: Course, problem_set: str) -> None:
 @click.option("--to", "target", type=click.Path(dir_okay=False, path_type=Path), help="Default: in the course folder.")
 @click.option("--identify-by", help="canvas: login (default), sis, id. moodle: username (default), idnumber, email.")
 @click.option("--column", help="The name of the column with the scores there. Default: PS.")
+@click.option("--section", help="Only who is in this section of the roster.")
 @click.option("--ungraded", is_flag=True, help="Include students whose written questions are not graded yet.")
 def export(course: Course, problem_set: str, form: str, target: Path | None, **options: Any) -> None:
     """Write the scores of PS for another system.
@@ -208,6 +229,7 @@ def export(course: Course, problem_set: str, form: str, target: Path | None, **o
     from ..gradebook.exports import export
 
     target = target or course.root / (f"{problem_set}.csv" if form == "csv" else f"{problem_set}-{form}.csv")
+    _require_current(course, problem_set)
     done = export(course, problem_set, form, target, **options)
     console.print(plain(f"written: {target}, {counted(done.count, 'student')}"))
     for note in done.notes:

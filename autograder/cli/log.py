@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.table import Table
 
 from ..console import console, plain, show
 from ..course.folder import Course
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from ..gradebook.log_chain import Chain, Event, Line
 
 MOST = 300  # characters of a text
+MOST_WHYS, MOST_WHY = 40, 3000  # reasons and changes of one event, and characters of each
 MINUTE = len("2030-01-01T12:00")
 
 
@@ -31,7 +31,7 @@ def log(course: Course, problem_set: str, student: str | None, check: bool) -> N
     events = [line.event for line in lines if line.event and line.event["problem_set"] == problem_set]
     chosen = [event for event in events if student in (None, event["student"])]
     if chosen:
-        console.print(_table(problem_set, chosen))
+        _show(problem_set, chosen)
         for run in dict.fromkeys(map(_run, chosen)):
             show(run)
     else:
@@ -43,22 +43,15 @@ def log(course: Course, problem_set: str, student: str | None, check: bool) -> N
         _check(course, problem_set, lines, chain)
 
 
-def _table(problem_set: str, events: list[Event]) -> Table:
-    table = Table(title=plain(f"{problem_set}: {counted(len(events), 'event')}, times in UTC"))
-    for name, settings in (
-        ("when", {"no_wrap": True}),
-        ("who", {}),
-        ("points", {"justify": "right"}),
-        ("why", {"overflow": "fold"}),
-    ):
-        table.add_column(name, **settings)
-    table.add_column("run", no_wrap=True)
+def _show(problem_set: str, events: list[Event]) -> None:
+    """A line on each event, and below it why; an id is never broken where the terminal has room for it."""
+    show(f"{problem_set}: {counted(len(events), 'event')}, times in UTC")
     for event in events:
         when = event["time"][:MINUTE].replace("T", " ")
-        why = "; ".join([*event["why"], *_changes(event)])
-        cells = (when, event["student"], _points(event), why, event["run"])
-        table.add_row(*(plain(printable_line(cell, MOST)) for cell in cells))
-    return table
+        show(printable_line(f"{when}  {event['student']}  {_points(event)}  run {event['run']}", MOST))
+        whys = [*event["why"], *_changes(event)]
+        more = [f"and {len(whys) - MOST_WHYS} more"] if len(whys) > MOST_WHYS else []
+        show("    " + "; ".join([*(printable_line(why, MOST_WHY) for why in whys[:MOST_WHYS]), *more]))
 
 
 def _run(event: Event) -> str:
@@ -69,7 +62,9 @@ def _run(event: Event) -> str:
 
 def _points(event: Event) -> str:
     before, after = event["points"]
-    return f"{'' if before is None else f'{before:g} → '}{after:g} of {event['of']:g}"
+    final = event["final"]
+    counts = "" if final in (None, after) else f"; {final:g} count"
+    return f"{'' if before is None else f'{before:g} → '}{after:g} of {event['of']:g}{counts}"
 
 
 def _changes(event: Event) -> Iterator[str]:

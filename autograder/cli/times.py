@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import click
 
+from ..course.durations import span
+from ..course.printable import printable_line
+
 if TYPE_CHECKING:
     from ..intake.arrivals import Clock
+    from ..pipeline import Line
 
 
 def the_clock() -> Clock:
@@ -30,3 +35,15 @@ def given_time(text: str) -> datetime:
         raise ValueError(
             f"a time is a date and an hour, with the distance from UTC, as 2030-12-01T23:59+01:00; got {text[:60]!a}"
         ) from None
+
+
+def lateness_lines(late: Sequence[Line], everybody: int) -> Iterator[str]:
+    """How many are late, and of each how much and what it costs; late: lines of these alone."""
+    if not late:
+        return
+    cost = sum(line.penalty for line in late)
+    taken = f"{cost:g} points taken off" if cost else "nothing taken off, by the late policy"
+    yield f"{len(late)} of {everybody} late, {taken}:"
+    for line in late:
+        final = "" if line.final is None else f": -{line.penalty:g}, {line.final:g} count"
+        yield f"  {printable_line(line.student, 100)} {span(line.seconds_late)} late{final}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-import re
 import secrets
 import unicodedata
 from dataclasses import dataclass
@@ -14,14 +13,15 @@ from pathlib import Path
 from selfcheck.atomic_files import write_atomically
 
 from . import nbgrader_files
+from .extensions import FILE as EXTENSIONS_FILE
+from .extensions import Extensions, read_granted
 from .policy import GradingPolicy
+from .roster import ROSTER_FILE, Roster, read_roster
 from .settings import SETTINGS_FILE, TEMPLATE, Settings, read_checks, read_settings
+from .student_ids import InvalidStudentId as InvalidStudentId
+from .student_ids import check_student_id as check_student_id
 
-# Letters and digits of any script. nbgrader's exchange separates fields by "+"; Windows drops a dot at the end.
-STUDENT_ID = re.compile(r"\w(?:[\w.@-]*[\w@-])?")
 MIN_SECRET = 16  # bytes
-MAX_ID_BYTES = 128  # leaves room for what file names add to an id
-WINDOWS_NAMES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 #: Letters of other scripts, each with the Latin letter that it looks like.
 LATIN_LOOKALIKES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u043a\u043c\u0442\u043d\u0432"
@@ -31,12 +31,8 @@ LATIN_LOOKALIKES = str.maketrans(
 #: Files and folders of a course that no submission may see.
 PRIVATE = (
     *(nbgrader_files.SETTINGS, SETTINGS_FILE, "gradebook.db", "log.jsonl", "submitted", "received", "intake", "arrivals"),
-    *("results", "answers", "autograded", "feedback", "source", "reports"),
+    *(ROSTER_FILE, EXTENSIONS_FILE, "results", "answers", "autograded", "feedback", "source", "reports"),
 )
-
-
-class InvalidStudentId(ValueError):
-    """A student id that could be taken for a path, an option or another id."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +60,19 @@ class Course:
     def settings(self) -> Settings:
         """What course.toml says; SettingsError where it is invalid."""
         return read_settings(self.root)
+
+    @property
+    def roster(self) -> Roster | None:
+        """Who takes the course, by course.toml or students.csv; None where nobody has said.
+
+        Raises SettingsError where one of them is invalid.
+        """
+        return self.settings.students or read_roster(self.root)
+
+    @property
+    def extensions(self) -> Extensions:
+        """Every extension that the roster and `extend` give; SettingsError where one of them is invalid."""
+        return Extensions(read_granted(self.root), self.roster)
 
     @property
     def secret_file(self) -> Path:
@@ -145,17 +154,6 @@ def _write_secret(path: Path) -> None:
     except OSError:
         path.unlink()
         raise
-
-
-def check_student_id(student: str) -> str:
-    """The id as given; InvalidStudentId for one that could be taken for a path, an option or another id."""
-    sound = unicodedata.normalize("NFKC", student) == student and STUDENT_ID.fullmatch(student)
-    if not sound or len(student.encode()) > MAX_ID_BYTES or WINDOWS_NAMES.fullmatch(student):
-        raise InvalidStudentId(
-            "a student id is letters, digits, '.', '_', '-' and '@', beginning and ending with a letter or digit, at "
-            f"most {MAX_ID_BYTES} bytes, and no name that Windows keeps for itself; got {student[:MAX_ID_BYTES]!a}"
-        )
-    return student
 
 
 def lookalike_ids(course: Course, student: str) -> list[str]:

@@ -7,21 +7,23 @@ import os
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from selfcheck.catalogue import exercises, in_problem_set, parts_of, problem_sets
+
+from .late_policy import LatePolicy, late_policy
+from .roster import ROSTER_FILE, Roster, roster_of_table
+from .toml_values import MAX_QUOTED, quoted, table
+from .toml_values import SettingsError as SettingsError
 
 SETTINGS_FILE = "course.toml"
 METADATA_KEY = "course"  # of a released notebook: the deadline that it was released with
 SECRET = "secret"  # file name
 MAX_WEIGHT = 10
 YEARS = range(2000, 2200)
-LATE_POLICIES = ("none", "zero")
-MAX_QUOTED = 100  # characters quoted from the file
 MAX_MESSAGE = 1500  # characters
-MAX_PRINTED_BITS = 64  # of a whole number; longer ones are described
 STUDENT_FOLDERS = ("source", "release", "autograded", "feedback")  # nbgrader copies their files to learners
 TEMPLATE = f"""\
 # The settings of this course. A line counts once the # before it is gone; each shows what holds without it.
@@ -30,18 +32,17 @@ TEMPLATE = f"""\
 # secret_file = "{SECRET}"  # what the hidden inputs follow from; a path is seen from this folder
 # hidden_checks = "../my-checks"  # further hidden checks, in files named as the modules: masks.py (without it: none)
 # solutions = true  # false: `release` hands out no solution, and refuses --with-answers
-# late_policy = "none"  # "zero": what is handed in after the deadline gets no points
+# late_policy = "none"  # "zero", or a part for each day begun: {{ percent_per_day = 10, grace = "15min", cap = 50 }}
 
 # [weights]  # whole numbers from 0 to {MAX_WEIGHT}: an exercise's points count so many times, with 0 it is left out
 # "masks.causal_mask" = 1
 
 # [deadlines]  # with the distance from UTC
 # ps1 = 2030-12-01T23:59:00+01:00  # without it: none, or what formgrader says
+
+# [students]  # who takes the course; without it: who is in {ROSTER_FILE}, if there is such a file
+# ada = {{ last_name = "Lovelace", first_name = "Ada", section = "A", extensions = {{ ps1 = "3d" }} }}
 """
-
-
-class SettingsError(ValueError):
-    """course.toml, or a file that it names, is invalid: the message says what was found and what to do."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,16 @@ class Settings:
 
     weights: exercise id and whole number, where it is not 1; deadlines: problem set and time, with a zone
     late_policy: None leaves it to nbgrader_config.py; solutions: whether they may be released
+    students: the roster that stands in course.toml itself
     """
 
     secret_file: Path
     weights: tuple[tuple[str, int], ...] = ()
     deadlines: tuple[tuple[str, datetime], ...] = ()
-    late_policy: str | None = None
+    late_policy: LatePolicy | None = None
     hidden_checks: Path | None = None
     solutions: bool = True
+    students: Roster | None = None
 
     def deadline(self, problem_set: str) -> datetime | None:
         """When a problem set is due; None without a deadline."""
@@ -138,14 +141,14 @@ def _place(path: Path, name: str, given: str) -> Path:
 
 def _reader(name: str) -> Callable[[Any], Any]:
     if name not in READERS:
-        raise SettingsError(f"there is no setting {_quoted(name)}; there are {', '.join(READERS)}")
+        raise SettingsError(f"there is no setting {quoted(name)}; there are {', '.join(READERS)}")
     return READERS[name]
 
 
 def _text(name: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if not isinstance(value, str) or not value.strip() or "\0" in value:
-            raise SettingsError(f'{name} must be a path in quotes, as {name} = "…", got {_quoted(value)}')
+            raise SettingsError(f'{name} must be a path in quotes, as {name} = "…", got {quoted(value)}')
         return value
 
     return read
@@ -153,22 +156,13 @@ def _text(name: str) -> Callable[[Any], str]:
 
 def _solutions(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise SettingsError(f"solutions must be true or false, without quotes, got {_quoted(value)}")
-    return value
-
-
-def _late_policy(value: Any) -> str:
-    if value not in LATE_POLICIES:
-        raise SettingsError(
-            f'late_policy must be "none" or "zero", got {_quoted(value)}; '
-            "one of your own is named in nbgrader_config.py, as c.AssignLatePenalties.plugin_class"
-        )
+        raise SettingsError(f"solutions must be true or false, without quotes, got {quoted(value)}")
     return value
 
 
 def _weights(value: Any) -> tuple[tuple[str, int], ...]:
     weights = {}
-    for name, weight in _table("weights", value).items():
+    for name, weight in table("weights", value).items():
         if isinstance(weight, dict):
             entry = f"{name}.{next(iter(weight), '…')}"[:MAX_QUOTED]
             raise SettingsError(f'[weights] {entry}: write the id in quotes, as "{entry}" = 2')
@@ -179,7 +173,7 @@ def _weights(value: Any) -> tuple[tuple[str, int], ...]:
             raise SettingsError(f"[weights]: {error.args[0]}") from None
         if type(weight) is not int or not 0 <= weight <= MAX_WEIGHT:
             raise SettingsError(
-                f'[weights] "{name}" must be a whole number from 0 to {MAX_WEIGHT}, got {_quoted(weight)}'
+                f'[weights] "{name}" must be a whole number from 0 to {MAX_WEIGHT}, got {quoted(weight)}'
             )
         weights[name] = weight
     for problem_set in problem_sets():
@@ -192,27 +186,21 @@ def _weights(value: Any) -> tuple[tuple[str, int], ...]:
 
 def _deadlines(value: Any) -> tuple[tuple[str, datetime], ...]:
     deadlines = {}
-    for name, when in _table("deadlines", value).items():
+    for name, when in table("deadlines", value).items():
         _require_not_a_setting("deadlines", name)
         if name not in problem_sets():
             raise SettingsError(
-                f"[deadlines]: there is no problem set {_quoted(name)}; there are {', '.join(problem_sets())}"
+                f"[deadlines]: there is no problem set {quoted(name)}; there are {', '.join(problem_sets())}"
             )
         if not isinstance(when, datetime) or when.tzinfo is None:
             raise SettingsError(
                 f"[deadlines] {name} must be a date and time with its distance from UTC, without quotes, as "
-                f"2030-12-01T23:59:00+01:00, got {_quoted(when)}"
+                f"2030-12-01T23:59:00+01:00, got {quoted(when)}"
             )
         if when.year not in YEARS:
-            raise SettingsError(f"[deadlines] {name} must lie between {YEARS[0]} and {YEARS[-1]}, got {_quoted(when)}")
+            raise SettingsError(f"[deadlines] {name} must lie between {YEARS[0]} and {YEARS[-1]}, got {quoted(when)}")
         deadlines[name] = when
     return tuple(sorted(deadlines.items()))
-
-
-def _table(name: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise SettingsError(f"{name} must be a table, a line [{name}] with its entries below, got {_quoted(value)}")
-    return value
 
 
 def _require_not_a_setting(table: str, name: str) -> None:
@@ -222,24 +210,11 @@ def _require_not_a_setting(table: str, name: str) -> None:
         )
 
 
-def _quoted(value: Any) -> str:
-    """A value for a message: on one line, of bounded length."""
-    if isinstance(value, dict | list):
-        return "a table" if isinstance(value, dict) else "a list"
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int) and value.bit_length() > MAX_PRINTED_BITS:  # Python refuses to print very long ones
-        return f"a number of {value.bit_length()} bits"
-    return ascii(value)[:MAX_QUOTED]
-
-
-TABLES = {"weights": _weights, "deadlines": _deadlines}
+TABLES = {"weights": _weights, "deadlines": _deadlines, "students": roster_of_table}
 READERS: dict[str, Callable[[Any], Any]] = {
     "secret_file": _text("secret_file"),
     "hidden_checks": _text("hidden_checks"),
     "solutions": _solutions,
-    "late_policy": _late_policy,
+    "late_policy": late_policy,
     **TABLES,
 }

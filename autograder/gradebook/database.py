@@ -45,7 +45,7 @@ class Database:
             self.released = rows.released_set(book.db, problem_set)
             self.entered = rows.entered(book.db, self.released)
             self.manual_marks = rows.manual_marks(book.db, self.released)
-            self.penalties = rows.penalties(book.db, self.released)
+            self.lateness = rows.lateness(book.db, self.released)
             book.db.rollback()
         except BaseException:
             if hasattr(book, "db"):

@@ -15,6 +15,7 @@ class GradebookEntry:
     points, max_points: by the checks alone, before any penalty
     by_hand: marks given by hand, by the name of their cell; None where they cannot be seen
     late: what explains the late penalty (see late_penalty.KINDS); None where it cannot be seen
+    score: by the gradebook, marks given by hand included, before the penalty; None where it cannot be seen
     """
 
     student: str
@@ -23,3 +24,10 @@ class GradebookEntry:
     max_points: float
     by_hand: Mapping[str, float] | None = field(default_factory=dict)
     late: late_penalty.Facts | None = field(default_factory=dict)
+    score: float | None = None
+
+    @property
+    def final(self) -> float:
+        """The points that count: marks given by hand included, the late penalty taken off."""
+        score = self.points if self.score is None else self.score
+        return max(0.0, score - (self.late or {}).get("penalty", 0.0))

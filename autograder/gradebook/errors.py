@@ -7,6 +7,7 @@ from contextlib import closing
 
 from ..course.faults import causes, machine_fault
 from ..course.folder import Course
+from ..course.settings import SettingsError
 
 SHORT_LOCK_TIMEOUT = 0.2  # seconds to wait for another program that was not done within a longer time
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -84,6 +85,8 @@ def explained(course: Course, error: Exception, place: str = "") -> NotEntered |
     place = place or str(course.root / "gradebook.db")
     if isinstance(error, NotEntered | GradebookDamaged):
         return error
+    if isinstance(error, SettingsError):  # whatever it came from, its own text says it
+        return NotEntered(str(error))
     if _codes(error) & DAMAGED or _has_state(error, DAMAGED_STATES):
         return _damaged(course, place, error)
     return NotEntered(_reason(course, error, place))

@@ -17,7 +17,7 @@ from .spreadsheet import harmless, write_rows
 
 CSV_COLUMNS = (
     *("student", "problem_set", "points", "max_points", "needs_manual_grade", "submitted", "seconds_late"),
-    *("late_penalty", "graded"),
+    *("late_penalty", "graded", "final", "handed_in", "last_name", "first_name", "email", "section", "lms_id"),
 )
 NBGRADER_COLUMNS = (
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
@@ -42,6 +42,7 @@ CANVAS_POINTS = "    Points Possible"
 CANVAS_OWN = re.compile("(Current|Final) (Score|Points|Grade)|Override (Score|Grade|Status)")
 MOST_MOODLE = 100  # points: with more in a cell Moodle refuses the file, unless `unlimitedgrades` is set there
 MOST_NAMED = 5
+NOTHING = "handed in nothing"
 
 
 @dataclass(frozen=True)
@@ -60,20 +61,22 @@ def export(
     identify_by: str | None = None,
     column: str | None = None,
     ungraded: bool = False,
+    section: str | None = None,
 ) -> Exported:
     """Write the scores for "csv", "canvas" or "moodle".
 
     identify_by: a key of IDENTITIES[form]; column: the name of the column with the scores, the problem set's by default
     ungraded: count people whose written questions still wait for points, with the points they have
+    section: of the roster, without it everybody
     Raises ValueError for what the form does not know.
     """
     if form == "csv" and (identify_by or column or ungraded):
         raise ValueError("--identify-by, --column and --ungraded are for canvas and moodle: csv has every column")
-    everybody = scores(course, problem_set)
-    waiting = _not_in_the_gradebook(course, problem_set, everybody)
+    everybody = scores(course, problem_set, section)
+    waiting = _not_in_the_gradebook(course, problem_set, everybody, section)
     if form == "csv":
         _write_csv(everybody, problem_set, target)
-        return Exported(len(everybody), tuple(waiting))
+        return Exported(len(everybody), (*_missing(everybody), *waiting))
     known = IDENTITIES[form]
     identify_by = identify_by or next(iter(known))
     if identify_by not in known:
@@ -98,6 +101,9 @@ def _write_csv(everybody: Iterable[Score], problem_set: str, target: Path) -> No
             score.seconds_late,
             score.late_penalty,
             "yes" if score.graded else "no",
+            score.final if score.graded else "",
+            "yes" if score.handed_in else "no",
+            *(getattr(score, name) for name in ("last_name", "first_name", "email", "section", "lms_id")),
         )
         for score in everybody
     )
@@ -121,12 +127,16 @@ def _sort_out(
     for score in everybody:
         identity = _identity(score, identify_by)
         reason = ""
-        if not score.graded:
+        if not score.handed_in:
+            reason = NOTHING
+        elif not score.graded:
             reason = "not graded: run grade again"
         elif score.needs_manual_grade and not ungraded:
             reason = "a written question waits for points, or a mark for Resolve: go to formgrader, or say --ungraded"
         elif not identity:
-            reason = f"nbgrader knows no {'e-mail' if identify_by == 'email' else 'lms_user_id that is a number'}"
+            reason = (
+                f"roster and nbgrader know no {'e-mail' if identify_by == 'email' else 'lms_user_id that is a number'}"
+            )
         elif harmless(identity) != identity:
             reason = "what identifies them would be a formula in a spreadsheet, or is no plain text"
         elif form == "canvas" and read_by_canvas(identity) != identity:
@@ -162,7 +172,7 @@ def _write_canvas(people: list[tuple[str, Score]], target: Path, identity_column
     rows: list[tuple[object, ...]] = [(CANVAS_POINTS, "", "", "", "", _number(most))]
     for identity, score in people:
         name = ", ".join(filter(None, (score.last_name, score.first_name))) or score.student
-        cells = {"Student": name, identity_column: identity}
+        cells = {"Student": name, "Section": harmless(score.section), identity_column: identity}
         rows.append((*(cells.get(title, "") for title in CANVAS_COLUMNS), _number(score.final)))
     write_rows(target, (*CANVAS_COLUMNS, column), rows)
 
@@ -176,9 +186,18 @@ def _number(points: float) -> float | int:
     return int(points) if points == int(points) else points
 
 
-def _not_in_the_gradebook(course: Course, problem_set: str, everybody: list[Score]) -> list[str]:
+def _missing(everybody: list[Score]) -> list[str]:
+    names = [score.student for score in everybody if not score.handed_in]
+    return [f"{NOTHING}: {_names(names)}"] if names else []
+
+
+def _not_in_the_gradebook(
+    course: Course, problem_set: str, everybody: list[Score], section: str | None = None
+) -> list[str]:
     known = {score.student for score in everybody}
     missing = [student for student in course.students(problem_set) if student not in known]
+    if section is not None and course.roster:
+        missing = [student for student in missing if student in course.roster.of_section(section)]
     return [f"handed in and not graded yet, run grade: {_names(missing)}"] if missing else []
 
 

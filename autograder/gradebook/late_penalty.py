@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from ..course.durations import span
+
 #: Names of the facts, and what they are: UTC in ISO 8601, seconds, points. What is none or unknown is left out.
 KINDS: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("handed_in", "due", "policy"), str),
     **dict.fromkeys(("extension", "seconds", "penalty", "score"), (int, float)),
 }
 MOST = 1e12  # seconds or points
-UNITS = {"d": 86400, "h": 3600, "min": 60, "s": 1}
 
 Facts = dict[str, Any]
 
@@ -76,7 +77,7 @@ def reasons(was: Facts, now: Facts, first: bool) -> Iterator[str]:
     if (stays and was.get("seconds") == now.get("seconds")) or not (before or after):
         return
     of = f" of {now['score']:g} points" if after and "score" in now else ""
-    when = f"{_span(now['seconds'])} late" if now.get("seconds") else "in time"
+    when = f"{span(now['seconds'])} late" if now.get("seconds") else "in time"
     if not was:
         yield f"late penalty {after:g}{of}, {when}{'' if first else ': not logged before'}"
         return
@@ -91,7 +92,7 @@ def _causes(was: Facts, now: Facts) -> Iterator[str]:
     if "due" in changed:
         yield f"the deadline moved: {_time(was.get('due'))} → {_time(now.get('due'))}"
     if "extension" in changed:
-        yield f"extension {_span(was.get('extension', 0))} → {_span(now.get('extension', 0))}"
+        yield f"extension {span(was.get('extension', 0))} → {span(now.get('extension', 0))}"
     if "handed_in" in known:
         yield f"handed in again: {_time(was['handed_in'])} → {_time(now['handed_in'])}"
     if "policy" in known:
@@ -106,12 +107,3 @@ def _points(penalty: float | None) -> str:
 
 def _time(text: str | None) -> str:
     return text.replace("T", " ") if text else "none"
-
-
-def _span(seconds: float) -> str:
-    """A length of time in whole seconds: 1 d 2 h 5 min."""
-    parts, rest = [], round(abs(seconds))
-    for unit, size in UNITS.items():
-        count, rest = divmod(rest, size)
-        parts += [f"{count} {unit}"] if count else []
-    return ("-" if seconds < 0 else "") + (" ".join(parts) or "0 s")

@@ -93,10 +93,11 @@ def _event(raw: bytes) -> Event | None:
     try:
         event = json.loads(raw)
         event.setdefault("late", {})  # older lines know nothing of it
+        event.setdefault("final", None)
         texts = [event[name] for name in (*TEXTS, "previous")] + event["why"]
         pairs = [pair for name in CHANGES for pair in event[name].values()]
         before, after = event["points"]
-        numbers = [event["of"], after, 0 if before is None else before]
+        numbers = [event["of"], after, 0 if before is None else before, event["final"] or 0]
         numbers += [value for pair in event["exercises"].values() for value in pair if value is not None]
         sound = late_penalty.is_sound(event["late"])
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):

@@ -37,6 +37,7 @@ def new_event(before: Standing | None, result: Result, entry: GradebookEntry, re
         "problem_set": result.problem_set,
         "points": [sum(was["exercises"].values()) if before else None, sum(now["exercises"].values())],
         "of": result.max_points,
+        "final": entry.final,
         "why": [*penalty, *_reasons(before, result, changes, regraded)] if before else ["first grading", *penalty],
         **changes,
         **{name: getattr(result, name) for name in ("key", "graded", "grader", "secret")},

@@ -21,8 +21,10 @@ from traitlets.config.loader import PyFileConfigLoader
 from selfcheck.catalogue import modules_of, problem_sets
 
 from ..course.folder import Course
+from ..course.late_policy import LatePolicy
 from ..course.settings import SettingsError
 from ..sandbox.sight import EXCHANGE, require_out_of_sight
+from .late_policy import configure_late_policy
 
 USUAL_EXCHANGE = f"{EXCHANGE}/exchange"
 
@@ -39,9 +41,7 @@ def configure_storage(c: Config, root: Path) -> None:
     # A course.toml that cannot be read is reported by the preprocessor: an error here would have nbgrader go on without
     # these settings, and run what was submitted.
     with suppress(SettingsError):
-        policy = Course(root).settings.late_policy
-        if policy:
-            c.LateSubmissionPlugin.penalty_method = policy
+        configure_late_policy(c, root, Course(root).settings.late_policy)
     c.ExportApp.plugin_class = "autograder.gradebook.exports.QuotedCsv"
     c.HTMLExporter.sanitize_html = True
     # nbgrader's own templates do not sanitise Markdown: what a learner wrote would run as the instructor.
@@ -58,14 +58,22 @@ def configuration(course: Course) -> Config:
     submissions would see.
     """
     path = course.root / "nbgrader_config.py"
-    return _configuration(course.root, path.stat().st_mtime_ns if path.exists() else None, course.settings.late_policy)
+    policy = course.settings.late_policy
+    plugin = course.root / policy.plugin[0] if policy and policy.plugin else None
+    return _configuration(course.root, _written(path), policy, _written(plugin) if plugin else None)
+
+
+def _written(path: Path) -> int | None:
+    """When a file was written, in nanoseconds; None where there is none."""
+    return path.stat().st_mtime_ns if path.exists() else None
 
 
 @lru_cache(maxsize=16)
-def _configuration(root: Path, written: int | None, policy: str | None) -> Config:
-    """written: when, for a file may change while a grader waits; policy: of course.toml, likewise"""
+def _configuration(root: Path, written: int | None, policy: LatePolicy | None, plugin: int | None) -> Config:
+    """written: when, for a file may change while a grader waits; policy, plugin: of course.toml, likewise"""
     c = Config()
     configure_storage(c, root)
+    configure_late_policy(c, root, policy)  # once more, for an error in it to be told
     if written is not None:
         try:
             c.merge(PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config())

@@ -26,7 +26,7 @@ from nbgrader.api import (
     TaskCell,
     new_uuid,
 )
-from sqlalchemy import bindparam, func, or_, select
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.orm import Session
 
 
@@ -179,7 +179,8 @@ def _insert(db: Session, released: ReleasedSet, submitted: Submitted) -> None:
     if db.execute(select(Student.id).where(Student.id == submitted.student)).one_or_none() is None:
         db.execute(Student.__table__.insert(), {"id": submitted.student})
     row = {"id": submitted.id, "assignment_id": released.id, "student_id": submitted.student}
-    db.execute(SubmittedAssignment.__table__.insert(), row | {"timestamp": submitted.timestamp})
+    times = {"timestamp": submitted.timestamp, "extension": submitted.extension}
+    db.execute(SubmittedAssignment.__table__.insert(), row | times)
     for notebook in released.notebooks:
         sheet = submitted.sheets[notebook.name]
         row = {"id": sheet.id, "assignment_id": submitted.id, "notebook_id": notebook.id}
@@ -192,7 +193,11 @@ def _insert(db: Session, released: ReleasedSet, submitted: Submitted) -> None:
 
 def _update(db: Session, submitted: Submitted) -> None:
     table = SubmittedAssignment.__table__
-    db.execute(table.update().where(table.c.id == submitted.id).values(timestamp=submitted.timestamp))
+    db.execute(
+        table.update()
+        .where(table.c.id == submitted.id)
+        .values(timestamp=submitted.timestamp, extension=submitted.extension)
+    )
     for sheet in submitted.sheets.values():
         for kind, rows, names in (
             (Grade, sheet.grades, ("auto_score", "needs_manual_grade")),
@@ -240,17 +245,36 @@ def entered(db: Session, released: ReleasedSet) -> dict[str, tuple[datetime | No
     return entered
 
 
-def penalties(db: Session, released: ReleasedSet) -> dict[str, Any]:
-    """By student, a row of the submission's timestamp, extension and penalty for being late."""
-    taken = func.sum(SubmittedNotebook.late_submission_penalty).label("penalty")
+@dataclass(frozen=True)
+class Lateness:
+    """What the gradebook holds of a submission's lateness. scores: of each of its notebooks, before the penalty"""
+
+    timestamp: datetime | None
+    extension: timedelta | None
+    penalty: float
+    scores: tuple[float, ...]
+
+
+def write_extension(db: Session, submitted: Submitted, extension: timedelta | None) -> None:
+    """Write how much more time a submission has."""
+    table = SubmittedAssignment.__table__
+    db.execute(table.update().where(table.c.id == submitted.id).values(extension=extension))
+
+
+def lateness(db: Session, released: ReleasedSet) -> dict[str, Lateness]:
+    """By student, when the submission came, the extension, and what is taken off."""
     parts = (SubmittedAssignment.student_id, SubmittedAssignment.timestamp, SubmittedAssignment.extension)
     query = (
-        select(*parts, taken)
+        select(*parts, SubmittedNotebook.late_submission_penalty.label("penalty"), SubmittedNotebook.score)
         .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
         .where(SubmittedAssignment.assignment_id == released.id)
-        .group_by(*parts)
     )
-    return {row.student_id: row for row in db.execute(query)}
+    found: dict[str, Lateness] = {}
+    for row in db.execute(query):
+        known = found.get(row.student_id, Lateness(row.timestamp, row.extension, 0.0, ()))
+        penalty, scores = known.penalty + (row.penalty or 0.0), (*known.scores, row.score)
+        found[row.student_id] = Lateness(row.timestamp, row.extension, penalty, scores)
+    return found
 
 
 def manual_marks(db: Session, released: ReleasedSet) -> dict[str, dict[str, float]]:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from ..course.folder import Course
+from ..course.roster import ROSTER_FILE
 from .autograded_folder import autograded
+
+PERSONAL = ("last_name", "first_name", "email", "section", "lms_id")  # what a roster says of a person
 
 
 @dataclass(frozen=True)
 class Score:
     """One line of the gradebook; points include what was graded by hand.
 
-    late_penalty: what nbgrader's late policy takes off; lms_id: the person's number in Canvas, where nbgrader knows it
+    late_penalty: what the late policy takes off; lms_id: the person's number in Canvas, by the roster or nbgrader
     graded: False where grading failed, which nbgrader alone would count as no points
+    handed_in: False for somebody on the roster who has handed in nothing, and has no points
     """
 
     student: str
@@ -28,6 +34,13 @@ class Score:
     first_name: str = ""
     email: str = ""
     lms_id: str = ""
+    section: str = ""
+    handed_in: bool = True
+
+    @property
+    def name(self) -> str:
+        """The full name, "" where none is known."""
+        return " ".join(filter(None, (self.first_name, self.last_name)))
 
     @property
     def final(self) -> float:
@@ -35,8 +48,11 @@ class Score:
         return max(0.0, self.points - self.late_penalty)
 
 
-def scores(course: Course, problem_set: str) -> list[Score]:
-    """The scores of everybody in the gradebook, by student; KeyError where the problem set was never released."""
+def scores(course: Course, problem_set: str, section: str | None = None) -> list[Score]:
+    """The scores of everybody in the gradebook or on the roster, by student; of a section alone where one is named.
+
+    Raises KeyError where the problem set was never released, ValueError for a section that nobody is in.
+    """
     from nbgrader.api import MissingEntry
 
     from .nbgrader import gradebook
@@ -63,4 +79,36 @@ def scores(course: Course, problem_set: str) -> list[Score]:
             )
             for row in assignment.submissions
         ]
-    return sorted(everybody, key=lambda score: score.student)
+        most = assignment.max_score
+    return by_roster(course, problem_set, everybody, most, section)
+
+
+def by_roster(
+    course: Course, problem_set: str, everybody: Iterable[Score], most: float, section: str | None = None
+) -> list[Score]:
+    """Scores with what the roster says of each person, and of whoever handed in nothing; most: points of the set"""
+    roster = course.roster
+    if roster is None:
+        if section is not None:
+            raise ValueError(f"--section needs a roster: write {ROSTER_FILE}, or run `roster`")
+        return sorted(everybody, key=lambda score: score.student)
+    found = {score.student: score for score in everybody}
+    waiting = found.keys() | set(course.students(problem_set))
+    for person in roster.people.values():
+        if person.id not in waiting:
+            found[person.id] = Score(person.id, 0.0, most, False, "", 0.0, graded=False, handed_in=False)
+        if person.id in found:
+            said = {name: getattr(person, name) for name in PERSONAL if getattr(person, name)}
+            found[person.id] = replace(found[person.id], **said)
+    chosen = found.keys() if section is None else roster.of_section(section)
+    return [found[student] for student in sorted(found) if student in chosen]
+
+
+def known_scores(course: Course, problem_set: str, section: str | None = None) -> list[Score]:
+    """As `scores`; of the roster alone where there is no gradebook yet, or the problem set is not in it."""
+    from .nbgrader import configuration
+
+    if (course.root / "gradebook.db").exists() or "db_url" in configuration(course).CourseDirectory:
+        with suppress(KeyError):
+            return scores(course, problem_set, section)
+    return by_roster(course, problem_set, [], 0.0, section)

@@ -128,7 +128,9 @@ class Steps:
         """The late policy's name: nbgrader's own word for it, or that of the course's own plugin."""
         self._late.init_plugin()
         plugin = self._late.plugin_inst
-        return plugin.penalty_method if type(plugin) is LateSubmissionPlugin else type(plugin).__name__
+        if type(plugin) is LateSubmissionPlugin:
+            return plugin.penalty_method
+        return str(getattr(plugin, "description", type(plugin).__name__))
 
     def run_post_convert_hook(self, problem_set: str, student: str, notebooks: list[str]) -> None:
         """Call the hook that a course may have after a submission is autograded, as nbgrader does.

@@ -82,7 +82,28 @@ class GradebookSync:
             result.max_points,
             writer.manual_marks(result.student),
             writer.late.get(result.student, {}),
+            writer.scores.get(result.student),
         )
+
+    def enter_people(self) -> None:
+        """Bring the names of the roster into nbgrader's list of students; NotEntered where that fails."""
+        self._write(lambda writer: writer.enter_people(self._timeout))
+
+    def grant(self, student: str) -> bool:
+        """Enter the extension that somebody has now; False where the gradebook holds no submission of theirs.
+
+        The late penalty follows with the next run of grade. NotEntered where it cannot be written.
+        """
+        granted: list[bool] = []
+        self._write(lambda writer: granted.append(writer.grant(student, self._timeout)))
+        return granted[-1]
+
+    def outdated(self) -> tuple[bool, list[str]]:
+        """Whether course.toml has another deadline than the gradebook, and who has handed in and has a late penalty or
+        an extension in the gradebook that is not the present one.
+        """
+        with self._explained():
+            return self._opened().outdated()
 
     def _write(self, write: Callable[[GradebookWriter], None]) -> None:
         with self._explained():

@@ -29,6 +29,8 @@ from .cells import GRADE_CELL
 from .database import Address, Database
 from .errors import NotEntered
 from .nbgrader import configuration, prepare_process
+from .penalties import LatePenalties, has_head, text_with_head, with_head
+from .people import enter_people
 from .steps import Graded, Steps
 
 
@@ -48,12 +50,14 @@ class GradebookWriter:
         self._database = Database(Address.of(self._coursedir), self._coursedir.course_id, problem_set, seconds)
         self._session, self._released = self._database.session, self._database.released
         self._cells = list(self._checking_cells())
-        due = self._released.due
-        #: What explains each student's late penalty: as it was when opened, or as entered since.
+        due, known = self._released.due, self._database.lateness
+        self._penalties = LatePenalties(course, problem_set, self._steps, due, known)
+        #: What explains each student's late penalty: as it was when opened, or as entered since; and the points before.
         self.late = {
             student: late_penalty.facts(row.timestamp, due, row.extension, row.penalty)
-            for student, row in self._database.penalties.items()
+            for student, row in known.items()
         }
+        self.scores = {student: sum(row.scores) for student, row in known.items()}
 
     def _checking_cells(self) -> Iterator[tuple[str, str]]:
         """The id of each cell that is graded by an exercise's checks, and the exercise."""
@@ -79,9 +83,16 @@ class GradebookWriter:
     def holds(self, submission: Submission, result: Result) -> bool:
         """Whether gradebook and autograded folder hold this result on what was handed in last.
 
-        A later hand-in may differ in its written answers alone; a gradebook may be an older copy that was put back.
+        A later hand-in may differ in its written answers alone; a gradebook may be an older copy that was put back. The
+        late penalty follows the policy, the deadline, the extension and the marks given by hand, as they are now.
         """
-        return self._folder_holds(submission) and self._rows_hold(submission, result)
+        holds = self._folder_holds(submission) and self._rows_hold(submission, result)
+        return holds and self._penalties.is_current(submission.student)
+
+    def outdated(self) -> tuple[bool, list[str]]:
+        """As GradebookSync has it."""
+        students = self.course.students(self.problem_set)
+        return self._penalties.deadline_moved, [one for one in students if not self._penalties.is_current(one)]
 
     def _folder_holds(self, submission: Submission) -> bool:
         folder = autograded(self.course, submission.student, self.problem_set)
@@ -95,7 +106,10 @@ class GradebookWriter:
             sources = (submitted / notebook, self.course.result_file(submission.student, self.problem_set))
             release = release_file(self.course, self.problem_set)  # it may be another one by now
             released = release.stat().st_mtime_ns if release.exists() else 0
-            return all(when <= written for when in (released, *(path.stat().st_mtime_ns for path in sources)))
+            if any(when > written for when in (released, *(path.stat().st_mtime_ns for path in sources))):
+                return False
+            told = self._penalties.told(self.late.get(submission.student, {}))
+            return has_head((folder / notebook).read_text(encoding="utf-8"), told)
         except FileNotFoundError:
             return False
 
@@ -114,16 +128,19 @@ class GradebookWriter:
         rows.wait_at_most(self._session, seconds)
         submitted = rows.read(self._session, self._released, student)
         submitted.timestamp = _naive(submission.arrived) or submitted.timestamp
+        submitted.extension = self._penalties.extension(student, submitted.extension)
         with self._folders.draft(student) as draft:
             notebooks = self._graded_notebooks(submission, result, submitted)
-            self._folders.write(draft, self._files(submission) | notebooks)
             rows.write(self._session, self._released, submitted)
-            late = self._write_penalties(submitted, list(notebooks))
+            late, score = self._write_penalties(submitted, list(notebooks))
+            told = self._penalties.told(late)
+            written = {name: text_with_head(text, told).encode() for name, text in notebooks.items()}
+            self._folders.write(draft, self._files(submission) | written)
             with course_lock(self.course):
                 if not is_current(self.course, submission):
                     raise NotEntered("something else was handed in meanwhile: run grade again")
                 self._session.commit()
-                self.late[student] = late
+                self.late[student], self.scores[student] = late, score
                 self._folders.take_place(draft, student)
                 if self._coursedir.groupshared:
                     self._steps.converter.set_permissions(self.problem_set, student)
@@ -137,10 +154,12 @@ class GradebookWriter:
         """
         rows.wait_at_most(self._session, seconds)
         submitted = rows.read(self._session, self._released, student)
+        submitted.extension = self._penalties.extension(student, submitted.extension)
         notebook = next(notebook for notebook in self._released.notebooks if notebook.name == name)
         self._steps.save(nb, notebook, submitted.sheets[name])
         rows.write(self._session, self._released, submitted)
-        self.late[student] = self._write_penalties(submitted, [f"{name}.ipynb"])
+        self.late[student], self.scores[student] = self._write_penalties(submitted, [f"{name}.ipynb"])
+        with_head(nb, self._penalties.told(self.late[student]))
         self._session.commit()
 
     def _files(self, submission: Submission) -> dict[str, bytes]:
@@ -149,7 +168,7 @@ class GradebookWriter:
         files |= {STAMP: submission.stamp.encode(), TICKET: submission.ticket.encode()}
         return {name: data for name, data in files.items() if data and not is_ignored(name, self._coursedir.ignore)}
 
-    def _graded_notebooks(self, submission: Submission, result: Result, submitted: rows.Submitted) -> dict[str, bytes]:
+    def _graded_notebooks(self, submission: Submission, result: Result, submitted: rows.Submitted) -> dict[str, str]:
         """The autograded notebooks by file name; the rows of `submitted` become what they hold."""
         texts = {self.problem_set: submission.notebook}
         written = {}
@@ -163,7 +182,7 @@ class GradebookWriter:
                 text = self._steps.autograded(texts[notebook.name], notebook, sheet, graded)
                 before = autograded(self.course, submission.student, self.problem_set) / file
                 manual_marks.let_stand(sheet, marked, before, text)
-                written[file] = text.encode()
+                written[file] = text
                 continue
             for grade in sheet.grades.values():
                 grade.auto_score, grade.needs_manual_grade = 0, False
@@ -180,22 +199,37 @@ class GradebookWriter:
             "nbgrader": names | {"db_url": self._coursedir.db_url},
         }
 
-    def _write_penalties(self, submitted: rows.Submitted, files: list[str]) -> late_penalty.Facts:
-        """Write what is taken off each of these notebooks for being late; returns what explains it."""
+    def _write_penalties(self, submitted: rows.Submitted, files: list[str]) -> tuple[late_penalty.Facts, float]:
+        """Write what is taken off each of these notebooks for being late; returns what explains it, and the points."""
         times = submitted.timestamp, self._released.due, submitted.extension
+        sheets = [submitted.sheets[file.removesuffix(".ipynb")] for file in files]
+        scores = [rows.score(self._session, sheet) for sheet in sheets]
         if not self._steps.penalises:
-            return late_penalty.facts(*times, self.late.get(submitted.student, {}).get("penalty"))
-        seconds, total, score = late_penalty.seconds_late(*times), 0.0, 0.0
-        for file in files:
-            sheet, penalty = submitted.sheets[file.removesuffix(".ipynb")], None
-            if seconds > 0:
-                points = rows.score(self._session, sheet)
-                penalty = self._steps.penalty(submitted.student, points, seconds)
-                total, score = total + (penalty or 0), score + points
+            return late_penalty.facts(*times, self.late.get(submitted.student, {}).get("penalty")), sum(scores)
+        seconds, total = late_penalty.seconds_late(*times), 0.0
+        for sheet, points in zip(sheets, scores, strict=True):
+            penalty = self._steps.penalty(submitted.student, points, seconds)
+            total += penalty or 0
             rows.write_penalty(self._session, sheet, penalty)
         if seconds > 0:
-            return late_penalty.facts(*times, total, self._steps.policy, score)
-        return late_penalty.facts(*times, total)
+            return late_penalty.facts(*times, total, self._steps.policy, sum(scores)), sum(scores)
+        return late_penalty.facts(*times, total), sum(scores)
+
+    def enter_people(self, seconds: float) -> None:
+        """Bring the names of the roster into nbgrader's list of students."""
+        rows.wait_at_most(self._session, seconds)
+        if enter_people(self._session, self.course.roster):
+            self._session.commit()
+
+    def grant(self, student: str, seconds: float) -> bool:
+        """Enter the extension that somebody has now; False where the gradebook holds no submission of theirs."""
+        rows.wait_at_most(self._session, seconds)
+        submitted = rows.read(self._session, self._released, student)
+        if not submitted.is_new:
+            extension = self._penalties.extension(student, submitted.extension)
+            rows.write_extension(self._session, submitted, extension)
+        self._session.commit()
+        return not submitted.is_new
 
     def undo(self) -> None:
         """Take back what is not committed."""

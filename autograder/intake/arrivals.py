@@ -6,7 +6,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from pathlib import Path
@@ -15,11 +15,13 @@ from typing import Any
 from selfcheck.atomic_files import write_atomically
 
 from ..course.digest import digest_of_parts
+from ..course.durations import span
 from ..course.folder import Course
 from ..course.locks import course_lock
 from ..sandbox.limited import LimitedFault, items_of
 from .archive import MOST_EXTRA_BYTES, MOST_ZIP_BYTES, MOST_ZIP_ENTRIES, UNREADABLE, Received, most_entries
 from .safe_files import walk
+from .submission import Submission
 from .time_stamps import stamp_text, stamp_time
 
 #: Whose word a time is, as messages say it.
@@ -108,10 +110,11 @@ def arrive(
     with course_lock(course):
         known = arrivals(course, student, problem_set)
         arrived = _decided(course, problem_set, path, digest, known, given, lms, now)
+        late = tuple(_lateness(course, student, problem_set, arrived.time, known))
         record = Arrival(digest, arrived.time, now.astimezone(UTC).replace(microsecond=0))
         if not dry_run and not any((one.digest, one.time) == (digest, arrived.time) for one in known):
             _write(course, student, problem_set, [*known, record])
-    return arrived
+    return replace(arrived, remarks=(*arrived.remarks, *late))
 
 
 def arrivals(course: Course, student: str, problem_set: str) -> list[Arrival]:
@@ -129,6 +132,20 @@ def arrival_at(course: Course, student: str, problem_set: str, when: datetime | 
     """The arrival on record that a submission's time stamp is of; None where there is none."""
     known = arrivals(course, student, problem_set)
     return next((one for one in reversed(known) if one.time.when == when), None)
+
+
+def archives_word(course: Course, submission: Submission, until: datetime) -> tuple[str, ...]:
+    """A remark where work is in time by the word of its own archive alone, and was taken in after the deadline."""
+    when = submission.arrived
+    if when is None or when > until:
+        return ()
+    arrival = arrival_at(course, submission.student, submission.problem_set, when)
+    if arrival is None or arrival.time.source != "archive" or arrival.taken_in <= until:
+        return ()
+    return (
+        f"in time, at {stamp_text(when)}, by the newest file in the archive alone, which whoever packs it can choose; "
+        f"it was taken in at {stamp_text(arrival.taken_in)}: `submit --time` says otherwise",
+    )
 
 
 def newest_in_zip(path: Path, zone: tzinfo | None = None) -> datetime | None:
@@ -173,6 +190,18 @@ def _decided(
     if newest is None or newest > now - AHEAD:
         return Arrived(present)
     return Arrived(present, (f"its newest file is of {stamp_text(newest)}: if it came then, say so with --time",))
+
+
+def _lateness(
+    course: Course, student: str, problem_set: str, time: SubmissionTime, known: list[Arrival]
+) -> Iterator[str]:
+    """A line on work that comes after the deadline in course.toml, and on what came in time before it."""
+    due = course.settings.deadline(problem_set)
+    until = due and due + (course.extensions.of(student, problem_set, due) or timedelta())
+    if until and time.when > until:
+        before = max((one.time.when for one in known if one.time.when <= until), default=None)
+        instead = before and f"; it replaces what came in time, at {stamp_text(before)}: submit that again to go back"
+        yield f"{span((time.when - until).total_seconds())} late{instead or ''}"
 
 
 def _times_in_zip(path: Path, zone: tzinfo | None) -> Iterator[float]:

@@ -15,6 +15,7 @@ from selfcheck.sections import address_of, title_of
 from selfcheck.verdict import FAILED, PASSED, SKIPPED
 
 from ..course.folder import Course
+from ..gradebook.scores import Score, known_scores
 from ..intake.safe_files import NotTaken, reader
 from ..judge.cache import read_record
 from .similar import MOST_READ, Similarities, similarities
@@ -99,6 +100,8 @@ class ClassReport:
 
     ungraded: who has handed in and has no grade; graders: versions of the grader that the grades come from
     seconds: what judging took, by learner; used: what the submission did of it, seconds of the processor and MiB
+    scores: what the gradebook holds and the roster says, by learner
+    missing: who is on the roster and handed in nothing
     """
 
     problem_set: str
@@ -110,6 +113,8 @@ class ClassReport:
     seconds: dict[str, float] = field(default_factory=dict)
     used: dict[str, tuple[float, float]] = field(default_factory=dict)
     ungraded: list[str] = field(default_factory=list)
+    scores: dict[str, Score] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
     similar: Similarities = field(default_factory=lambda: Similarities((), (), (), 0))
 
     @property
@@ -123,6 +128,16 @@ class ClassReport:
     @property
     def median(self) -> float:
         return median(points for points, _ in self.totals.values()) if self.totals else 0.0
+
+    @property
+    def finals(self) -> list[float]:
+        """The points that count, of everybody who is graded: marks given by hand included, late penalties taken off."""
+        return [score.final for score in self.scores.values() if score.graded]
+
+    @property
+    def late(self) -> list[Score]:
+        """Who handed in late."""
+        return [score for score in self.scores.values() if score.seconds_late > 0]
 
     @property
     def met(self) -> list[Met]:
@@ -152,11 +167,19 @@ def _met(exercise: Exercise, name: str, count: int) -> Met:
     return Met(count, exercise, name, message, title_of(section), address_of(section))
 
 
-def class_report(course: Course, problem_set: str) -> ClassReport:
-    """The report, from the verdicts on file and the submitted modules; FileNotFoundError where nothing was graded."""
+def class_report(course: Course, problem_set: str, section: str | None = None) -> ClassReport:
+    """The report, from the verdicts on file, the submitted modules, the gradebook and the roster.
+
+    section: of the roster, without it everybody
+    Raises FileNotFoundError where nothing was graded, ValueError for a section that nobody is in.
+    """
+    known_people = known_scores(course, problem_set, section)
+    chosen = None if section is None else {score.student for score in known_people}
     report = ClassReport(problem_set, [ExerciseSummary(exercise) for exercise in in_problem_set(problem_set)])
     summaries = {summary.id: summary for summary in report.exercises}
     for student, record in _records(course, problem_set):
+        if chosen is not None and student not in chosen:
+            continue
         if record is None:
             report.looks[student] = [DAMAGED]
         else:
@@ -165,7 +188,10 @@ def class_report(course: Course, problem_set: str) -> ClassReport:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
     report.exercises = [summary for summary in report.exercises if summary.points]
     known = report.totals.keys() | report.looks.keys()
-    report.ungraded = [student for student in course.students(problem_set) if student not in known]
+    handed_in = course.students(problem_set) if chosen is None else chosen & set(course.students(problem_set))
+    report.ungraded = sorted(set(handed_in) - known)
+    report.scores = {score.student: score for score in known_people if score.handed_in}
+    report.missing = [score.student for score in known_people if not score.handed_in and score.student not in known]
     modules = modules_of(problem_set)
     report.similar = similarities(report.totals, modules, lambda student: _files(course, student, problem_set, modules))
     return report

@@ -12,7 +12,7 @@ from selfcheck.verdict import PASSED
 from ..console import plain, remarks_line
 from ..course.printable import counted, printable_line
 from .summary import ClassReport, ExerciseSummary
-from .words import alike, no_proof, time_told
+from .words import alike, finals_told, lateness, no_proof, time_told
 
 MOST_LISTED = 12
 MOST_NAMED = 6
@@ -29,6 +29,8 @@ def rendered(report: ClassReport) -> RenderableType:
         f"{printable_line(student, MOST_ID)}: {remarks_line(reasons)}"
         for student, reasons in report.to_look_at().items()
     ]
+    parts += _list("Handed in nothing:", [_names(tuple(report.missing))] if report.missing else [])
+    parts += _list("Late:", [f"{_names((one.student,))} {lateness(one)}, {one.final:g} count" for one in report.late])
     parts += _list("To look at:", looks)
     groups = [f"{group.module}.py: {_names(group.students)} ({alike(group)})" for group in report.similar.groups]
     parts += _list("Code that is alike:", groups)
@@ -44,6 +46,7 @@ def _first_lines(report: ClassReport) -> list[RenderableType]:
     isolation = ", ".join(sorted(report.isolation)) or "unknown"
     points = f"mean {report.mean:.1f}, median {report.median:g} of {report.max_points} points for code"
     lines = [f"{report.problem_set}: {counted(len(report.totals), 'submission')}, isolation {isolation}", points]
+    lines += filter(None, [finals_told(report)])
     if len(report.graders) > 1:
         lines.append(f"graded by {len(report.graders)} versions of the grader: run grade")
     return [plain(line) for line in lines]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from statistics import median
 
+from ..course.durations import span
+from ..gradebook.scores import Score
 from .similar import ALIKE, PUBLISHED, RUN, Group, Similarities
 from .summary import ClassReport
 
@@ -60,6 +62,21 @@ def what_is_timed() -> str:
         "Of the processor, counted for learners whose answers to the exercise had a process of their own: it trains a "
         "model, or something in it was not right."
     )
+
+
+def finals_told(report: ClassReport) -> str:
+    """The points that count and who is late, in a line; "" where nothing is in the gradebook."""
+    finals = report.finals
+    if not finals:
+        return ""
+    most = max(score.max_points for score in report.scores.values())
+    middle = f"mean {sum(finals) / len(finals):.1f}, median {median(finals):g} of {most:g} points that count"
+    return f"{middle}; {len(report.late)} of {len(report.scores)} late"
+
+
+def lateness(score: Score) -> str:
+    """How late somebody was and what it cost; "" for nobody who was late."""
+    return f"{span(score.seconds_late)}: -{score.late_penalty:g}" if score.seconds_late > 0 else ""
 
 
 def slowest(report: ClassReport) -> list[tuple[str, float]]:

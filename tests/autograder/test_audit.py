@@ -268,6 +268,18 @@ def test_a_line_that_holds_no_event_is_passed_over(course, odd):
     assert [event and event["student"] for event in events] == ["ada", None, "ben"]
 
 
+def test_no_id_is_broken_in_a_terminal_of_80_columns_and_what_counts_is_told(course, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    names = [f"masks.an_exercise_with_a_long_name_{number}" for number in range(8)]
+    with Log(course) as log:
+        for files in ({}, dict.fromkeys(names, "f")):
+            one = record(student="a-student-with-a-name-of-some-length", key=f"k{len(files)}", files=files, **LATER)
+            log.entered(one, replace(entry_of(one, {"explain": 2.5}), score=one.points + 2.5))
+    output = run(course)[1]
+    assert all(f" {name}" in output for name in names) and "a-student-with-a-name-of-some-length" in output
+    assert max(map(len, output.splitlines())) <= 80 and "21 of 26; 23.5 count" in output
+
+
 def test_one_student_is_shown_alone_with_what_became_of_each_exercise(course):
     logged(course, record(), record(student="ben"), record(softmax=11, key="k2", files={"masks.py": "f2"}, **LATER))
     code, output = run(course, "--student", "ada")

@@ -13,6 +13,7 @@ from autograder.answer_key.keys import keys_of
 from autograder.answer_key.validate import try_checks
 from autograder.course.extra_checks import InvalidCheck
 from autograder.course.folder import Course
+from autograder.course.late_policy import LatePolicy
 from autograder.course.paths import BOOK, SELFCHECK
 from autograder.course.policy import DEFAULT_POLICY, GradingPolicy
 from autograder.course.settings import SECRET, SETTINGS_FILE, Settings, SettingsError, read_settings
@@ -58,9 +59,9 @@ def test_every_line_of_that_file_says_what_holds_without_it(course):
     assert active.count("\n#") < text.count("\n#") - 5
     (course.root.parent / "my-checks").mkdir()
     found = write(course, active).settings
-    assert found.deadlines and found.hidden_checks, "these two cannot be shown otherwise"
-    usual = Settings(course.root / SECRET, late_policy="none", deadlines=found.deadlines)
-    assert Settings(**vars(found) | {"hidden_checks": None}) == usual
+    assert found.deadlines and found.hidden_checks and found.students, "these cannot be shown otherwise"
+    usual = Settings(course.root / SECRET, late_policy=LatePolicy("none"), deadlines=found.deadlines)
+    assert Settings(**vars(found) | {"hidden_checks": None, "students": None}) == usual
 
 
 def test_a_file_of_settings_that_is_there_already_is_left_alone(tmp_path):
@@ -99,7 +100,24 @@ def test_the_secret_may_lie_elsewhere_and_no_other_is_made(tmp_path):
         ("[deadlines]\nps1 = 2026-02-30T23:59:00Z", "is no TOML"),
         ("[deadlines]\nps1 = 0001-01-01T00:00:00+05:00", "between 2000 and 2199"),
         ("[deadlines]\nps77 = 2026-12-01T23:59:00Z", "there is no problem set 'ps77'; there are ps1"),
-        ('late_policy = "half"', 'must be "none" or "zero"'),
+        ('late_policy = "half"', 'late_policy must be "none", "zero", a table such as { percent_per_day = 10'),
+        ("late_policy = { per_day = 3 }", "late_policy has no entry 'per_day'; there are percent_per_day, grace, cap"),
+        ("late_policy = { cap = 3 }", "late_policy needs percent_per_day"),
+        (
+            "late_policy = { percent_per_day = 101 }",
+            "percent_per_day must be a number from 0 to 100, in percent, got 101",
+        ),
+        (
+            "late_policy = { percent_per_day = 1, cap = true }",
+            "cap must be a number from 0 to 100, in percent, got true",
+        ),
+        ("late_policy = { percent_per_day = 1, grace = 15 }", 'grace must be as "15min", "2h" or "1d", got 15'),
+        ("[students]\n'a b' = {}", "[students] a b: a student id is letters"),
+        ("[students]\nada = 'Ada'", "students.ada must be a table"),
+        ("[students]\nada = { nmae = 'Ada' }", "[students] ada: there is no column 'nmae'; there are id, last_name"),
+        ("[students]\nada = { extensions = { ps1 = '3 weeks' } }", "[students] ada: an extension is as 3d, 12h"),
+        ("[students]\nada = { extensions = { ps77 = '3d' } }", "[students] ada: there is no problem set 'ps77'"),
+        ("[students]\nada = {}\n'ada ' = {}", "[students] ada : ada is there twice"),
         ('solutions = "no"', "must be true or false"),
         ('secret_file = "nowhere"', "where no file is: put it back, or mend the path"),
         ("secret_file = 7", "must be a path in quotes"),
@@ -171,7 +189,8 @@ def test_what_is_written_is_what_holds(tmp_path_factory, weights, deadlines, top
     found = read_settings(folder)
     assert dict(found.weights) == {name: weight for name, weight in weights.items() if weight != 1}
     assert dict(found.deadlines) == deadlines
-    assert {name: getattr(found, name) for name in top} == top
+    policy = LatePolicy(top["late_policy"]) if "late_policy" in top else None
+    assert {name: getattr(found, name) for name in top} == top | ({"late_policy": policy} if policy else {})
     left = {one.id for name in SETS for one in in_problem_set(name)}
     left -= {one.id for name in SETS for one in GradingPolicy(b"", found.weights).exercises(name)}
     assert left == ({left_out} if left_out else set())
@@ -339,7 +358,7 @@ def test_the_settings_and_the_check_that_the_guide_shows_can_be_used(course):
         (course.root.parent / name).parent.mkdir()
         (course.root.parent / name).write_text(text)
     write(course, toml)
-    shown = set(re.findall(r"(?m)^\[?(\w+)", toml)) - {"ps3"}
+    shown = set(re.findall(r"(?m)^\[?(\w+)", toml)) - {"ps3", "ada"}
     assert shown == {field.name for field in fields(Settings)}, "all there is"
     assert try_checks(course.policy) == 1
 

@@ -82,7 +82,9 @@ def test_everything_imported_is_pinned() -> None:
 
 def test_supported_pythons_agree_everywhere() -> None:
     assert project()["requires-python"] == f">={SUPPORTED[0]},<{NEWEST[0]}.{NEWEST[1] + 1}"
-    assert workflow()["jobs"]["test"]["strategy"]["matrix"]["python"] == SUPPORTED
+    tested = workflow()["jobs"]["test"]["strategy"]["matrix"]["python"]
+    assert tested == SUPPORTED[: len(tested)], "what CI runs, which may be less than what the pins have wheels for"
+    assert f"CI runs {tested[0]} to {tested[-1]}" in text("README.md")
     assert text(".binder/runtime.txt").strip().removeprefix("python-") in SUPPORTED
     assert f"Python {SUPPORTED[0]} to {SUPPORTED[-1]}" in text("README.md")
 
@@ -154,10 +156,10 @@ def test_the_workflow_runs_the_same_commands_as_everybody() -> None:
     assert "make course SERVE=no" in commands("course")
 
 
-def test_every_proof_is_made_anew_each_night_on_every_supported_python() -> None:
+def test_every_proof_is_made_anew_each_night_on_every_python_that_ci_runs() -> None:
     job = workflow("nightly")["jobs"]["test-all"]
     assert "make test-all" in commands("test-all", "nightly")
-    assert job["strategy"]["matrix"]["python"] == SUPPORTED
+    assert job["strategy"]["matrix"] == workflow()["jobs"]["test"]["strategy"]["matrix"]
     (recipe,) = re.findall(r"^test-all:.*\n((?:\t.*\n)+)", text("Makefile"), flags=re.MULTILINE)
     assert "--records=check" in recipe and "autograder prove" in recipe
     assert yaml.safe_load(text(".github/workflows/nightly.yml"))[True]["schedule"]  # YAML reads `on` as True
