@@ -1,8 +1,9 @@
 """Hidden checks of the encoder."""
 
+from selfcheck.checks._encoder_feed_forward import FEED_FORWARD
 from selfcheck.checks._encoder_inputs import causal, columns, encoder_state, feed_forward_state, layer_state, scattered
 from selfcheck.checks._encoder_layer import LAYER
-from selfcheck.checks.encoder import COLUMNS, ENCODER, FEED_FORWARD, NORM
+from selfcheck.checks.encoder import COLUMNS, ENCODER, NORM
 from selfcheck.plan import built, call, check, tensor
 
 
@@ -12,7 +13,7 @@ def norm_everything(rng):
     return [
         call(rng.tensor(*shape, d), scattered(rng, d), scattered(rng, d), round(0.1 + rng.random(), 2))
         for shape in ((), (length,), (d,), (d, d), (batch, heads, length))
-    ]
+    ] + [call(rng.tensor(length, d), rng.tensor(d), rng.tensor(d))]  # gains below zero
 
 
 @check(NORM, sees="features that differ by little, zeros, large features, and a single feature", points=1)

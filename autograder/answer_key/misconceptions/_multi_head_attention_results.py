@@ -21,6 +21,8 @@ RESULTS = {
     "float64_throughout": lambda output, weights: (output.double(), weights.double()),
     "output_in_float32": lambda output, weights: (output.float(), weights),
     "numbers_rounded": lambda output, weights: (output.round(decimals=2), weights.round(decimals=2)),
+    "first_sequence_alone": lambda output, weights: (output[:1], weights[:1]),
+    "averaged_over_queries": lambda output, weights: (output.mean(dim=1), weights),
     "one_head_squeezed": lambda output, weights: (output, weights.squeeze(1)),
 }
 

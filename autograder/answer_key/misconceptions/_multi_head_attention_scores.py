@@ -68,6 +68,12 @@ class no_softmax(Parts):
 
 
 @wrong
+class softmax_twice(Parts):
+    def weigh(self, scores, mask):
+        return super().weigh(super().weigh(scores, mask), mask)
+
+
+@wrong
 class sigmoid_for_softmax(Parts):
     def weigh(self, scores, mask):
         return hidden(scores, mask).sigmoid()

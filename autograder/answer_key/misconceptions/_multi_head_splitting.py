@@ -43,6 +43,8 @@ SPLITS = {
     "heads_stacked_last": lambda x, num_heads: torch.stack(x.chunk(num_heads, dim=-1), dim=-1),
     "heads_behind_each_other": lambda x, num_heads: torch.cat(x.chunk(num_heads, dim=-1), dim=1),
     "features_before_heads": lambda x, num_heads: x.unflatten(-1, (num_heads, -1)).permute(0, 3, 1, 2),
+    "in_half_precision": lambda x, num_heads: split(x.half(), num_heads),
+    "first_head_alone": lambda x, num_heads: split(x, num_heads)[:, :1],
     "rounded_to_float32": lambda x, num_heads: split(x.float(), num_heads).to(x.dtype),
 }
 
@@ -66,6 +68,8 @@ MERGES = {
     "batch_joined_too": lambda x: merge(x).flatten(0, 1),
     "tokens_before_batch": lambda x: x.permute(2, 0, 1, 3).flatten(-2),
     "joined_along_the_batch": lambda x: torch.cat(x.unbind(dim=1), dim=0),
+    "in_half_precision": lambda x: merge(x.half()),
+    "averaged_and_repeated": lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1]),
     "rounded_to_float32": lambda x: merge(x.float()).to(x.dtype),
 }
 

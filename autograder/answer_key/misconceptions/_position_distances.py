@@ -52,6 +52,13 @@ BIASES = {
     "exponentials_of_the_bias": lambda heads, queries, keys: (slopes(heads) * -distance(queries, keys)).exp(),
     "rounded": lambda heads, queries, keys: (slopes(heads) * -distance(queries, keys)).round(decimals=2),
     "whole_numbers": lambda heads, queries, keys: (slopes(heads) * -distance(queries, keys)).long(),
+    "zeros": lambda heads, queries, keys: torch.zeros(heads, queries, keys),
+    "doubled": lambda heads, queries, keys: 2 * slopes(heads) * -distance(queries, keys),
+    "one_step_free": lambda heads, queries, keys: slopes(heads) * -(distance(queries, keys) - 1).clamp(min=0),
+    "slopes_over_one_more": lambda heads, queries, keys: (
+        2.0 ** (-8.0 * torch.arange(1, heads + 1) / (heads + 1))[:, None, None] * -distance(queries, keys)
+    ),
+    "first_head_alone": lambda heads, queries, keys: (slopes(heads) * -distance(queries, keys))[:1],
     "last_head_missing": lambda heads, queries, keys: (slopes(heads) * -distance(queries, keys))[:-1],
 }
 

@@ -24,6 +24,11 @@ SUMS = {
     "nonlinearity": lambda m, x, rows: m.drop(x + rows).relu(),
     "first_sequence_alone": lambda m, x, rows: m.drop(x[:1] + rows),
     "axes_of_one_squeezed": lambda m, x, rows: m.drop(x + rows).squeeze(),
+    "first_sequence_gets_positions": lambda m, x, rows: m.drop(torch.cat((x[:1] + rows, x[1:]))),
+    "rows_averaged": lambda m, x, rows: m.drop(x + rows.mean(dim=0)),
+    "rows_moved_by_one": lambda m, x, rows: m.drop(x + rows.roll(1, 0)),
+    "tanh_of_the_sum": lambda m, x, rows: m.drop(x + rows).tanh(),
+    "in_half_precision": lambda m, x, rows: m.drop(x.half() + rows.half()),
     "rounded": lambda m, x, rows: m.drop(x + rows).round(decimals=2),
     "float64_throughout": lambda m, x, rows: m.drop(x + rows).double(),
 }
@@ -35,6 +40,7 @@ SINUSOIDAL = {
     "dropout_in_evaluation_alone": lambda m, x, rows: F.dropout(x + rows, m.p, not m.training),
     "dropout_of_whole_tokens": lambda m, x, rows: (x + rows) * F.dropout(torch.ones_like(x[..., :1]), m.p, m.training),
     "last_rows": lambda m, x, rows: m.drop(x + m.encoding[len(m.encoding) - x.shape[1] :].to(x.dtype)),
+    "sines_alone": lambda m, x, rows: m.drop(x + rows * (torch.arange(x.shape[-1]) % 2 == 0)),
     "sine_and_cosine_exchanged": lambda m, x, rows: m.drop(x + rows.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)),
 }
 
@@ -48,7 +54,7 @@ LEARNT = {
     "scaled_by_root": lambda m, x, rows: x * math.sqrt(x.shape[-1]) + rows,
     "float32_throughout": lambda m, x, rows: (x + rows).float(),
 }
-SUMS_OF_LEARNT = [name for name in SUMS if name not in ("table_left_out", "table_scaled_by_root", "table_subtracted")]
+SUMS_OF_LEARNT = [name for name in SUMS if name not in ("table_left_out", "table_scaled_by_root")]
 
 
 def _adding(name, add):

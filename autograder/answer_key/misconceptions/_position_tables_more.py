@@ -40,6 +40,9 @@ TABLES = {
     "first_row_left_zero": lambda n, d, base: without(right(n, d, base), rows=[0]),
     "last_pair_left_zero": lambda n, d, base: without(right(n, d, base), columns=[-2, -1]),
     "axis_for_the_batch": lambda n, d, base: right(n, d, base)[None],
+    "whole_numbers": lambda n, d, base: right(n, d, base).long(),
+    "half_a_position_late": lambda n, d, base: table((positions(n) + 0.5) * base ** -exponents(d)),
+    "doubled": lambda n, d, base: 2 * right(n, d, base),
     "rounded": lambda n, d, base: right(n, d, base).round(decimals=2),
     "in_half_precision": lambda n, d, base: right(n, d, base).half().float(),
     "kept_in_half_precision": lambda n, d, base: right(n, d, base).half(),
@@ -71,6 +74,11 @@ SHIFTS = {
     "rows_of_the_table": lambda k, d, base: interleaved(
         *(one(torch.arange(d)[:, None] + k * base ** -exponents(d)) for one in (torch.sin, torch.cos))
     ),
+    "negative": lambda k, d, base: -rotation(k * base ** -exponents(d)),
+    "half_the_offset": lambda k, d, base: rotation(k / 2 * base ** -exponents(d)),
+    "never_backward": lambda k, d, base: rotation(max(k, 0) * base ** -exponents(d)),
+    "one_sine_missing": lambda k, d, base: rotation(k * base ** -exponents(d)).tril(),
+    "whole_turns": lambda k, d, base: rotation(2 * math.pi * k * base ** -exponents(d)),
     "rounded": lambda k, d, base: rotation(k * base ** -exponents(d)).round(decimals=2),
 }
 
