@@ -10,7 +10,6 @@ wrong = misconception("multi_head.MultiHeadAttention")
 
 # What is returned, made of what is due
 RESULTS = {
-    "results_exchanged": lambda output, weights: (weights, output),
     "weights_summed": lambda output, weights: (output, weights.sum(dim=1)),
     "weights_of_the_first_head": lambda output, weights: (output, weights[:, 0]),
     "weights_turned": lambda output, weights: (output, weights.mT),
@@ -22,7 +21,6 @@ RESULTS = {
     "output_in_float32": lambda output, weights: (output.float(), weights),
     "numbers_rounded": lambda output, weights: (output.round(decimals=2), weights.round(decimals=2)),
     "first_sequence_alone": lambda output, weights: (output[:1], weights[:1]),
-    "averaged_over_queries": lambda output, weights: (output.mean(dim=1), weights),
     "one_head_squeezed": lambda output, weights: (output, weights.squeeze(1)),
 }
 

@@ -18,7 +18,6 @@ SUMS = {
     "table_scaled_by_root": lambda m, x, rows: m.drop(x + rows / math.sqrt(x.shape[-1])),
     "added_twice": lambda m, x, rows: m.drop(x + rows + rows),
     "table_subtracted": lambda m, x, rows: m.drop(x - rows),
-    "side_by_side": lambda m, x, rows: m.drop(torch.cat((x, rows.expand_as(x)), dim=-1)),
     "rows_in_reverse": lambda m, x, rows: m.drop(x + rows.flip(0)),
     "normalised": lambda m, x, rows: m.drop(F.layer_norm(x, x.shape[-1:]) + rows),
     "nonlinearity": lambda m, x, rows: m.drop(x + rows).relu(),
@@ -46,6 +45,7 @@ SINUSOIDAL = {
 
 # Of the learned one
 LEARNT = {
+    "side_by_side": lambda m, x, rows: torch.cat((x, rows.expand_as(x)), dim=-1),
     "rows_from_one": lambda m, x, rows: x + m.weight[1 : x.shape[1] + 1].to(x.dtype),
     "one_row_for_all": lambda m, x, rows: x + rows[-1],
     "first_row_for_all": lambda m, x, rows: x + rows[0],
