@@ -1,13 +1,13 @@
 """Hidden checks of multi-head attention."""
 
-from selfcheck.checks._multi_head import NAMES, step
+from selfcheck.checks._multi_head import NAMES, parameters, step
 from selfcheck.checks._multi_head_attention import ATTENTION
 from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.multi_head import LOAD, MERGE, SPLIT, loading, packed
-from selfcheck.plan import call, check, linears, tensor, torch_attention
+from selfcheck.plan import built, call, check, linears, tensor, torch_attention
 
 
-@check(SPLIT, sees="one head, one token, one sequence, and larger sizes", points=1)
+@check(SPLIT, sees="one head, one token, one sequence, larger sizes and sizes that are equal", points=1)
 def split_edges(rng):
     batch, length, heads, d_head = rng.sizes(4, 3, 9)
     return [
@@ -15,17 +15,24 @@ def split_edges(rng):
         call(rng.tensor(1, 1, heads), heads),
         call(rng.tensor(1, length, heads * d_head), num_heads=heads),
         call(rng.tensor(batch, length, heads * d_head), heads),
+        call(rng.tensor(heads, heads, heads * heads), heads),
+        call(rng.tensor(length, length, length), length),
     ]
 
 
-@check(MERGE, sees="one head, one token, one sequence, and larger sizes", points=1)
+@check(MERGE, sees="one head, one token, one sequence, larger sizes and sizes that are equal", points=1)
 def merge_edges(rng):
     batch, heads, length, d_head = rng.sizes(4, 3, 9)
     sizes = [(batch, 1, length, d_head), (1, heads, 1, 1), (1, heads, length, d_head), (batch, heads, length, d_head)]
+    sizes += [(heads,) * 4, (length, length, length, 1)]
     return [call(rng.tensor(*size)) for size in sizes]
 
 
-@check(ATTENTION, sees="one head, heads of one feature, one token, layers without bias, and no dropout", points=1)
+@check(
+    ATTENTION,
+    sees="one head, heads of one feature, one token, equal sizes, tokens of zeros, no bias, no dropout",
+    points=1,
+)
 def mha_sizes(rng):
     batch, heads, queries, keys = rng.sizes(4, 2, 6)
     return [
@@ -34,25 +41,44 @@ def mha_sizes(rng):
         step(rng, (batch, queries, 1), heads, 2 * heads),
         step(rng, (batch, queries, keys), heads, 2 * heads, bias=False),
         step(rng, (batch, queries, keys), 1, 4, training=True),
+        step(rng, (heads, heads, heads), heads, heads * heads),
+        built(call(6, 3), call(*(of_some_zeros(rng, batch, 4, 6) for _ in range(3))), state=parameters(rng, 6)),
     ]
 
 
-@check(ATTENTION, sees="masks of pairs, of heads and of padding together, in several heads", points=1)
+def of_some_zeros(rng, batch, length, d_model):
+    """A tensor whose first token is zeros throughout, and a real one all the same."""
+    return tensor([[[0.0] * d_model, *rng.normal(length - 1, d_model)] for _ in range(batch)])
+
+
+@check(
+    ATTENTION,
+    sees="masks of pairs, of heads and of padding together, in several heads, where all sizes are equal too",
+    points=1,
+)
 def mha_masks_together(rng):
     batch, heads, queries, keys = rng.sizes(4, 2, 6)
     real = mask_of(rng, batch, keys)
     real[0] = [False] * keys
     documents, by_head = mask_of(rng, batch, 1, queries, keys), mask_of(rng, heads, queries, keys)
     no_first_query = [[i > 0] for i in range(queries)]
-    return [
+    together = [
         step(rng, (batch, queries, keys), heads, 2 * heads, attn_mask=tensor(mask), key_mask=tensor(real))
         for mask in (documents, by_head, no_first_query)
     ]
+    causal = tensor([[j <= i for j in range(heads)] for i in range(heads)])
+    equal = [  # as many sequences, heads, queries and keys
+        {"attn_mask": causal, "key_mask": tensor(mask_of(rng, heads, heads))},
+        {"attn_mask": causal},
+        {"attn_mask": tensor(mask_of(rng, heads, 1, heads))},
+        {"key_mask": tensor(mask_of(rng, heads, heads))},
+    ]
+    return together + [step(rng, (heads, heads, heads), heads, heads * heads, **masks) for masks in equal]
 
 
 @check(
     ATTENTION,
-    sees="half precision: right numbers, an empty row included",
+    sees="half precision: right numbers, a fully masked row included",
     tolerance=6e-2,  # bfloat16 keeps 8 bits, and four products follow each other
     points=1,
 )

@@ -5,21 +5,21 @@ import math
 import torch
 
 from . import (
+    _position_distances,  # noqa: F401  it registers
     _position_learned,  # noqa: F401  it registers
     _position_modules,  # noqa: F401  it registers
+    _position_modules_more,  # noqa: F401  it registers
     _position_rotary,  # noqa: F401  it registers
+    _position_rotary_more,  # noqa: F401  it registers
     _position_tables,  # noqa: F401  it registers
+    _position_tables_more,  # noqa: F401  it registers
     misconception,
 )
 from ._given import behind_given_checks
+from ._position_distances import slopes
 
 ALIBI = "positions.alibi_bias"
 wrong = behind_given_checks(ALIBI)
-
-
-def slopes(num_heads):
-    """2^(-8h / H) for h = 1 … H, as (H, 1, 1)."""
-    return 2.0 ** (-8.0 * torch.arange(1, num_heads + 1) / num_heads)[:, None, None]
 
 
 def signed_distance(query_length, key_length):

@@ -3,6 +3,7 @@
 from selfcheck.plan import built, call, check
 
 from . import _encoder_refused
+from ._dtypes import DTYPES
 from ._encoder_inputs import (
     LAST,
     OUT,
@@ -70,15 +71,19 @@ def layer_activation(rng):
 @check(LAYER, sees="under a causal attn_mask no position depends on a later one", view=influence)
 def layer_attn_mask(rng):
     x = one_changed_at_a_time(rng, 5, 4)
-    return built(call(4, 2, 5, dropout=0.0), call(x, attn_mask=causal(5)), state=layer_state(rng, 4, 5))
+    return [
+        built(call(4, 2, 7, dropout=0.0, norm_first=first), call(x, attn_mask=causal(5)), state=layer_state(rng, 4, 7))
+        for first in (False, True)
+    ]
 
 
 @check(LAYER, sees="under a key_mask no other position depends on padding", view=influence)
 def layer_key_mask(rng):
-    x = one_changed_at_a_time(rng, 5, 4)
-    return built(
-        call(4, 2, 5, dropout=0.0), call(x, key_mask=padded(5, rng.integer(2, 4))), state=layer_state(rng, 4, 5)
-    )
+    x, mask = one_changed_at_a_time(rng, 5, 4), padded(5, rng.integer(2, 4))
+    return [
+        built(call(4, 2, 7, dropout=0.0, norm_first=first), call(x, key_mask=mask), state=layer_state(rng, 4, 7))
+        for first in (False, True)
+    ]
 
 
 @check(LAYER, sees="dropout acts on attention's result before it is added", view=dropout_facts)
@@ -104,6 +109,24 @@ def layer_dropout_inside(rng):
 def layer_evaluation(rng):
     x = rng.tensor(2, 3, 4)
     return built(call(4, 2, 5, dropout=0.5), call(x), call(x), state=layer_state(rng, 4, 5))
+
+
+@check(LAYER, sees="gradients reach x and all parameters, pre-norm and post-norm", compares="gradient")
+def layer_gradient(rng):
+    return [
+        built(call(4, 2, 7, dropout=0.0, norm_first=first), call(rng.tensor(1, 3, 4)), state=layer_state(rng, 4, 7))
+        for first in (False, True)
+    ]
+
+
+@check(LAYER, sees="every dtype is kept, and x is left as it was", compares=("dtype", "unchanged"))
+def layer_dtypes(rng):
+    return [
+        built(
+            call(4, 2, 7), call(rng.tensor(1, 3, 4, dtype=dtype)), state=layer_state(rng, 4, 7, dtype=dtype, scale=0.3)
+        )
+        for dtype in DTYPES
+    ]
 
 
 @check(LAYER, sees="arguments that do not fit are refused", compares="error")

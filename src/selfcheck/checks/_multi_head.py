@@ -60,6 +60,13 @@ def step(rng, sizes, num_heads, d_model, dtype="float64", bias=True, training=Fa
     return built(made, call(*inputs(rng, *sizes, d_model, dtype=dtype), **masks), state=state, training=training)
 
 
+def causal_of_equal_scores(rng, batch, length, queries, keys):
+    """Weights under a causal mask where every token of the queries is one number, and every one of the keys another."""
+    causal = [[j <= i for j in range(length)] for i in range(length)]
+    x = [tensor([[[number]] * length] * batch) for number in (queries, keys)]
+    return built(call(1, 1), call(*x, rng.tensor(batch, length, 1), tensor(causal)), state=identities(1, SCORES))
+
+
 UNITS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
@@ -67,13 +74,14 @@ def one_hot(rng, batch=2, num_heads=3):
     """Four queries that find one key of four alone, in each head another, whatever the scores are divided by.
 
     All projections are identities, and a head is two features wide: there its keys point in four directions at right
-    angles, and so do its queries, in another order. The score of a query's own key lies 100 or more above the others.
+    angles, and so do its queries, in another order. The score of a query's own key lies 1,500 or more above the others:
+    an exponential of it overflows in every dtype.
     """
     queries, keys = ([[[] for _ in UNITS] for _ in range(batch)] for _ in range(2))
     for tokens in (*queries, *keys):
         for _ in range(num_heads):
             for token, (x, y) in zip(tokens, rng.sample(UNITS, 4), strict=True):
-                length = float(rng.integer(10, 15))
+                length = float(rng.integer(40, 60))
                 token += [length * x, length * y]
     query, key = tensor(queries, "float64"), tensor(keys, "float64")
     return built(call(2 * num_heads, num_heads), call(query, key, key), state=identities(2 * num_heads))
@@ -112,7 +120,11 @@ def uniform(rng, training, dropout=0.25):
 
 @of_both
 def used_weights(one, answer):
-    """The share of weights that the output does without, the factor on the others, whether the sum is still theirs."""
+    """The share of weights that the output does without, the factor on the others, and two facts, 1 where they hold.
+
+    The sum of each row is still that of its weights; whole rows are not the only thing that is dropped.
+    """
     rows = answer[0].nested()[0]
     whole = all(abs(row[-1] - sum(row[:-1])) < 1e-3 for row in rows)
-    return array([*dropped([entry for row in rows for entry in row[:-1]]), float(whole)])
+    alike = all(max(row[:-1]) - min(row[:-1]) < 1e-6 for row in rows) and len({row[0] for row in rows}) > 1
+    return array([*dropped([entry for row in rows for entry in row[:-1]]), float(whole), float(not alike)])

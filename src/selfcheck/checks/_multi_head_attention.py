@@ -6,6 +6,7 @@ from ._dtypes import DTYPES
 from ._multi_head import (
     SCORES,
     alike_in_all_features,
+    causal_of_equal_scores,
     inputs,
     one_feature,
     one_hot,
@@ -81,7 +82,7 @@ def mha_attn_mask(rng):
 @check(ATTENTION, sees="attn_mask may differ by sequence or by head, and broadcasts over the other axes", view=attended)
 def mha_mask_shapes(rng):
     batch, heads, queries, keys = rng.sizes(4, 2, 6)
-    shapes = [(keys,), (batch, 1, queries, keys), (heads, 1, keys)]
+    shapes = [(keys,), (batch, 1, queries, keys), (heads, 1, keys), (batch, heads, queries, keys)]
     sizes = (batch, queries, keys)
     return [
         weights_step(rng, sizes, heads, heads, "float32", attn_mask=tensor(mask_of(rng, *shape))) for shape in shapes
@@ -112,10 +113,14 @@ def mha_both_masks(rng):
     return weights_step(rng, (batch, queries, keys), 1, 1, "float32", **both_masks(rng, batch, queries, keys))
 
 
-@check(ATTENTION, sees="under a causal mask the weights of the past sum to 1", view=weights)
+@check(ATTENTION, sees="under a causal mask the weights of the past sum to 1, however low its scores", view=weights)
 def mha_causal(rng):
     batch, length = rng.sizes(2, 3, 6)
-    return one_feature(rng, batch, length, [[j <= i for j in range(length)] for i in range(length)], SCORES)
+    return [
+        one_feature(rng, batch, length, [[j <= i for j in range(length)] for i in range(length)], SCORES),
+        causal_of_equal_scores(rng, batch, length, 0.0, 1.0),
+        causal_of_equal_scores(rng, batch, length, 1e5, -1e5),  # below every number that is taken for -∞
+    ]
 
 
 def nothing_to_see(rng):

@@ -73,10 +73,10 @@ def what_became_of_x(one, answer):
 
 
 def dropped(one, answer):
-    """What training did to the sum, in three numbers that do not depend on which entries were hit.
+    """What training did to the sum, in four numbers that do not depend on which entries were hit.
 
-    The share that was lost and the share that is x alone, both in quarters, and the factor on the rest; 0 where it is
-    not one factor.
+    The share that was lost and the share that is x alone, both in quarters; the factor on the rest, 0 where it is not
+    one factor; and 1 where tokens are lost as a whole or not at all.
     """
     trained, _, evaluated = answer
     x = unpack(one["uses"][0]["args"][0]).values()
@@ -85,7 +85,11 @@ def dropped(one, answer):
     alone = sum(abs(a - c) < 1e-4 and abs(b - c) > 1e-3 for a, b, c in found)
     factors = [a / b for a, b, _ in found if a != 0]
     same = factors and max(factors) - min(factors) < 1e-3
-    return array([*(round(4 * count / len(found)) / 4 for count in (lost, alone)), factors[0] if same else 0.0])
+    width = trained.shape[-1]
+    tokens = [trained.values()[start : start + width] for start in range(0, len(trained.values()), width)]
+    whole = lost > 0 and all(not any(token) or all(token) for token in tokens)
+    shares = [round(4 * count / len(found)) / 4 for count in (lost, alone)]
+    return array([*shares, factors[0] if same else 0.0, float(whole)])
 
 
 def lost_in_evaluation(one, answer):
@@ -112,3 +116,13 @@ def start(one, answer):
 def wide(rng):
     """An even width of at least three pairs."""
     return rng.choice((6, 8, 10))
+
+
+def sizes(rng):
+    """A length and an even width of at least three pairs, neither of which is the other, its half or its neighbour."""
+    return rng.choice(((8, 6), (9, 6), (6, 8), (11, 8), (7, 10), (8, 10)))
+
+
+def apart(rng, count):
+    """Up to three sizes of which none is a neighbour, a half, a double or a sum of others."""
+    return rng.sample(rng.choice(((3, 5, 9), (4, 7, 10), (5, 7, 11))), count)

@@ -4,7 +4,7 @@ from selfcheck.plan import built, call, check, method, tensor
 
 from . import _position_views as views
 from ._dtypes import DTYPES
-from ._position_views import learned, zeros
+from ._position_views import apart, learned, sizes, zeros
 
 ADDING = "positions.PositionalEncoding"
 LEARNED = "positions.LearnedPositionalEmbedding"
@@ -15,31 +15,32 @@ LEARNED = "positions.LearnedPositionalEmbedding"
 
 @check(ADDING, sees="zeros come back as the table: token p gets row p")
 def encoding_of_zeros(rng):
-    length, d_model = rng.integer(4, 7), rng.choice((6, 8))
+    length, d_model = sizes(rng)
     return built(call(d_model, length), call(zeros(1, length, d_model)))
 
 
 @check(ADDING, sees="x itself comes through, neither scaled nor multiplied", view=views.what_became_of_x, given=True)
 def encoding_of_x(rng):
-    length, d_model = rng.integer(3, 6), rng.choice((6, 8))
+    length, d_model = sizes(rng)
     return built(call(d_model, length), call(rng.tensor(1, length, d_model)), call(zeros(1, length, d_model)))
 
 
 @check(ADDING, sees="every sequence of a batch gets the same rows")
 def encoding_batch(rng):
-    batch, length = rng.sizes(2, 2, 6)
+    batch, length = rng.sample((5, 8), 2)
     return built(call(2, max_length=length), call(zeros(batch, length, 2)))
 
 
 @check(ADDING, sees="a sequence shorter than max_length gets the first rows")
 def encoding_shorter(rng):
-    first, second = rng.sizes(2, 2, 6)
+    first, second = rng.sample((4, 7, 9), 2)
     return built(call(2), call(zeros(1, first, 2)), call(zeros(1, second, 2)))
 
 
 @check(ADDING, sees="the state dict is empty", compares="parameters", given=True)
 def encoding_state(rng):
-    return built(call(rng.choice((6, 8)), rng.integer(4, 7)))
+    length, d_model = sizes(rng)
+    return built(call(d_model, length))
 
 
 def training(rng, rate):
@@ -61,19 +62,17 @@ def encoding_evaluation(rng):
 
 @check(ADDING, sees="a gradient reaches x", compares="gradient", given=True)
 def encoding_gradient(rng):
-    length = rng.integer(3, 6)
-    return built(call(2, length), call(rng.tensor(1, length, 2)))
+    return built(call(2, 5), call(rng.tensor(1, 5, 2)))
 
 
 @check(ADDING, sees="the result has the dtype of x", compares="dtype")
 def encoding_dtype(rng):
-    return [built(call(4, 3), call(rng.tensor(1, 3, 4, dtype=dtype))) for dtype in DTYPES]
+    return [built(call(4, 6), call(rng.tensor(1, 6, 4, dtype=dtype))) for dtype in DTYPES]
 
 
 @check(ADDING, sees="x is left as it was", compares="unchanged")
 def encoding_unchanged(rng):
-    length = rng.integer(3, 6)
-    return built(call(4, length), call(rng.tensor(1, length, 4)))
+    return built(call(4, 6), call(rng.tensor(1, 6, 4)))
 
 
 @check(ADDING, sees="a sequence longer than max_length, another width and an odd d_model are refused", compares="error")
@@ -95,36 +94,36 @@ def encoding_errors(rng):
 
 @check(LEARNED, sees="the one parameter is weight, (max_length, d_model)", compares="parameters")
 def learned_parameters(rng):
-    return [built(call(*rng.sizes(2, 3, 9))), built(call(rng.integer(3, 9)))]
+    return [built(call(*apart(rng, 2))), built(call(rng.integer(3, 9)))]
 
 
 @check(LEARNED, sees="zeros come back as the weight: token p gets row p")
 def learned_of_zeros(rng):
-    length, d_model = rng.sizes(2, 3, 8)
+    length, d_model = apart(rng, 2)
     return learned(rng, d_model, length, call(zeros(1, length, d_model)))
 
 
 @check(LEARNED, sees="x itself comes through as it is", view=views.what_became_of_x)
 def learned_of_x(rng):
-    length, d_model = rng.sizes(2, 3, 7)
+    length, d_model = apart(rng, 2)
     return learned(rng, d_model, length, call(rng.tensor(1, length, d_model)), call(zeros(1, length, d_model)))
 
 
 @check(LEARNED, sees="every sequence of a batch gets the same rows")
 def learned_batch(rng):
-    batch, length, d_model = rng.sizes(3, 2, 6)
+    batch, length, d_model = apart(rng, 3)
     return learned(rng, d_model, length, call(zeros(batch, length, d_model)))
 
 
 @check(LEARNED, sees="a sequence shorter than max_length gets the first rows")
 def learned_shorter(rng):
-    first, second, d_model = rng.sizes(3, 2, 6)
-    return learned(rng, d_model, 9, call(zeros(1, first, d_model)), call(zeros(1, second, d_model)))
+    first, second, d_model = apart(rng, 3)
+    return learned(rng, d_model, 13, call(zeros(1, first, d_model)), call(zeros(1, second, d_model)))
 
 
 @check(LEARNED, sees="gradients reach x and the rows that were used, and no other row", compares="gradient")
 def learned_gradient(rng):
-    length, d_model = rng.sizes(2, 2, 5)
+    length, d_model = apart(rng, 2)
     return learned(rng, d_model, length + 2, call(rng.tensor(1, length, d_model)))
 
 
@@ -141,7 +140,7 @@ def learned_dtype(rng):
 
 @check(LEARNED, sees="x is left as it was", compares="unchanged")
 def learned_unchanged(rng):
-    length, d_model = rng.sizes(2, 2, 6)
+    length, d_model = apart(rng, 2)
     return learned(rng, d_model, length, call(rng.tensor(1, length, d_model)))
 
 
