@@ -25,6 +25,7 @@ DEVICE, DTYPE = set_up($folders, $needs)"""
 #: Git is to ask nobody for a password: `true` answers for them.
 FETCH = (
     'if not importlib.util.find_spec("selfcheck"): '
+    'print("Fetching the course …"); '
     'subprocess.run("git -c core.askPass=true clone --quiet --depth 1 --branch $branch $url", shell=True, check=True); '
     'sys.path.insert(0, os.path.abspath("$name/src"))'
 )

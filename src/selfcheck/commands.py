@@ -128,11 +128,13 @@ def reset_command(name: str) -> None:
 @main.command("pack")
 @click.argument("problem_set")
 @click.option("--notebook", help="Where psN.ipynb lies, if not here or beside the modules.")
-def pack_command(problem_set: str, notebook: str | None) -> None:
-    """Write psN.zip, ready to submit."""
+@click.option("--yes", "-y", is_flag=True, help="Do not ask where exercises fail or questions have no answer.")
+def pack_command(problem_set: str, notebook: str | None, yes: bool) -> None:
+    """Write psN.zip, ready to submit; what is left to do is said before."""
     from .packing import pack
 
-    pack(problem_set, notebook)
+    if pack(problem_set, notebook, yes) is None:
+        sys.exit(1)
 
 
 @main.command("save")

@@ -34,10 +34,12 @@ class Opened:
         name = html.escape(f"{self.path.parent.name}/{self.path.name}, line {self.line}")
         served = _path_on_server(self.path)
         if served:
-            # A command of JupyterLab, which opens a file beside the notebook; a link would open it over the notebook.
-            arguments = {"path": f"{served}", "id": f"#line={self.line - 1}", "options": {"mode": "split-right"}}
+            # Commands of JupyterLab: one opens a file beside the notebook, where a link would open it over it, the
+            # other goes to a line of what is open. Both take what is theirs of the same arguments.
+            place = {"path": served, "id": f"#line={self.line - 1}", "options": {"mode": "split-right"}}
+            arguments = {"commands": ["docmanager:open", "rendermime:handle-link"], "args": place}
             given = html.escape(json.dumps(arguments))
-            opens = f'<button data-commandlinker-command="docmanager:open" data-commandlinker-args="{given}">'
+            opens = f'<button data-commandlinker-command="apputils:run-all-enabled" data-commandlinker-args="{given}">'
             return f"Edit {opens}{name}</button>, save, then run <code>check(…)</code> again."
         try:  # JupyterLab reads a link from the notebook's own folder
             link = quote(Path(os.path.relpath(self.path, Path.cwd())).as_posix())
