@@ -25,18 +25,27 @@ class Opened:
     def __init__(self, path: Path, line: int = 1, exercise: Exercise | None = None) -> None:
         self.path, self.line, self.exercise = path, line, exercise
 
+    @property
+    def _where(self) -> str:
+        return f", line {self.line}" if self.exercise else ""
+
+    @property
+    def _fragment(self) -> str:
+        """The end of an address that has JupyterLab go to the line; it counts from 0."""
+        return f"#line={self.line - 1}" if self.exercise else ""
+
     def __repr__(self) -> str:
-        return f"edit {self.path}, line {self.line}, save, then run check(...) again"
+        return f"edit {self.path}{self._where}, save, then run check(...) again"
 
     def _repr_html_(self) -> str | None:
         if "google.colab" in sys.modules:  # the pane is open, and a link would lead nowhere
             return None
-        name = html.escape(f"{self.path.parent.name}/{self.path.name}, line {self.line}")
+        name = html.escape(f"{self.path.parent.name}/{self.path.name}{self._where}")
         served = _path_on_server(self.path)
         if served:
             # Commands of JupyterLab: one opens a file beside the notebook, where a link would open it over it, the
             # other goes to a line of what is open. Both take what is theirs of the same arguments.
-            place = {"path": served, "id": f"#line={self.line - 1}", "options": {"mode": "split-right"}}
+            place = {"path": served, "id": self._fragment, "options": {"mode": "split-right"}}
             arguments = {"commands": ["docmanager:open", "rendermime:handle-link"], "args": place}
             given = html.escape(json.dumps(arguments))
             opens = f'<button data-commandlinker-command="apputils:run-all-enabled" data-commandlinker-args="{given}">'
@@ -45,7 +54,7 @@ class Opened:
             link = quote(Path(os.path.relpath(self.path, Path.cwd())).as_posix())
         except ValueError:  # another drive on Windows
             return None
-        link = html.escape(f"{link}#line={self.line - 1}")
+        link = html.escape(f"{link}{self._fragment}")
         return f'Edit <a href="{link}" target="_blank">{name}</a>, save, then run <code>check(…)</code> again.'
 
     def _ipython_display_(self) -> None:

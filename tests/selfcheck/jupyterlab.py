@@ -72,6 +72,7 @@ class Notebook:
         page.set_default_timeout(1000 * START)
         page.goto(f"{address}/lab/tree/book/notebooks/{name}.ipynb")
         self._wait_for_kernel()
+        self._wait_for_session(address)
 
     def cell(self, text: str) -> Locator:
         """The first code cell that holds a text."""
@@ -83,7 +84,9 @@ class Notebook:
         prompt = cell.locator(".jp-InputPrompt")
         before = prompt.inner_text()
         for _ in range(START // PRESSED):  # the first may come before the notebook has its kernel
-            cell.locator(".cm-content").click()
+            if (choose := self.page.locator(".jp-Dialog .jp-mod-accept")).is_visible():
+                choose.click()  # of the kernel, which is asked for where none has come yet
+            cell.locator(".cm-line").first.click()
             self.page.keyboard.press("Control+Enter")
             with suppress(AssertionError):
                 expect(prompt).not_to_have_text(before, timeout=1000 * PRESSED)
@@ -96,6 +99,15 @@ class Notebook:
         self.page.locator('[data-command="notebook:restart-kernel"], [title^="Restart the kernel"]').first.click()
         self.page.locator(".jp-Dialog .jp-mod-accept").click()
         self._wait_for_kernel()
+
+    def _wait_for_session(self, address: str) -> None:
+        """Until the server has a kernel that a notebook is connected to: the page says "idle" before."""
+        for _ in range(4 * START):
+            with urllib.request.urlopen(f"{address}/api/sessions", timeout=START) as answer:
+                kernels = [session["kernel"] for session in json.load(answer)]
+            if any(kernel["execution_state"] == "idle" and kernel["connections"] for kernel in kernels):
+                return
+            time.sleep(0.25)
 
     def _wait_for_kernel(self) -> None:
         self.page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for()
