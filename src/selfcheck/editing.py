@@ -46,7 +46,7 @@ class Opened:
             # Commands of JupyterLab: one opens a file beside the notebook, where a link would open it over it, the
             # other goes to a line of what is open. Both take what is theirs of the same arguments.
             place = {"path": served, "id": self._fragment, "options": {"mode": "split-right"}}
-            arguments = {"commands": ["docmanager:open", "rendermime:handle-link"], "args": place}
+            arguments = {"commands": ["docmanager:open", "rendermime:handle-local-link"], "args": place}
             given = html.escape(json.dumps(arguments))
             opens = f'<button data-commandlinker-command="apputils:run-all-enabled" data-commandlinker-args="{given}">'
             return f"Edit {opens}{name}</button>, save, then run <code>check(…)</code> again."
