@@ -68,11 +68,11 @@ class Notebook:
     """A notebook that is open in JupyterLab."""
 
     def __init__(self, page: Page, address: str, name: str) -> None:
-        self.page = page
+        self.page, self._address = page, address
         page.set_default_timeout(1000 * START)
         page.goto(f"{address}/lab/tree/book/notebooks/{name}.ipynb")
-        self._wait_for_kernel()
-        self._wait_for_session(address)
+        self.page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for()
+        self._wait_for_session()
 
     def cell(self, text: str) -> Locator:
         """The first code cell that holds a text."""
@@ -94,20 +94,11 @@ class Notebook:
         expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=1000 * START)
         return cell.locator(".jp-OutputArea").first
 
-    def restart(self) -> None:
-        """Restart the kernel, as the button of the toolbar does."""
-        self.page.locator('[data-command="notebook:restart-kernel"], [title^="Restart the kernel"]').first.click()
-        self.page.locator(".jp-Dialog .jp-mod-accept").click()
-        self._wait_for_kernel()
-
-    def _wait_for_session(self, address: str) -> None:
+    def _wait_for_session(self) -> None:
         """Until the server has a kernel that a notebook is connected to: the page says "idle" before."""
         for _ in range(4 * START):
-            with urllib.request.urlopen(f"{address}/api/sessions", timeout=START) as answer:
+            with urllib.request.urlopen(f"{self._address}/api/sessions", timeout=START) as answer:
                 kernels = [session["kernel"] for session in json.load(answer)]
             if any(kernel["execution_state"] == "idle" and kernel["connections"] for kernel in kernels):
                 return
             time.sleep(0.25)
-
-    def _wait_for_kernel(self) -> None:
-        self.page.locator('.jp-Notebook-ExecutionIndicator[data-status="idle"]').first.wait_for()

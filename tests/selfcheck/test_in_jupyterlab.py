@@ -1,4 +1,4 @@
-"""A learner's morning in a real JupyterLab, in Chromium: the first cell, check, hint, what fails, edit, a restart."""
+"""A learner's morning in a real JupyterLab, in Chromium: the first cell, check, hint, what fails, edit."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_first_cell_finds_the_course_and_a_check_answers(notebook: Notebook)
 
 
 @pytest.mark.full
-def test_check_hint_failing_edit_and_a_restart(notebook: Notebook, course: Path) -> None:
+def test_progress_edit_check_hint_and_failing(notebook: Notebook, course: Path) -> None:
     page = notebook.page
     assert notebook.run('progress("ps1")').get_by_role("img", name="ps1: 0 of 5 pass").count() == 1
 
@@ -61,9 +61,3 @@ def test_check_hint_failing_edit_and_a_restart(notebook: Notebook, course: Path)
     shown.get_by_role("button", name="Show failing").click()
     expect(shown).to_contain_text("from attention.worked_example import project", timeout=MINUTES)
     expect(notebook.run('check("worked_example.project")')).to_contain_text("✗")
-
-    notebook.restart()
-    for call in ('check("worked_example.project")', 'edit("2.1")'):
-        said = notebook.run(call)
-        expect(said).to_contain_text("NameError")
-        expect(said).to_contain_text("after a restart, run the first code cell first")
