@@ -39,6 +39,7 @@ asks you first, and elsewhere to `attention-by-hand-saved` in your home folder. 
 them back; what you have edited since stays. On Colab, keep this notebook too, with your answers to the questions: \
 *File › Save a copy in Drive*. Take away the # to run a line."""
 RESTORE = "# restore()  # first thing in a new session"
+AGAIN = "# after a restart, run the first code cell first"
 SAVE = "# save()  # as often as you like"
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}  # tags of the book; in a notebook: folded code
 METADATA = {
@@ -126,7 +127,7 @@ def _open_notebook(page: str, index: BookIndex) -> NotebookNode:
     blocks = _page_blocks(page, index)
     if to_work_in:
         needs = packages([stub(REFERENCE / f"{module}.py") for module in modules_of(name)], "attention")
-        cells += [_set_up(("src",), needs), _markdown(KEEPING), _code(f"{IMPORTS}\n\n{RESTORE}")]
+        cells += [_set_up(("src",), needs, names="*"), _markdown(KEEPING), _code(f'{RESTORE}\nprogress("{name}")')]
     else:
         sources = [block.source for block in blocks if not isinstance(block, Directive) and block.cell_type == "code"]
         cells.append(_set_up(("solutions", "book"), packages(sources)))
@@ -145,10 +146,10 @@ def _open_notebook(page: str, index: BookIndex) -> NotebookNode:
     return _notebook(name, cells, ON_GPU if page in GPU_PAGES else {})
 
 
-def _set_up(folders: tuple[str, ...], needs: list[str]) -> NotebookNode:
-    """The first code cell, folded."""
-    cell = _code(setup_source(folders, needs))
-    cell.metadata = from_dict({"cellView": "form", "jupyter": {"source_hidden": True}})  # in Colab; in JupyterLab
+def _set_up(folders: tuple[str, ...], needs: list[str], names: str = "set_up") -> NotebookNode:
+    """The first code cell, which Colab shows as its title alone."""
+    cell = _code(setup_source(folders, needs, names))
+    cell.metadata = from_dict({"cellView": "form"})
     return cell
 
 
@@ -234,7 +235,7 @@ def _nbgrader(
 
 
 def _edit(exercise: Exercise) -> str:
-    return f'edit("{exercise.module}")  # stuck? hint("{exercise.number}") gives one hint more each time'
+    return f'{AGAIN}\nedit("{exercise.number}")  # stuck? hint("{exercise.number}") gives one hint more each time'
 
 
 def _check(exercise: Exercise) -> str:
@@ -243,7 +244,7 @@ def _check(exercise: Exercise) -> str:
 
 def _check_of_a_part(exercise: Exercise) -> str:
     """In the repository all parts are there: an exercise of two parts is checked by its number."""
-    return f'check("{exercise.id if len(parts_of(exercise.id)) == 1 else exercise.number}")'
+    return f'{AGAIN}\ncheck("{exercise.id if len(parts_of(exercise.id)) == 1 else exercise.number}")'
 
 
 def _markdown(source: str) -> NotebookNode:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
+from .catalogue import Exercise
 from .catalogue.names import exercises_named
 from .learner import package_folder
 
@@ -18,38 +20,76 @@ AT_A_LINE = ("vi", "vim", "nvim", "nano", "emacs", "micro", "kak", "joe")  # edi
 
 
 class Opened:
-    """Where a module is; in a notebook a link that opens it beside the notebook."""
+    """Where a module is; in a notebook, what opens it beside, at the exercise, and the exercise's buttons."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, line: int = 1, exercise: Exercise | None = None) -> None:
+        self.path, self.line, self.exercise = path, line, exercise
+
+    @property
+    def _where(self) -> str:
+        return f", line {self.line}" if self.exercise else ""
+
+    @property
+    def _fragment(self) -> str:
+        """The end of an address that has JupyterLab go to the line; it counts from 0."""
+        return f"#line={self.line - 1}" if self.exercise else ""
 
     def __repr__(self) -> str:
-        return f"edit {self.path}, save, then run check(...) again"
+        return f"edit {self.path}{self._where}, save, then run check(...) again"
 
     def _repr_html_(self) -> str | None:
         if "google.colab" in sys.modules:  # the pane is open, and a link would lead nowhere
             return None
+        name = html.escape(f"{self.path.parent.name}/{self.path.name}{self._where}")
+        served = _path_on_server(self.path)
+        if served:
+            # Commands of JupyterLab: one opens a file beside the notebook, where a link would open it over it, the
+            # other goes to a line of what is open. Both take what is theirs of the same arguments.
+            place = {"path": served, "id": self._fragment, "options": {"mode": "split-right"}}
+            arguments = {"commands": ["docmanager:open", "rendermime:handle-local-link"], "args": place}
+            given = html.escape(json.dumps(arguments))
+            opens = f'<button data-commandlinker-command="apputils:run-all-enabled" data-commandlinker-args="{given}">'
+            return f"Edit {opens}{name}</button>, save, then run <code>check(…)</code> again."
         try:  # JupyterLab reads a link from the notebook's own folder
-            link = Path(os.path.relpath(self.path, Path.cwd())).as_posix()
+            link = quote(Path(os.path.relpath(self.path, Path.cwd())).as_posix())
         except ValueError:  # another drive on Windows
             return None
-        name = f"{self.path.parent.name}/{self.path.name}"
-        return (
-            f'Edit <a href="{html.escape(quote(link))}" target="_blank">{html.escape(name)}</a>, save, '
-            "then run <code>check(…)</code> again."
-        )
+        link = html.escape(f"{link}{self._fragment}")
+        return f'Edit <a href="{link}" target="_blank">{name}</a>, save, then run <code>check(…)</code> again.'
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        from .buttons import show_buttons
+
+        page = self._repr_html_()
+        display({"text/plain": repr(self)} | ({"text/html": page} if page else {}), raw=True)
+        if self.exercise:
+            show_buttons(self.exercise)
+
+
+def _path_on_server(path: Path) -> str | None:
+    """A file's path as the Jupyter server that has started this kernel names it; None where it cannot be known."""
+    try:
+        from jupyter_core.paths import jupyter_runtime_dir
+
+        known = Path(jupyter_runtime_dir(), f"jpserver-{int(os.environ['JPY_PARENT_PID'])}.json")
+        root = Path(json.loads(known.read_text(encoding="utf-8"))["root_dir"]).resolve()
+        return path.resolve().relative_to(root).as_posix()
+    except (ImportError, KeyError, OSError, TypeError, ValueError):
+        return None
 
 
 def edit(name: str | float) -> Opened:
-    """Open the module of an exercise: Colab's editor pane, a link in JupyterLab, its path elsewhere.
+    """Open an exercise: in Colab's editor pane, beside the notebook in JupyterLab; elsewhere, where it is.
 
     name: a module, "masks", or an exercise, "masks.causal_mask" or "4.2"; a module of your own will do as well
     Raises FileNotFoundError, with the modules there are, for one that does not exist.
     """
-    path, _ = _place(name)
+    path, line, exercise = _place(name)
     if "google.colab" in sys.modules:
         sys.modules["google.colab"].files.view(str(path))
-    return Opened(path)
+    return Opened(path, line, exercise)
 
 
 def open_in_editor(name: str | float) -> str:
@@ -57,7 +97,7 @@ def open_in_editor(name: str | float) -> str:
 
     Without such an editor, and for one that is none, it only says where the function is.
     """
-    path, line = _place(name)
+    path, line, _ = _place(name)
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         return f"{path}:{line}\n(set EDITOR, for instance to nano, and this opens it)"
@@ -74,20 +114,24 @@ def open_in_editor(name: str | float) -> str:
     return f"edited {path}"
 
 
-def _place(name: str | float) -> tuple[Path, int]:
-    """The module that a name means, and the line where the exercise begins in it: 1 where no exercise is named."""
-    folder, symbol = package_folder(), ""
+def _place(name: str | float) -> tuple[Path, int, Exercise | None]:
+    """The module that a name means, the line where the exercise begins in it, and the exercise.
+
+    Where a module is named, it is line 1 and no exercise.
+    """
+    folder = package_folder()
     path = folder / f"{name}.py"
-    if not path.is_file():
-        try:
-            first = exercises_named(name)[0]
-        except KeyError as error:
-            names = ", ".join(sorted(one.stem for one in folder.glob("*.py") if not one.stem.startswith("_")))
-            raise FileNotFoundError(f"{error.args[0]} There is no module {path.name} either, but {names}") from None
-        path, symbol = folder / f"{first.module}.py", first.symbol
+    if path.is_file():
+        return path, 1, None
+    try:
+        exercise = exercises_named(name)[0]
+    except KeyError as error:
+        names = ", ".join(sorted(one.stem for one in folder.glob("*.py") if not one.stem.startswith("_")))
+        raise FileNotFoundError(f"{error.args[0]} There is no module {path.name} either, but {names}") from None
+    path = folder / f"{exercise.module}.py"
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
-    begins = (number for number, line in enumerate(lines, 1) if symbol and re.match(rf"(def|class) {symbol}\b", line))
-    return path, next(begins, 1)
+    head = re.compile(rf"(async def|def|class) {exercise.symbol}\b")
+    return path, next((number for number, line in enumerate(lines, 1) if head.match(line)), 1), exercise
 
 
 def reload() -> None:

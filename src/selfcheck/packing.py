@@ -6,20 +6,29 @@ import importlib
 import json
 import sys
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from .catalogue import modules_of, problem_sets
-from .learner import package_folder
+from .catalogue import in_problem_set, modules_of, problem_sets
+from .learner import Learner, available, package_folder, stoppable
+from .show import headline
+
+#: Cells that wait for an answer: emptied ones, those of an open notebook and, as nbgrader releases them.
+BLANK = ("", "*Write your answer here.*", "YOUR ANSWER HERE")
 
 
-def pack(problem_set: str, notebook: str | Path | None = None) -> Path:
+def pack(problem_set: str, notebook: str | Path | None = None, yes: bool = False) -> Path | None:
     """Write psN.zip, with your modules and the notebook, into the current folder; returns its path.
 
+    It says which exercises do not pass and which written questions have no answer. Where some are left, and a person
+    sits at the terminal, it asks once whether to go on; None where the answer is no.
     notebook: where psN.ipynb lies, if not here or beside the modules; the answers to the written questions are in it.
         On Colab it is the notebook that is open.
+    yes: do not ask
     Raises KeyError for an unknown problem set, FileNotFoundError where a module is missing.
     """
+    problem_set = problem_set.strip().lower()
     if problem_set not in problem_sets():
         raise KeyError(f"there is no problem set {problem_set!r}; there are {', '.join(problem_sets())}")
     folder = package_folder()
@@ -29,6 +38,16 @@ def pack(problem_set: str, notebook: str | Path | None = None) -> Path:
         raise FileNotFoundError(f"{', '.join(missing)} is missing in {folder}")
     target = Path.cwd() / f"{problem_set}.zip"
     found = _notebook(problem_set, notebook, folder)
+    left = [*_failing(problem_set), *(_blank(found) if found else ())]
+    print("\n".join(left or [f"every exercise of {problem_set} passes its visible checks"]))
+    if (
+        left
+        and not yes
+        and _is_at_terminal()
+        and input("Pack all the same? [y/N] ").strip().lower() not in ("y", "yes")
+    ):
+        print("nothing is packed")
+        return None
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.glob("*.py")):
             archive.write(path, f"attention/{path.name}")
@@ -39,6 +58,32 @@ def pack(problem_set: str, notebook: str | Path | None = None) -> Path:
     if not found:
         print(f"no {problem_set}.ipynb found: the written questions will count as unanswered; pack(..., notebook=path)")
     return target
+
+
+def _failing(problem_set: str) -> list[str]:
+    """A line for each exercise of a problem set that does not pass every visible check."""
+    with stoppable(), Learner().imported() as learner:
+        results = [learner.result(exercise) for exercise in available(in_problem_set(problem_set))]
+    return [headline(result) for result in results if not result.passed]
+
+
+def _blank(notebook: Path) -> list[str]:
+    """A line for each written question of a notebook that has no answer."""
+    try:
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        texts = ["".join(cell["source"]).strip() for cell in cells]
+    except (ValueError, KeyError, TypeError):
+        return [f"{notebook.name} cannot be read: save it again in Jupyter"]
+    answers = [after for text, after in pairwise(texts) if text.startswith("### Question")]
+    return [
+        f"question {number} of {len(answers)} has no answer"
+        for number, answer in enumerate(answers, 1)
+        if answer in BLANK
+    ]
+
+
+def _is_at_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _notebook(problem_set: str, given: str | Path | None, folder: Path) -> Path | None:

@@ -34,6 +34,8 @@ for name, cell in json.loads(Path("cells.json").read_text("utf-8")).items():
     Path(name).mkdir()
     os.chdir(name)
     sys.path[:] = path
+    for module in [module for module in sys.modules if module.partition(".")[0] == "selfcheck"]:
+        del sys.modules[module]
     with contextlib.redirect_stdout(io.StringIO()) as out:
         for _ in range(2):
             exec(compile(cell, name, "exec"), {})
@@ -75,7 +77,7 @@ def test_the_course_is_not_there_before_it_is_fetched(machine: Machine) -> None:
 
 
 #: All texts are made to choose one, and the whole course is copied to where it is fetched from.
-@pytest.mark.proof(depends=_depends, ignores=["src", "solutions", "book"], collects=["autograder/build/set_up_cell.py"])
+@pytest.mark.proof(depends=_depends, ignores=["src", "solutions", "book"], collects=["src/selfcheck/notebook.py"])
 @pytest.mark.parametrize("name", WHOLE)
 def test_notebook_runs_from_the_first_cell_to_the_last(name: str, machine: Machine) -> None:
     notebook = execute(TEXTS[name], machine, machine.folder / "work" / name)

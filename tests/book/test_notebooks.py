@@ -75,8 +75,8 @@ def test_only_plain_markdown_is_left(text: str) -> None:
 def test_first_code_cell_needs_the_standard_library_only(text: str) -> None:
     first = next(cell for cell in _cells(text) if cell.cell_type == "code").source
     imported = re.findall(r"^(?:from|import) (\w+)", first, re.MULTILINE)
-    assert imported
-    assert set(imported) <= sys.stdlib_module_names
+    assert imported == ["importlib", "selfcheck"]  # the first line imports from the standard library alone
+    assert set(re.findall(r"\w+", first.splitlines()[1])) - {"import", "util"} <= sys.stdlib_module_names
     assert repository().url in first
 
 
@@ -96,14 +96,28 @@ def test_code_cells_compile(text: str) -> None:
 def test_a_problem_sets_notebook_says_how_nothing_is_lost(problem_set: str) -> None:
     cells = _cells(TEXTS[notebooks.NOTEBOOKS / f"{problem_set}.ipynb"])
     assert notebooks.KEEPING in [cell.source for cell in cells]
-    assert "# restore()" in cells[3].source and "restore, save" in cells[3].source
+    assert "# restore()" in cells[3].source and f'progress("{problem_set}")' in cells[3].source
     assert cells[-1].source == f'{notebooks.SAVE}\npack("{problem_set}")'
 
 
 @pytest.mark.parametrize(("problem_set", "call"), [("ps2", 'check("3.5")'), ("ps3", 'check("4.8")')])
 def test_of_an_exercise_in_two_parts_a_notebook_checks_its_own(problem_set: str, call: str) -> None:
     sources = [cell.source for cell in _cells(TEXTS[notebooks.NOTEBOOKS / f"{problem_set}.ipynb"])]
-    assert call in sources and not any('scaled_dot_product_attention")' in source for source in sources)
+    assert f"{notebooks.AGAIN}\n{call}" in sources and not any(
+        'scaled_dot_product_attention")' in source for source in sources
+    )
+
+
+@pytest.mark.parametrize("problem_set", problem_sets())
+def test_every_exercise_names_its_section_with_a_link_and_says_what_to_run_after_a_restart(problem_set: str) -> None:
+    cells = _cells(TEXTS[notebooks.NOTEBOOKS / f"{problem_set}.ipynb"])
+    for exercise in in_problem_set(problem_set):
+        prompt = next(cell for cell in cells if cell.source.startswith(f"### Exercise {exercise.number}: "))
+        place = cells.index(prompt)
+        assert re.search(rf"read first: \[[^]]+\]\(https://\S+#{exercise.section}\)", prompt.source)
+        edit, check = (cell.source.splitlines() for cell in cells[place + 1 : place + 3])
+        assert edit[0] == check[0] == notebooks.AGAIN  # NameError shows the line above the one that fails
+        assert edit[1].startswith(f'edit("{exercise.number}")') and check[1].startswith("check(")
 
 
 @pytest.mark.parametrize("problem_set", problem_sets())

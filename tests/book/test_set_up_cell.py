@@ -14,6 +14,7 @@ import pytest
 from autograder.build.notebook_setup import packages, setup_source
 from autograder.build.urls import repository
 from autograder.course.paths import BOOK, ROOT
+from selfcheck import notebook
 
 FOLDERS = ("solutions", "book")
 
@@ -26,10 +27,15 @@ def session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", "")
 
 
-def _run(folders: tuple[str, ...] = FOLDERS, needs: tuple[str, ...] = (), source: str | None = None) -> dict[str, Any]:
+def _run(folders: tuple[str, ...] = FOLDERS, needs: tuple[str, ...] = ()) -> dict[str, Any]:
     cell: dict[str, Any] = {}
-    exec(compile(source or setup_source(folders, needs), "set-up", "exec"), cell)
+    exec(compile(setup_source(folders, needs), "set-up", "exec"), cell)
     return cell
+
+
+def test_it_has_five_lines_below_its_title() -> None:
+    title, *lines = setup_source(("src",), ("torch",), "*").splitlines()
+    assert title.startswith("# @title") and len(lines) == 5
 
 
 def test_it_finds_the_course_from_anywhere_inside_and_is_idempotent(capsys: pytest.CaptureFixture[str]) -> None:
@@ -42,50 +48,96 @@ def test_it_finds_the_course_from_anywhere_inside_and_is_idempotent(capsys: pyte
         assert len(said) == 2 and str(ROOT) in said[0]
 
 
-def _origin(folder: Path) -> Path:
-    """The least that is taken for the course, as a git repository."""
-    (folder / "book").mkdir(parents=True)
+#: Stands in for `selfcheck.notebook`, and says where it lies.
+HERE = """
+import pathlib
+def set_up(folders, needs):
+    print("from", pathlib.Path(__file__).parents[2].resolve(), folders, needs)
+    return "cpu", None
+"""
+
+
+def _course(folder: Path) -> Path:
+    """The least that is taken for the course."""
     (folder / "src" / "selfcheck").mkdir(parents=True)
-    (folder / "book" / "_config.yml").write_text("title: x\n", "utf-8")
-    (folder / "src" / "selfcheck" / "here.py").write_text("", "utf-8")
+    (folder / "src" / "selfcheck" / "__init__.py").touch()
+    (folder / "src" / "selfcheck" / "notebook.py").write_text(HERE, "utf-8")
+    return folder
+
+
+def _origin(folder: Path) -> Path:
+    """The same as a git repository."""
+    _course(folder)
     me = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
     for command in (["init", "-q", "-b", repository().branch], ["add", "."], [*me, "commit", "-q", "-m", "x"]):
         subprocess.run(["git", *command], cwd=folder, check=True)
     return folder
 
 
-def test_it_fetches_the_course_where_it_is_not_and_only_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    origin, work = _origin(tmp_path / "origin"), tmp_path / "work"
+def _elsewhere(folder: Path, address: str, path: str = "", programs: str | None = None) -> tuple[str, str]:
+    """The cell's output and error in a Python without the course, in a folder; the course is fetched from an address.
+
+    path: where Python looks besides; programs: another PATH
+    """
+    python = getattr(sys, "_base_executable", sys.executable)
+    source = setup_source(("src",), ("torch",)).replace(repository().url, f"{address}/{repository().name}")
+    done = subprocess.run(
+        [python, "-S", "-c", source],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"] if programs is None else programs, "PYTHONPATH": path, "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return done.stdout, done.stderr
+
+
+def test_it_fetches_the_course_where_it_is_not_and_only_once(tmp_path: Path) -> None:
+    _origin(tmp_path / "origin" / repository().name)
+    work = tmp_path / "work"
     work.mkdir()
-    monkeypatch.chdir(work)
-    source = setup_source(("src",)).replace(repository().url, origin.as_uri())
-    _run(source=source)
-    assert (work / repository().name / "src" / "selfcheck" / "here.py").is_file()
-    assert "Fetching" in capsys.readouterr().out
-    _run(source=source)
-    assert "Fetching" not in capsys.readouterr().out
+    fetched = work / repository().name
+    for address in ((tmp_path / "origin").as_uri(), "file:///nowhere"):  # the second time nothing is fetched
+        said, problem = _elsewhere(work, address)
+        assert f"from {fetched} ['src'] ['torch']" in said, problem
+
+
+@pytest.mark.parametrize("place", ["book/notebooks", "book", ".", "elsewhere"])
+def test_a_course_around_the_notebook_or_an_installed_one_is_used_offline(place: str, tmp_path: Path) -> None:
+    course = _course(tmp_path / "course")
+    work = course / place if place != "elsewhere" else tmp_path / place
+    work.mkdir(parents=True, exist_ok=True)
+    said, problem = _elsewhere(work, "file:///nowhere", str(course / "src") if place == "elsewhere" else "")
+    assert f"from {course} ['src'] ['torch']" in said, problem
+
+
+def test_a_course_around_the_notebook_goes_before_an_installed_one(tmp_path: Path) -> None:
+    around, installed = _course(tmp_path / "around"), _course(tmp_path / "installed")
+    said, _ = _elsewhere(around, "file:///nowhere", str(installed / "src"))
+    assert f"from {around} " in said
 
 
 @pytest.mark.parametrize("state", ["no network", "no git", "a broken folder"])
-def test_a_course_that_cannot_be_fetched_says_what_to_do(
-    state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    address = (tmp_path / "nowhere").as_uri()
-    if state == "no git":
-        monkeypatch.setenv("PATH", str(tmp_path))
+def test_a_course_that_cannot_be_fetched_says_why_and_what_to_do(state: str, tmp_path: Path) -> None:
+    _origin(tmp_path / "origin" / repository().name)
+    work = tmp_path / "work"
+    work.mkdir()
     if state == "a broken folder":
-        address = _origin(tmp_path / "origin").as_uri()
-        (tmp_path / repository().name).mkdir()
-        (tmp_path / repository().name / "half").touch()
-    with pytest.raises(RuntimeError, match="could not be fetched") as caught:
-        _run(source=setup_source(("src",)).replace(repository().url, address))
-    advice = str(caught.value)
-    assert "Is this machine online? Then run this cell again" in advice
-    assert str(tmp_path / repository().name) in advice
-    assert "git is not installed" in advice if state == "no git" else "fatal" in advice
+        (work / repository().name / "half").mkdir(parents=True)
+    address = "file:///nowhere" if state == "no network" else (tmp_path / "origin").as_uri()
+    _, problem = _elsewhere(work, address, programs=str(tmp_path) if state == "no git" else None)
+    assert "CalledProcessError" in problem and repository().name in problem
+    assert ("not found" if state == "no git" else "fatal:") in problem
+    comment = setup_source(("src",)).partition("# offline?")[2].splitlines()[0]
+    assert "put a copy of the course beside this notebook" in comment  # of the line that the traceback shows
+
+
+def test_of_a_course_without_its_pages_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebook, "__file__", str(tmp_path / "selfcheck" / "notebook.py"))
+    with pytest.raises(FileNotFoundError, match="has no solutions and no book beside it"):
+        notebook.set_up(["solutions", "book"], [])
+    notebook.set_up(["src"], [])
+    assert sys.path[0] == str(tmp_path)  # what a problem set is handed out with
 
 
 def test_without_torch_it_imports_none_and_says_so(

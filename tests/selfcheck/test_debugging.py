@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import select
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from autograder.release import bundle as releasing
 from selfcheck.supervision import OutOfTime, supervised
+
+from .terminals import LIMIT, in_a_terminal, terminal, unpack, variables
 
 RIGHT = """
 
@@ -25,7 +23,6 @@ def project(inputs, w_query, w_key, w_value):
 {before}    inputs = np.asarray(inputs)
     return inputs @ np.asarray(w_query), inputs @ np.asarray(w_key), inputs @ np.asarray(w_value)
 """
-LIMIT = 120  # seconds for a process that answers in two on a quiet machine
 
 
 @pytest.fixture(scope="module")
@@ -36,57 +33,12 @@ def released() -> dict[str, str]:
 @pytest.fixture
 def folder(tmp_path: Path, released: dict[str, str]) -> Path:
     """The files of the ps1 bundle, whose answers need NumPy alone."""
-    for name, text in released.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return tmp_path
+    return unpack(released, tmp_path)
 
 
 def write(folder: Path, code: str) -> None:
     path = folder / "attention" / "worked_example.py"
     path.write_text(path.read_text("utf-8") + code, "utf-8")
-
-
-def terminal(folder: Path, *words: str) -> str:
-    command = [sys.executable, "-m", "selfcheck", *words]
-    done = subprocess.run(command, cwd=folder, env=variables(), capture_output=True, text=True, timeout=LIMIT)
-    return done.stdout + done.stderr
-
-
-def variables() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL")}
-    return kept | {"COLUMNS": "160", "TERM": "xterm", "PYTHONUTF8": "1", "EDITOR": ""}
-
-
-def in_a_terminal(
-    folder: Path, words: Sequence[str], talk: Callable[[Callable[[str], str], Callable[[bytes], None]], None]
-) -> str:
-    """Runs selfcheck in a pseudo-terminal; talk(until, send) reads until a text appears, and types."""
-    pid, terminal_of = pty.fork()
-    if pid == 0:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.chdir(folder)
-        os.execve(sys.executable, [sys.executable, "-m", "selfcheck", *words], variables())
-    seen = ""
-
-    def until(text: str) -> str:
-        nonlocal seen
-        end = time.monotonic() + LIMIT
-        start = len(seen)
-        while text not in seen[start:]:
-            ready, _, _ = select.select([terminal_of], [], [], max(end - time.monotonic(), 0))
-            assert ready, f"{text!r} did not come; so far: {seen}"
-            seen += os.read(terminal_of, 10_000).decode("utf-8", "replace")
-        return seen
-
-    try:
-        talk(until, lambda keys: os.write(terminal_of, keys) and None)
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        os.close(terminal_of)
-    return seen
 
 
 def test_what_is_printed_stands_under_its_check(folder: Path) -> None:

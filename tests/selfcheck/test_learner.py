@@ -274,3 +274,22 @@ def test_under_nbgraders_validate_a_check_returns_points(bundle):
     code = 'from selfcheck import check; print(check("masks.causal_mask"), check("masks.padding_mask"))'
     most = next(exercise.max_points for exercise in exercises() if exercise.id == "masks.causal_mask")
     assert python(bundle, code, NBGRADER_EXECUTION="validate").splitlines()[-1] == f"{float(most)} 0.0"
+
+
+def test_a_function_of_the_notebook_with_an_exercises_name_is_noticed_once(bundle):
+    code = """
+from selfcheck import check
+def causal_mask(query_length, key_length=None, device=None): ...
+check("masks")
+check("padding_mask")
+from attention.masks import causal_mask
+check("causal_mask")
+"""
+    said = "you defined causal_mask in this notebook; the check reads attention/masks.py"
+    assert python(bundle, code).count(said) == 1
+
+
+def test_progress_is_a_bar_for_each_problem_set_and_the_next_exercise(bundle):
+    said = python(bundle, 'from selfcheck import progress\nprint(progress("ps1"), progress("ps1")._repr_html_())')
+    assert "ps1   ░░░░░░░░░░░░░░░░░░░░ 0 of 5" in said and "Next: 2.1 Queries" in said
+    assert 'aria-label="ps1: 0 of 5 pass"' in said

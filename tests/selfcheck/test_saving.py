@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from autograder.build import stubs
 from selfcheck import check, restore, save, saving
-from selfcheck.__main__ import main
+from selfcheck.commands import main
 from selfcheck.untouched import is_untouched
 
 MASK = "\n\ndef causal_mask(query_length, key_length=None, device=None):\n    return {}\n"
