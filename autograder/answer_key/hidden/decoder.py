@@ -22,7 +22,7 @@ def layer_sizes(rng):
 
 
 @check(
-    LAYER, sees="gradients reach x, the memory and all parameters, through a cache too", compares="gradient", points=1
+    LAYER, sees="through a cache too, gradients reach x, the memory and all parameters", compares="gradient", points=1
 )
 def decoder_layer_gradient(rng):
     first, second = inputs.parts(rng.tensor(2, 4, 4), (3, 1))
