@@ -111,14 +111,14 @@ Shape and dtype stay.
 # {mark}: one mechanism a check
 @check("{id}", sees="every entry is multiplied by the factor")
 def {name}_entries(rng):
-    rows, width = rng.sizes(2, 2, 6)
+    rows, width = rng.sample((3, 5, 9), 2)
     return call(rng.tensor(rows, width), rng.integer(3, 9) / 2)
 """,
     "hidden": """
 # {mark}: edge cases that the prompt promises
 @check("{id}", sees="{symbol} takes one axis or three, and a factor below zero", points=1)
 def {name}_any_axes(rng):
-    one, two, three = rng.sizes(3, 2, 6)
+    one, two, three = rng.sample((4, 7, 10), 3)
     factor = -rng.integer(3, 9) / 2
     return [call(rng.tensor(three), factor), call(rng.tensor(one, two, three), factor)]
 """,
@@ -212,20 +212,20 @@ Shape and dtype stay.
 # {mark}: one mechanism a check
 @check("{id}", sees="each feature is multiplied by its weight")
 def {name}_features(rng):
-    rows, width = rng.sizes(2, 2, 6)
+    rows, width = rng.sample((3, 5, 9), 2)
     return built(call(width), call(rng.tensor(rows, width)), state=rng.state({{"weight": (width,)}}))
 
 
 @check("{id}", sees="a new module changes nothing", given=True)
 def {name}_new(rng):
-    rows, width = rng.sizes(2, 2, 6)
+    rows, width = rng.sample((3, 5, 9), 2)
     return built(call(width), call(rng.tensor(rows, width, dtype="float32")))
 """,
     "hidden": """
 # {mark}: edge cases that the prompt promises
 @check("{id}", sees="{symbol} takes one axis or three", points=1)
 def {name}_any_axes(rng):
-    one, two, width = rng.sizes(3, 2, 6)
+    one, two, width = rng.sample((4, 7, 10), 3)
     inputs = call(rng.tensor(width)), call(rng.tensor(one, two, width))
     return built(call(width), *inputs, state=rng.state({{"weight": (width,)}}))
 """,

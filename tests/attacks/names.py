@@ -39,6 +39,8 @@ REFUSED = {
     "=cmd|'/c calc'!A1": "a formula",
     "<script>": "a tag",
 }
+#: Of these, what `submit` composes, or strips of blanks, before it looks: the same person's id, typed another way.
+COMPOSED = {"zoe ": "zoe", " zoe": "zoe", "zo\u0065\u0301": "zo\u00e9"}
 #: Id → what it is; each looks like one who has handed in.
 TWINS = {
     "ZOE": "capital letters",

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from autograder import pipeline
 from autograder.__main__ import main
 from autograder.course.paths import REFERENCE
+from autograder.course.student_ids import student_id
 from autograder.gradebook.scores import scores
 from autograder.intake import store
 from autograder.judge import cache, task
@@ -27,7 +28,7 @@ ATTACKS = {
     for kind in (files, archives, notebooks)
     for one in kind.ATTACKS
 }
-TYPED = [name for name in names.REFUSED if "\0" not in name and "\udcff" not in name]  # no shell hands such words on
+TYPED = [name for name in names.REFUSED if "\0" not in name and "\udcff" not in name and name not in names.COMPOSED]
 AS_FOLDERS = [name for name in names.REFUSED if not set(name) & set("/\0") and name not in ("", ".", "..")]
 AS_FOLDERS = [name for name in AS_FOLDERS if len(name) <= 60]  # what a file system takes
 
@@ -144,6 +145,10 @@ def test_an_honest_student_among_them_has_full_marks_and_no_remark_but_on_her_tw
 def test_an_odd_id_is_refused(handed_in, student):
     text, taken = handed_in[1][student]
     assert not taken and ("a student id is letters" in text or "No such option" in text)
+
+
+def test_an_id_typed_another_way_is_the_same_persons():
+    assert {typed: student_id(typed) for typed in names.COMPOSED} == names.COMPOSED
 
 
 @pytest.mark.parametrize("student", names.TWINS, ids=ascii)

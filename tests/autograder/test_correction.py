@@ -20,7 +20,7 @@ from autograder.course.paths import REFERENCE
 from autograder.gradebook import migrate
 from autograder.gradebook.nbgrader import api
 from autograder.gradebook.scores import scores
-from autograder.intake import archive, store
+from autograder.intake import archive, keeping, store
 from autograder.release import bundle as releasing
 
 from .repository_copy import build, copied, run
@@ -147,7 +147,7 @@ def before(tmp_path_factory):
     bundle = shutil.copytree(course.release("ps1"), place / "bundle")
     for student, text in CLASS.items():
         folder = written(bundle, place / student, text)
-        archive.keep(course, student, "ps1", folder)
+        keeping.keep(course, student, "ps1", folder)
         store.store(course, student, "ps1", archive.read_folder(folder, "ps1"))
     lines = pipeline.grade(course, "ps1")
     assert [line.points is not None and not line.remarks for line in lines] == [True] * 3, lines

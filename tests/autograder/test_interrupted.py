@@ -132,7 +132,7 @@ def test_a_submission_that_is_killed_anywhere_is_the_old_one_or_the_new(bare, tm
 
 def test_ctrl_c_is_one_line_and_the_next_run_completes(judged, tmp_path):
     course = copy_of(judged, tmp_path / "course")
-    done = called(course, 12, INTERRUPT, "grade", "ps1", "--isolation", "none")
+    done = called(course, 4, INTERRUPT, "grade", "ps1", "--isolation", "none")
     assert done.returncode == 130 and "Traceback" not in done.stdout + done.stderr
     assert "interrupted. What is done stays; run grade again for the rest" in " ".join(done.stdout.split())
     lines = pipeline.grade(course, "ps1", "none")

@@ -119,7 +119,7 @@ def test_what_the_page_says_of_shared_heads():
 def test_what_the_pages_say_of_predictions():
     text, rows = PAGES["attention-roofline"], found("misses")["rows"]
     simple = {name: f"{misses.ratio(one, 'benchmark'):.1f}" for name, one in rows.items()}
-    assert f"took {simple['naive']} times as long as a simple prediction" in PAGE
+    assert f"took {simple['naive']} times as long as predicted" in PAGE
     assert f"{simple['one pass, autograd']} times in the one-pass form, and {simple['SDPA']} times in SDPA" in PAGE
     counted = {name: misses.ratio(one, "counted") for name, one in rows.items()}
     assert all(0.9 < ratio < 1.8 for ratio in counted.values())

@@ -108,7 +108,7 @@ def test_copies_of_the_first_head_are_copies_and_the_mean_ablation_removes_what_
 
 def test_all_three_sizes_have_the_same_number_of_parameters():
     sizes = {sum(p.numel() for p in heads.TwoLookUps(h).attention.parameters()) for h in (1, 2, 4)}
-    assert sizes == {4224} and "the layer has 4,224 parameters" in PAGE
+    assert sizes == {4224} and "has 4,224 parameters, with one head or with two" in PAGE
 
 
 @pytest.mark.full

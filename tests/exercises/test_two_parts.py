@@ -34,7 +34,7 @@ def test_only_the_second_part_passes_a_mask(exercise, has_mask):
 def test_a_mistake_of_the_first_part_is_named_in_the_second_as_well():
     result = judged(SECOND, misconceptions_of(ATTENTION)["softmax_over_queries"])
     assert result.misconceptions == ["softmax_over_queries"]
-    assert any("share out its attention among the keys" in one.message for one in result.checks)
+    assert any("share out its attention among the keys" in one.remedy for one in result.checks)
 
 
 def test_an_answer_to_the_first_part_fails_the_second_for_its_mask_alone():

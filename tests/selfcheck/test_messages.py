@@ -345,7 +345,7 @@ def test_the_terminal_wraps_under_the_text(capsys):
     assert max(len(line) for line in lines if "https://" not in line) <= 60  # an address stays whole
     assert lines[0].startswith("4.2 ") and all(line.startswith("  ") for line in lines[1:])
     assert all(line.startswith("    ") for line in lines[2:] if line[2:3] not in "✓✗–")
-    assert " ".join("\n".join(lines).split()) == " ".join(report_text([result]).split())
+    assert " ".join("\n".join(lines).split()) == " ".join(report_text([result], in_terminal=True).split())
 
 
 def test_an_error_check_without_an_error_is_explained_only_by_an_answer_of_the_same_form():

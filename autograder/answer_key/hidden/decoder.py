@@ -22,9 +22,9 @@ def layer_sizes(rng):
 
 
 @check(
-    LAYER, sees="gradients reach x, the memory and all parameters, through a cache too", compares="gradient", points=1
+    LAYER, sees="through a cache too, gradients reach x, the memory and all parameters", compares="gradient", points=1
 )
-def layer_gradient(rng):
+def decoder_layer_gradient(rng):
     first, second = inputs.parts(rng.tensor(2, 4, 4), (3, 1))
     steps = [call(one, cache=cache(4, "a")) for one in (first, second)]
     read = call(rng.tensor(2, 3, 4), rng.tensor(2, 5, 4), tensor([[True, True, False]] * 2))

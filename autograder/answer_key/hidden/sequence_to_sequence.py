@@ -67,7 +67,7 @@ def hierarchical_everything(rng):
     ]
 
 
-@check(HIERARCHICAL, sees="gradients reach x and all parameters", compares="gradient", points=1)
+@check(HIERARCHICAL, sees="gradients reach x and every parameter", compares="gradient", points=1)
 def hierarchical_gradient(rng):
     return inputs.documents(rng, 2, rng.tensor(1, 2, 3, 2), inputs.words_in([[3, 2]], 3))
 

@@ -82,8 +82,8 @@ def _register(exercise, name, function):
 
 for _name, _function in SPLITS.items():
     _register(SPLIT, _name, _function)
-for _name, _function in MERGES.items():
-    _register(MERGE, _name, _function)
+for _name, _merge in MERGES.items():
+    _register(MERGE, _name, _merge)
 
 
 @behind_given_checks(SPLIT)
