@@ -59,10 +59,11 @@ def seconds(source):
     return time.thread_time() - began
 
 
-def steps_of(sources):
+def steps_of(sources, reads="costs.read"):
     """How many of Python's instructions reading each takes, in a process where nothing else runs or is hooked."""
-    counted = "import sys; from tests.selfcheck.test_reading_costs import read, steps\nread('x = 1')\n"
-    counted += "print(*[steps(source) for source in sys.stdin.read().split('\\0')])"
+    counted = "import sys; import tests.selfcheck.test_reading_costs as costs\n"
+    counted += f"costs.read('x = 1'); costs.read = {reads}\n"
+    counted += "print(*[costs.steps(source) for source in sys.stdin.read().split('\\0')])"
     done = subprocess.run(
         [sys.executable, "-c", counted], input="\0".join(sources), cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -109,15 +110,9 @@ def test_ten_times_the_text_takes_ten_times_as_long(source):
 
 
 def test_what_takes_the_square_of_its_length_would_show():
-    def square(source):
-        return [one for one in source.split() for _ in source.split()]
-
-    counts = []
-    for count in (10, 100):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setitem(globals(), "read", square)
-            counts.append(steps("a " * count))
-    assert counts[1] > MOST * counts[0]
+    square = "lambda source: [one for one in source.split() for _ in source.split()]"
+    few, many = steps_of(["a " * 10, "a " * 100], square)
+    assert many > MOST * few
 
 
 def test_a_chain_that_is_too_long_to_follow_is_no_way_around():
