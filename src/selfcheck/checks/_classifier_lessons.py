@@ -16,8 +16,8 @@ SURE = 0.5  # by how much the right class must lead on average: above 1.5 where 
 #: The same where order decides between two classes, and the share of texts in whose favour: right models lead by 5 or
 #: more and are right everywhere. By chance a model that knows its texts by heart may lead, but for half of them.
 SURE_OF_ORDER, SHARE = 3.0, 0.9
-#: The same of four pairs, and the share of pairs on the right side of 0. In 19 draws a right model that pools by a class
-#: token led by 14 to 22 and once by 4.6, with three in four right; one that knows its pairs by heart has half right.
+#: The same of four pairs, and the share of pairs on the right side of 0. In 19 draws a right model that pools by a
+#: class token led by 14 to 22 and once by 4.6, with three in four right; one that knows its pairs by heart has half.
 SURE_OF_PAIRS, SHARE_OF_PAIRS = 4.0, 0.7
 
 
