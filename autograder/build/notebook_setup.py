@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import sys
 from collections.abc import Iterable
@@ -66,6 +67,7 @@ def packages(sources: Iterable[str], package: str = "") -> list[str]:
     return sorted(needed)
 
 
+@functools.cache
 def _imported(source: str, package: str) -> list[str]:
     """The modules that code of a package imports at its top level; of `from a import b` both a and a.b."""
     lines = ["" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines()]

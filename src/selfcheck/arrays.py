@@ -187,12 +187,14 @@ def revive(tree: dict[str, Any]) -> Any:
         import numpy
 
         return numpy.frombuffer(value.data, dtype=value.dtype).reshape(value.shape).copy()
+    import ctypes
+
     import torch
 
     dtype = getattr(torch, value.dtype)
-    if not value.data:
-        return torch.empty(value.shape, dtype=dtype)
-    return torch.frombuffer(bytearray(value.data), dtype=dtype).reshape(value.shape).clone()
+    made = torch.empty(value.shape, dtype=dtype)
+    ctypes.memmove(made.data_ptr(), value.data, len(value.data))
+    return made
 
 
 def _pack_tensor(value: Any) -> dict[str, Any]:
@@ -204,8 +206,18 @@ def _pack_tensor(value: Any) -> dict[str, Any]:
     dtype = str(value.dtype).removeprefix("torch.")
     if dtype not in SIZES or value.numel() > MOST_ENTRIES:
         return {"kind": "other", "type": f"tensor of dtype {dtype} and shape {tuple(value.shape)}"}
-    flat = value.detach().cpu().reshape(-1).clone(memory_format=torch.contiguous_format)  # one entry may have stride 0
-    return pack(Array("tensor", dtype, tuple(value.shape), bytes(flat.view(torch.uint8).tolist())))
+    return pack(Array("tensor", dtype, tuple(value.shape), _bytes_of(value)))
+
+
+def _bytes_of(tensor: Any) -> bytes:
+    """The entries of a tensor in row-major order; RuntimeError where its memory was given back."""
+    import ctypes
+
+    flat = tensor.detach().cpu().reshape(-1).contiguous().resolve_neg()
+    size = flat.numel() * flat.element_size()
+    if flat.untyped_storage().nbytes() < flat.storage_offset() * flat.element_size() + size:
+        raise RuntimeError("the memory of a tensor was given back")
+    return ctypes.string_at(flat.data_ptr(), size)
 
 
 def _pack_ndarray(value: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Sequence
 
 #: Ways to write one operation, by the name that stands for all of them.
@@ -33,8 +34,14 @@ def operation_at(lines: Sequence[str], position: tuple[int | None, int | None, i
     pieces = [line.encode() for line in lines[first - 1 : last]]  # columns count bytes
     pieces[-1] = pieces[-1][:end]
     pieces[0] = pieces[0][begin:]
+    return _operation(b"".join(pieces))
+
+
+@functools.lru_cache(maxsize=256)
+def _operation(text: bytes) -> str:
+    """That of an expression; "" where it is none."""
     try:
-        node: ast.AST = ast.parse("(" + b"".join(pieces).decode() + ")", mode="eval").body
+        node: ast.AST = ast.parse("(" + text.decode() + ")", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     if isinstance(node, ast.BinOp):

@@ -6,9 +6,9 @@ import collections
 import difflib
 import itertools
 import linecache
-import traceback
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from .operations import operation_at
@@ -28,14 +28,15 @@ def describe(error: BaseException) -> dict[str, Any]:
     if isinstance(error, SyntaxError):
         source = (error.text or "").strip()[:200]
         return found | {"text": str(error.msg), "file": str(error.filename), "line": error.lineno, "source": source}
-    places = [(frame, line) for frame, line in traceback.walk_tb(error.__traceback__) if _is_learners(frame)]
+    steps = list(_steps(error.__traceback__))
+    places = [(step.tb_frame, step.tb_lineno) for step in steps if _is_learners(step.tb_frame)]
     lines = [(frame.f_code.co_filename, line) for frame, line in places]
     if not lines:
-        return found | _operation_of(error)
+        return found | _operation_of(steps)
     # The innermost line, or, where calls go round in circles, the one that was passed most often.
     circular = isinstance(error, RecursionError)
     file, line = collections.Counter(lines).most_common(1)[0][0] if circular else lines[-1]
-    found |= _operation_of(error)
+    found |= _operation_of(steps)
     top = [(frame, number) for frame, number in places if frame.f_code.co_name == "<module>"]
     if top and not circular and places[-1][0].f_code.co_name != "<module>":  # a call made while the module is imported
         found |= {"inner_line": line}
@@ -54,18 +55,22 @@ def _near_name(error: BaseException) -> str:
     return near[0] if near else ""
 
 
-def _operation_of(error: BaseException) -> dict[str, str]:
+def _operation_of(steps: list[TracebackType]) -> dict[str, str]:
     """What the innermost line that no library has did where an exception arose: {"operation": "softmax"}, or {}."""
-    found = {}
-    place = error.__traceback__
-    while place is not None:
-        code, module = place.tb_frame.f_code, str(place.tb_frame.f_globals.get("__name__", ""))
-        if module.partition(".")[0] not in LIBRARIES and place.tb_lasti >= 0:
-            position = next(itertools.islice(code.co_positions(), place.tb_lasti // 2, None), None)
+    for step in reversed(steps):
+        code, module = step.tb_frame.f_code, str(step.tb_frame.f_globals.get("__name__", ""))
+        if module.partition(".")[0] not in LIBRARIES and step.tb_lasti >= 0:
+            position = next(itertools.islice(code.co_positions(), step.tb_lasti // 2, None), None)
             name = operation_at(linecache.getlines(code.co_filename), position) if position else ""
-            found = {"operation": name} if name else {}
-        place = place.tb_next
-    return found
+            return {"operation": name} if name else {}
+    return {}
+
+
+def _steps(trace: TracebackType | None) -> Iterator[TracebackType]:
+    """The steps of a traceback, outermost first."""
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
 
 
 def place_of(frame: Any) -> str:

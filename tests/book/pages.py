@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup
 
+from autograder.build.notebooks import NOTEBOOKS
 from autograder.build.urls import notebook_name
 from autograder.course.paths import BOOK
 
@@ -23,6 +24,12 @@ def all_pages() -> list[str]:
 def notebook_pages() -> list[str]:
     """The pages that become notebooks."""
     return [page for page in all_pages() if notebook_name(page)]
+
+
+def notebook_texts() -> dict[Path, str]:
+    """The committed notebooks of these pages, path and text; that `build` makes the same is a test of its own."""
+    paths = [NOTEBOOKS / f"{page.rpartition('/')[2]}.ipynb" for page in notebook_pages()]
+    return {path: path.read_text("utf-8") for path in paths}
 
 
 @lru_cache(maxsize=3)

@@ -18,12 +18,13 @@ from autograder.__main__ import main
 from autograder.build import notebooks
 from autograder.build.execute_notebooks import Machine, execute
 from autograder.build.import_closure import closure_of_code
-from autograder.build.notebooks import texts
 from autograder.build.urls import repository
 from autograder.course.paths import BOOK, ROOT
 from selfcheck.catalogue import modules_of, problem_sets
 
-TEXTS = {path.stem: text for path, text in texts().items()}
+from .pages import notebook_texts
+
+TEXTS = {path.stem: text for path, text in notebook_texts().items()}
 WHOLE = ["02-worked-example", *problem_sets()]
 #: Runs first cells one after the other, as if each were a session of its own but for what Python has imported.
 EACH = """
@@ -76,7 +77,7 @@ def test_the_course_is_not_there_before_it_is_fetched(machine: Machine) -> None:
     assert done.stdout == "[] torch\n", done.stderr
 
 
-#: All texts are made to choose one, and the whole course is copied to where it is fetched from.
+#: All texts are read to choose one, and the whole course is copied to where it is fetched from.
 @pytest.mark.proof(depends=_depends, ignores=["src", "solutions", "book"], collects=["src/selfcheck/notebook.py"])
 @pytest.mark.parametrize("name", WHOLE)
 def test_notebook_runs_from_the_first_cell_to_the_last(name: str, machine: Machine) -> None:

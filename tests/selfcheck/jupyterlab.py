@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import socket
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -19,7 +15,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from autograder.course.paths import ROOT
 
-START = 120  # seconds, for a server or a kernel that takes three on a quiet machine
+from ..jupyter_servers import START, server_on
+
 PRESSED = 5  # seconds until keys are pressed again
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},  # every cell is on the page, and not those in view alone
@@ -44,24 +41,8 @@ def jupyterlab_on(root: Path, home: Path) -> Iterator[str]:
         path = home / ".jupyter" / "lab" / "user-settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings), "utf-8")
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    given = {"ip": "127.0.0.1", "port": port, "port_retries": 0, "root_dir": root, "open_browser": False}
-    command = [sys.executable, "-m", "jupyterlab", "--allow-root", "--IdentityProvider.token="]
-    command += [f"--ServerApp.{name}={value}" for name, value in given.items()]
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "IPYTHON", "XDG_"))}
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "stdin": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=root, env=kept | {"HOME": str(home)}, **quiet) as server:
-        address = f"http://127.0.0.1:{port}"
-        for _ in range(4 * START):
-            with suppress(OSError), urllib.request.urlopen(f"{address}/api/status", timeout=START):
-                break
-            time.sleep(0.25)
-        try:
-            yield address
-        finally:
-            server.terminate()
+    with server_on("jupyterlab", root, home, ready="api/status") as address:
+        yield address
 
 
 class Notebook:
