@@ -14,7 +14,7 @@ from autograder.build.exercise_text import chapter_page
 from autograder.build.quick_questions import FOLDER, in_chapter
 from selfcheck.catalogue import exercises
 
-FILES = "quick-questions"  # in _static
+FILES = "quick-questions"  # in _static, where `quick_questions` copies them
 
 
 class progress(nodes.General, nodes.Element):  # noqa: N801  docutils names its nodes in lower case
@@ -76,6 +76,7 @@ def add_files(app: Sphinx, pagename: str, templatename: str, context: dict[str, 
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    app.setup_extension("quick_questions")
     app.add_node(progress)
     app.add_directive("progress", ProgressDirective)
     app.connect("doctree-resolved", fill_in)

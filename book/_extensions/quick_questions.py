@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -11,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from autograder.build.quick_questions import KINDS, Question, find, name_of, named_parts, near, path_of
 
-FILES = "quick-questions"  # in _static
+FILES = "quick-questions"  # in _static; Jupyter Book would give every page whatever lies in book/_static itself
 #: Pages whose end, once reached, is remembered as read.
 READ = ("chapters/", "deeper/", "prerequisites", "notation")
 
@@ -88,6 +90,12 @@ def choice(question: Question, at: int) -> str:
     return f'<span class="qq-letter">{name_of(question, at)}</span> <span class="qq-mask">{drawn}</span>'
 
 
+def copy_files(app: Sphinx) -> None:
+    """Puts scripts and style where the finished pages ask for them."""
+    if app.builder.format == "html":
+        shutil.copytree(Path(app.srcdir) / "quick_questions", Path(app.outdir) / "_static" / FILES, dirs_exist_ok=True)
+
+
 def add_files(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
     """Gives a page what it needs: the style where questions stand, the starting script there and where one reads."""
     asks = "quick-questions" in (app.env.metadata.get(pagename) or {})
@@ -99,5 +107,6 @@ def add_files(app: Sphinx, pagename: str, templatename: str, context: dict[str, 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("quick-question", QuickQuestion)
+    app.connect("builder-inited", copy_files)
     app.connect("html-page-context", add_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}

@@ -148,9 +148,10 @@
     const judge = (answer) => {
       const sentence = kind.sentence(answer);
       const right = "right" in sentence.dataset;
-      const body = [...sentence.cloneNode(true).childNodes];
+      const body = sentence.cloneNode(true);
+      if (!("first" in sentence.dataset)) body.querySelector("strong")?.remove(); // the choice is in sight
       status.dataset.verdict = right ? "right" : "wrong";
-      status.replaceChildren(make("p", { className: "qq-verdict", textContent: verdicts[right ? 0 : 1] }), ...body);
+      status.replaceChildren(make("p", { className: "qq-verdict", textContent: verdicts[right ? 0 : 1] }), ...body.childNodes);
       return right;
     };
 
