@@ -42,7 +42,7 @@ def _parts(app: Sphinx, here: str) -> Iterator[str]:
     # A script shows these; without one, the table says what there is to do.
     yield "<noscript><p>Your progress is kept by a script, not running here. Here is what there is.</p></noscript>"
     yield '<p class="progress-total" role="status"></p>'
-    yield '<table class="progress"><thead><tr><th scope="col">Chapter</th><th scope="col">Read</th>'
+    yield '<table class="progress-table"><thead><tr><th scope="col">Chapter</th><th scope="col">Read</th>'
     yield '<th scope="col">Answered</th><th scope="col">Solved</th></tr></thead><tbody>'
     for page in pages:
         asked = [question.id for question in in_chapter(page.partition("-")[2])]

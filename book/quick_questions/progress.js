@@ -4,7 +4,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const OURS = /^attention\.(read|answered|solved)\.[\w./-]+$/;
   const FORMAT = "attention-by-hand progress";
   const DAY = /^\d{4}-\d{2}-\d{2}/;
-  const table = document.querySelector("table.progress");
+  const table = document.querySelector(".progress-table");
   const total = document.querySelector(".progress-total");
 
   const make = (tag, properties = {}, ...inside) => {

@@ -94,7 +94,7 @@
         button.addEventListener("click", () => move(item, step, button));
         return button;
       });
-      item.append(make("span", { className: "qq-moves" }, ...buttons));
+      item.append(make("div", { className: "qq-line" }, ...item.childNodes, make("span", { className: "qq-moves" }, ...buttons)));
       item.addEventListener("keydown", (event) => {
         const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
         if (!step) return;
