@@ -74,8 +74,8 @@
     const lines = () => [...list.children];
     const number = () => lines().forEach((item, at, all) => {
       const [up, down] = item.querySelectorAll("button");
-      up.ariaDisabled = String(at === 0);
-      down.ariaDisabled = String(at === all.length - 1);
+      up.setAttribute("aria-disabled", String(at === 0));
+      down.setAttribute("aria-disabled", String(at === all.length - 1));
       up.ariaLabel = `Move line ${at + 1} up: ${item.title}`;
       down.ariaLabel = `Move line ${at + 1} down: ${item.title}`;
     });
@@ -136,7 +136,7 @@
     const sentences = [...question.querySelectorAll(".qq-says > li")];
     const status = make("div", { className: "qq-status" });
     const tell = (text) => {
-      delete status.dataset.verdict;
+      status.className = "qq-status";
       status.replaceChildren(make("p", { textContent: text }));
     };
     const kind = (KINDS[question.dataset.kind] ?? choice)(question, sentences, tell);
@@ -150,7 +150,7 @@
       const right = "right" in sentence.dataset;
       const body = sentence.cloneNode(true);
       if (!("first" in sentence.dataset)) body.querySelector("strong")?.remove(); // the choice is in sight
-      status.dataset.verdict = right ? "right" : "wrong";
+      status.className = `qq-status ${right ? "qq-right" : "qq-wrong"}`;
       status.replaceChildren(make("p", { className: "qq-verdict", textContent: verdicts[right ? 0 : 1] }), ...body.childNodes);
       return right;
     };

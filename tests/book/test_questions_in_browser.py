@@ -93,11 +93,15 @@ def test_a_choice_gets_its_sentence_and_is_kept(reader: BrowserContext, address:
     question, source = asked(tab, "masks.two-new"), find("masks.two-new")
     assert any("questions.js" in url for url in loaded)
     assert "Choose one first" in check(question)
+    colours: dict[bool, set[str]] = {True: set(), False: set()}
     for option in source.options:
         question.locator(f"input[value='{source.options.index(option)}']").check()
         answer = check(question)
         assert sentence(source, option.chosen) in answer
         assert answer.startswith("✓ Right" if option.right else "✗ Not yet")
+        verdict = question.locator(".qq-verdict")
+        colours[option.right].add(verdict.evaluate("verdict => getComputedStyle(verdict).color"))
+    assert colours[True].isdisjoint(colours[False])  # the rules for both are still there in the finished site
     question.locator("input[value='1']").check()
     wrong = check(question)
     tab.reload(wait_until="load")
