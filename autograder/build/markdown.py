@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..course.paths import BOOK
 from .book_index import BookIndex
 from .inline_markdown import Inline
+from .quick_questions import find, plain
 from .solution_marks import without_marks, without_solutions
 from .urls import site_url
 
@@ -146,6 +147,8 @@ class _Converter(Inline):
         name = directive.name
         if name in DROPPED:
             return []
+        if name == "quick-question":
+            return self.lines(plain(find(directive.argument)).splitlines())
         if name == "dropdown" or "dropdown" in directive.options.get("class", ""):
             return self.fold(directive.argument or name.capitalize(), directive.body)
         if name in ("admonition", "margin", "sidebar", "epigraph", *ADMONITIONS):

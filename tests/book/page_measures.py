@@ -1,7 +1,7 @@
 """Measures a chapter as its reader meets it, from its source: `python -m tests.book.page_measures [04-masks …]`.
 
-Counted are words (everything between blanks outside code: formulas, tables, labels and directives included), words of
-prose (without those), visible lines of code, the longest of them, and headings.
+Counted are words (everything between blanks outside code: formulas, tables, labels and directives included, quick
+questions left out), words of prose (without those), visible lines of code, the longest of them, and headings.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}  # tags of a
 WORDS_A_MINUTE, LINES_A_MINUTE, SHOWN_A_MINUTE = 200, 15, 6  # of prose, of code, of formulas and figures
 FENCE = re.compile(r"^(?P<ticks>`{3,}|:{3,})(?P<head>.*)$")
 CELL = re.compile(r"(?ms)^```\{code-cell\}.*?^```$")
+#: A quick question is answered and not read; its words stand in book/questions, folded, with limits of their own.
+ASKED = re.compile(r"(?m)^```\{quick-question\} \S+\n```$")
 WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 #: A formula that begins on a line of its own, a figure that a cell draws, a figure from a file.
 SHOWN = (r"(?ms)^\$\$$.*?^\$\$", r"(?m)^ +alt: ", r"(?m)^(?:```|:::)\{figure\}")
-SILENT = ("exercise", "question-solution", "bibliography", "math", "list-table-options")
+SILENT = ("exercise", "quick-question", "question-solution", "bibliography", "math", "list-table-options")
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def measure(source: str) -> Measures:
     visible = [line for line in code if line.strip()]
     stated = re.search(r"[Rr]eading takes about (\d+) minutes", source)
     return Measures(
-        words=len(CELL.sub("", body).split()),
+        words=len(ASKED.sub("", CELL.sub("", body)).split()),
         prose=len(WORD.findall(_plain("\n".join(prose)))),
         code_lines=len(visible),
         longest_line=max(map(len, visible), default=0),
