@@ -66,7 +66,8 @@ def _results(course_folder: Path, submission: Path, settings: Tree) -> Tree:
         try:
             hand_in(course, STUDENT, problem_set, submission)
         except ValueError as error:  # it is no submission to this problem set: its owner can mend that
-            return refused(str(error), course.policy.exercises(problem_set))
+            policy = course.policy
+            return refused(str(error), [policy.with_points(one) for one in policy.exercises(problem_set)])
         taken = store.take_in(course, STUDENT, problem_set)
         result = result_of(course, taken, settings["isolation"])
     if result.grader_error:
@@ -93,7 +94,7 @@ def results_of(result: Result, visibility: str) -> Tree:
 def refused(why: str, exercises: Sequence[Exercise]) -> Tree:
     """The results of what is no submission to the problem set: no points yet, and what to hand in instead."""
     text = f"This was not graded, and can be handed in again: {why}"
-    most = sum(sum(exercise.points.values()) + exercise.hidden_points for exercise in exercises)
+    most = sum(exercise.max_points for exercise in exercises)
     return {
         "score": 0.0,
         "output": text,

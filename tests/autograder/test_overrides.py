@@ -23,12 +23,17 @@ CELL, EXERCISE = "worked_example-softmax", "worked_example.softmax"
 BY_KIM = re.compile(rf"{EXERCISE} (\d+) → 2 by kim, (\d{{4}}-\d\d-\d\d \d\d:\d\d) UTC")
 
 
-@pytest.fixture
-def course(tmp_path_factory, tmp_path):
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
     with judged_course(tmp_path_factory) as judged:
-        course = copy_of(judged, tmp_path / "course")
+        course = copy_of(judged, tmp_path_factory.mktemp("overrides") / "course")
     grade(course, "ps1")
     return course
+
+
+@pytest.fixture
+def course(graded, tmp_path):
+    return copy_of(graded, tmp_path / "course")
 
 
 def mark(course, student="ada", score=2.0, extra=None, cell=CELL):
