@@ -22,7 +22,10 @@ SEEN = ("visible", "after_due_date", "after_published")
 )
 @click.option("--isolation", default="bubblewrap", type=click.Choice(["bubblewrap", "auto", "none"]), show_default=True)
 def bundle(course: Course, problem_set: str, platform: str, target: Path | None, seen: str, isolation: str) -> None:
-    """Make the zip of PS that Gradescope takes as autograder, or GitHub Classroom as template."""
+    """Make a zip of PS for Gradescope or GitHub Classroom.
+
+    It is an autograder for Gradescope, a template repository for GitHub Classroom.
+    """
     from ..deploy.bundle import bundle
 
     target = target or course.root / f"{problem_set}-{platform}.zip"
