@@ -12,7 +12,10 @@ MODULES = {
     **dict.fromkeys(COURSE, "course"),
     **dict.fromkeys(("roster", "extend"), "students"),
     "collect": "collect",
-    **{name: name for name in ("bench", "book", "build", "demo", "log", "new", "notebooks", "prove")},
+    **{
+        name: name
+        for name in ("bench", "book", "build", "bundle", "demo", "doctor", "log", "new", "notebooks", "prove")
+    },
     "judge": "judge_command",
 }
 

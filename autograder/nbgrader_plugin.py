@@ -17,6 +17,7 @@ from traitlets.config import Config
 from .course.folder import Course
 from .gradebook.cells import put_result
 from .gradebook.late_policy import configure_late_policy
+from .gradebook.marks_given import record_marks
 from .gradebook.nbgrader import configure_storage, inbound_folder
 from .gradebook.steps import GradesStep, ResultStep
 from .gradebook.sync import GradebookSync
@@ -70,6 +71,7 @@ STEPS = (TrustedResults, LimitOutput, EnteredGrades, CheckCellMetadata)
 def configure(c: Config, root: Path) -> None:
     """The settings of a course in `root`: what nbgrader_config.py calls."""
     configure_storage(c, root)
+    record_marks(root)
     c.Autograde.autograde_preprocessors = list(STEPS)
     c.Autograde.pre_convert_hook = lambda **names: take_in(root, **names)
 

@@ -32,6 +32,7 @@ APART = (
     "autograder/build",
     "autograder/cli",
     "autograder/console.py",
+    "autograder/deploy",
     "autograder/gradebook",
     "autograder/nbgrader_plugin.py",
     "autograder/pipeline.py",

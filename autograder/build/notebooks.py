@@ -27,7 +27,7 @@ from .exercise_text import points_text, slug
 from .markdown import Directive, convert, pieces
 from .notebook_setup import packages, setup_source
 from .stubs import stub
-from .urls import NOTEBOOK_FOLDERS, colab_url, moved_pages, notebook_name, site_url
+from .urls import NOTEBOOK_FOLDERS, colab_url, course_title, moved_pages, notebook_name, site_url
 
 __all__ = ["forwards", "generate", "source_notebook", "texts"]
 
@@ -122,7 +122,7 @@ def _open_notebook(page: str, index: BookIndex) -> NotebookNode:
     name = page.rpartition("/")[2]
     to_work_in = page.startswith("problem-sets/")
     title = index.page(f"/{page}")
-    about = f"*The page [{title.title}]({title.address}) of [Attention by Hand]({site_url()}), made to run.*"
+    about = f"*The page [{title.title}]({title.address}) of [{course_title()}]({site_url()}), made to run.*"
     cells = [_markdown(f"# {title.title}\n\n{about} Run the next cell first.")]
     blocks = _page_blocks(page, index)
     if to_work_in:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import yaml
 
@@ -14,6 +15,7 @@ __all__ = [
     "Repository",
     "binder_url",
     "colab_url",
+    "course_title",
     "moved_pages",
     "notebook_name",
     "repository",
@@ -42,14 +44,27 @@ class Repository:
 
 
 @cache
+def _settings() -> dict[str, Any]:
+    settings: dict[str, Any] = yaml.safe_load(CONFIG.read_text("utf-8"))
+    return settings
+
+
 def repository() -> Repository:
     """What book/_config.yml says about the repository."""
-    settings = yaml.safe_load(CONFIG.read_text("utf-8"))["repository"]
+    settings = _settings()["repository"]
     return Repository(url=settings["url"].rstrip("/"), branch=settings["branch"])
 
 
+def course_title() -> str:
+    """What book/_config.yml calls the course."""
+    return str(_settings()["title"])
+
+
 def site_url() -> str:
-    """The address of the published book (GitHub Pages), with a slash at its end."""
+    """The address of the published book, with a slash at its end: html.baseurl, else the repository's GitHub Pages."""
+    own = _settings().get("html", {}).get("baseurl")
+    if own:
+        return str(own).rstrip("/") + "/"
     home = repository()
     return f"https://{home.owner}.github.io/{home.name}/"
 
@@ -73,7 +88,7 @@ def binder_url(notebook: str) -> str:
 @cache
 def moved_pages() -> dict[str, str]:
     """Of each page that has moved, its former name and where it is now, as book/_config.yml says."""
-    moved = yaml.safe_load(CONFIG.read_text("utf-8"))["sphinx"]["config"]["moved_pages"]
+    moved = _settings()["sphinx"]["config"]["moved_pages"]
     return {old: now for old, now in moved.items() if "#" not in old}
 
 

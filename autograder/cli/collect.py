@@ -18,6 +18,7 @@ MOST = 100  # characters of an id
 @course_command
 @click.option("--ids", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A table: name there, id.")
 @click.option("--time", "given", metavar="TIME", help="When all of it was handed in, as 2030-12-01T23:59+01:00.")
+@click.option("--times", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A table: who, and when.")
 @click.option("--replace", is_flag=True, help="Also where it lacks what a student has handed in before.")
 @click.option("--dry-run", is_flag=True, help="Say what would be taken in, and write nothing.")
 @click.argument("download", type=click.Path(exists=True, path_type=Path))
@@ -26,6 +27,7 @@ def collect(
     problem_set: str,
     ids: Path | None,
     given: str | None,
+    times: Path | None,
     replace: bool,
     dry_run: bool,
     download: Path,
@@ -38,12 +40,19 @@ def collect(
     from ..intake.collecting import collect
     from ..intake.hand_in import Options
     from ..intake.identities import Identities, read_ids
+    from ..intake.lms_times import read_times
 
     roster = getattr(course, "roster", None)
     identities = Identities(roster.people.values() if roster else None, read_ids(ids) if ids else {})
+    due = course.settings.deadline(problem_set)
+    said = read_times(times, due.tzinfo if due else None) if times else None
+    if times and said is None:
+        raise ValueError(
+            f"{times} has no column of times: expected one named `submitted`, or Moodle's grading worksheet"
+        )
     options = Options(given_time(given) if given else None, the_clock(), replace, dry_run)
     counts: dict[str, int] = {}
-    for one in collect(course, problem_set, download, identities, options):
+    for one in collect(course, problem_set, download, identities, options, said):
         name = f"{one.label} → {printable_line(one.student, MOST)}" if one.student else one.label
         if one.done is None:
             show(f"{name}: refused: {one.refusal}", style="red")

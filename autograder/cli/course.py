@@ -18,6 +18,7 @@ from ..course.folder import Course
 from ..course.printable import counted, printable_line
 from ..course.student_ids import student_id
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
+from .interrupts import no_interrupt_lost
 from .times import given_time, lateness_lines, the_clock
 
 ISOLATION = click.Choice(CHOICES)
@@ -37,19 +38,20 @@ def course_command(function: Callable[..., None]) -> click.Command:
 
         name = function.__name__
         try:
-            in_problem_set(problem_set)
-            if name != "release" and not Course(folder.resolve()).secret_file.exists():
-                raise FileNotFoundError(
-                    f"there is no course in {folder}: release a problem set there, or give --course"
-                )
-            course = Course.open(folder)
-            recover_all(course, problem_set)
-            restore_interrupted(course, problem_set)
-            renewed = nbgrader_files.renew(course.root)
-            if renewed:
-                show(renewed)
-            _tell_what_has_moved(course, problem_set, name)
-            function(course, problem_set, **options)
+            with no_interrupt_lost():
+                in_problem_set(problem_set)
+                if name != "release" and not Course(folder.resolve()).secret_file.exists():
+                    raise FileNotFoundError(
+                        f"there is no course in {folder}: release a problem set there, or give --course"
+                    )
+                course = Course.open(folder)
+                recover_all(course, problem_set)
+                restore_interrupted(course, problem_set)
+                renewed = nbgrader_files.renew(course.root)
+                if renewed:
+                    show(renewed)
+                _tell_what_has_moved(course, problem_set, name)
+                function(course, problem_set, **options)
         except KeyboardInterrupt:
             show(f"{name} {problem_set}: interrupted. What is done stays; run {name} again for the rest", style="red")
             sys.exit(INTERRUPTED)

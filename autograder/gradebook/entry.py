@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from . import late_penalty
+from .overrides import Override
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class GradebookEntry:
     points, max_points: by the checks alone, before any penalty
     by_hand: marks given by hand, by the name of their cell; None where they cannot be seen
     late: what explains the late penalty (see late_penalty.KINDS); None where it cannot be seen
+    overrides: marks given by hand in place of an exercise's points
     score: by the gradebook, marks given by hand included, before the penalty; None where it cannot be seen
     """
 
@@ -25,6 +27,7 @@ class GradebookEntry:
     by_hand: Mapping[str, float] | None = field(default_factory=dict)
     late: late_penalty.Facts | None = field(default_factory=dict)
     score: float | None = None
+    overrides: tuple[Override, ...] = ()
 
     @property
     def final(self) -> float:

@@ -18,6 +18,7 @@ from .spreadsheet import harmless, write_rows
 CSV_COLUMNS = (
     *("student", "problem_set", "points", "max_points", "needs_manual_grade", "submitted", "seconds_late"),
     *("late_penalty", "graded", "final", "handed_in", "last_name", "first_name", "email", "section", "lms_id"),
+    "overridden",
 )
 NBGRADER_COLUMNS = (
     *("assignment", "duedate", "timestamp", "student_id", "last_name", "first_name", "email"),
@@ -76,7 +77,7 @@ def export(
     waiting = _not_in_the_gradebook(course, problem_set, everybody, section)
     if form == "csv":
         _write_csv(everybody, problem_set, target)
-        return Exported(len(everybody), (*_missing(everybody), *waiting))
+        return Exported(len(everybody), (*_missing(everybody), *waiting, *_overridden(everybody)))
     known = IDENTITIES[form]
     identify_by = identify_by or next(iter(known))
     if identify_by not in known:
@@ -86,7 +87,15 @@ def export(
     write = _write_canvas if form == "canvas" else _write_moodle
     write(identified, target, known[identify_by], column)
     notes = [*left_out, *waiting, *_remarks(form, identify_by, column, identified)]
-    return Exported(len(identified), tuple(notes))
+    passed_on = [score for _, score in identified]
+    return Exported(len(identified), (*notes, *_overridden(passed_on)))
+
+
+def _overridden(everybody: Iterable[Score]) -> Iterator[str]:
+    """A line on each person whose points for code were changed by hand, and stand so in the file."""
+    for score in everybody:
+        if score.overrides:
+            yield f"{printable_name(score.student)}: by hand: {'; '.join(one.text for one in score.overrides)}"
 
 
 def _write_csv(everybody: Iterable[Score], problem_set: str, target: Path) -> None:
@@ -104,6 +113,7 @@ def _write_csv(everybody: Iterable[Score], problem_set: str, target: Path) -> No
             score.final if score.graded else "",
             "yes" if score.handed_in else "no",
             *(getattr(score, name) for name in ("last_name", "first_name", "email", "section", "lms_id")),
+            "; ".join(one.text for one in score.overrides),
         )
         for score in everybody
     )

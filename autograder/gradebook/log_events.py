@@ -11,6 +11,7 @@ from ..judge.result import Result
 from . import late_penalty
 from .entry import GradebookEntry
 from .log_chain import CHANGES, Event, Standing, points_of
+from .overrides import EXTRA
 
 Changes = dict[str, list[Any]]  # name → [before, after]
 
@@ -29,8 +30,10 @@ def new_event(before: Standing | None, result: Result, entry: GradebookEntry, re
     }
     changes = {name: _changes(was[name], now[name]) for name in CHANGES}
     penalty = list(late_penalty.reasons(was["late"], now["late"], before is None))
+    given = [one.text for one in entry.overrides if _concerns(changes["by_hand"], one.cell)]
     if before and before.holds(result) and not changes["by_hand"] and not penalty:
         return None
+    why = [*penalty, *_reasons(before, result, changes, regraded)] if before else ["first grading", *penalty]
     return {
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "student": result.student,
@@ -38,7 +41,7 @@ def new_event(before: Standing | None, result: Result, entry: GradebookEntry, re
         "points": [sum(was["exercises"].values()) if before else None, sum(now["exercises"].values())],
         "of": result.max_points,
         "final": entry.final,
-        "why": [*penalty, *_reasons(before, result, changes, regraded)] if before else ["first grading", *penalty],
+        "why": [*why, *(f"points for code changed by hand: {text}" for text in given)],
         **changes,
         **{name: getattr(result, name) for name in ("key", "graded", "grader", "secret")},
         "terms": result.policy,
@@ -71,6 +74,11 @@ def _reasons(before: Standing, result: Result, changes: dict[str, Changes], regr
             yield "judged again: its record was gone"
     if changes["exercises"] and not decided:
         yield "another verdict on the same work by the same rules: ask why"
+
+
+def _concerns(by_hand: Changes, cell: str) -> bool:
+    """Whether the mark of a cell, or the extra credit on it, has changed."""
+    return not by_hand.keys().isdisjoint((cell, f"{cell}{EXTRA}"))
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Changes:

@@ -48,7 +48,9 @@ def configure_storage(c: Config, root: Path) -> None:
     c.HTMLExporter.filters = {
         "markdown2html": "autograder.gradebook.safe_html.answer_html",
         "strip_files_prefix": "autograder.gradebook.safe_html.unchanged",
+        "clean_html": "autograder.gradebook.formgrader_guide.cleaned",
     }
+    c.HTMLExporter.preprocessors = ["autograder.gradebook.formgrader_guide.GuideBesideAnswers"]
 
 
 def configuration(course: Course) -> Config:

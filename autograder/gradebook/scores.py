@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ..course.folder import Course
 from ..course.roster import ROSTER_FILE
 from .autograded_folder import autograded
+from .overrides import Override
 
 PERSONAL = ("last_name", "first_name", "email", "section", "lms_id")  # what a roster says of a person
 
@@ -19,6 +20,7 @@ class Score:
 
     late_penalty: what the late policy takes off; lms_id: the person's number in Canvas, by the roster or nbgrader
     graded: False where grading failed, which nbgrader alone would count as no points
+    overrides: points for code that somebody has changed by hand
     handed_in: False for somebody on the roster who has handed in nothing, and has no points
     """
 
@@ -36,6 +38,7 @@ class Score:
     lms_id: str = ""
     section: str = ""
     handed_in: bool = True
+    overrides: tuple[Override, ...] = ()
 
     @property
     def name(self) -> str:
@@ -55,13 +58,16 @@ def scores(course: Course, problem_set: str, section: str | None = None) -> list
     """
     from nbgrader.api import MissingEntry
 
+    from .marks_given import marks_given
     from .nbgrader import gradebook
+    from .overridden_rows import of_everybody
 
     with gradebook(course) as book:
         try:
             assignment = book.find_assignment(problem_set)
         except MissingEntry:
             raise KeyError(f"{problem_set} is not in the gradebook: release it first") from None
+        by_hand = of_everybody(book.db, problem_set, marks_given(course.root, problem_set))
         everybody = [
             Score(
                 row.student_id,
@@ -76,6 +82,7 @@ def scores(course: Course, problem_set: str, section: str | None = None) -> list
                 first_name=row.student.first_name or "",
                 email=row.student.email or "",
                 lms_id=row.student.lms_user_id or "",
+                overrides=by_hand.get(row.student_id, ()),
             )
             for row in assignment.submissions
         ]

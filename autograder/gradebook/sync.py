@@ -83,6 +83,7 @@ class GradebookSync:
             writer.manual_marks(result.student),
             writer.late.get(result.student, {}),
             writer.scores.get(result.student),
+            writer.overrides(result),
         )
 
     def enter_people(self) -> None:

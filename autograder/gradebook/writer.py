@@ -7,7 +7,6 @@ it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -25,10 +24,12 @@ from ..intake.submission import Submission
 from ..judge.result import Result
 from . import late_penalty, manual_marks, rows
 from .autograded_folder import FolderWriter, autograded, files_below, is_ignored
-from .cells import GRADE_CELL
 from .database import Address, Database
 from .errors import NotEntered
+from .marks_given import Given, marks_given
 from .nbgrader import configuration, prepare_process
+from .overridden_rows import checking_cells
+from .overrides import Override, overrides
 from .penalties import LatePenalties, has_head, text_with_head, with_head
 from .people import enter_people
 from .steps import Graded, Steps
@@ -49,7 +50,7 @@ class GradebookWriter:
         self._steps = Steps(config, self._coursedir)
         self._database = Database(Address.of(self._coursedir), self._coursedir.course_id, problem_set, seconds)
         self._session, self._released = self._database.session, self._database.released
-        self._cells = list(self._checking_cells())
+        self._cells = list(checking_cells(self._released))
         due, known = self._released.due, self._database.lateness
         self._penalties = LatePenalties(course, problem_set, self._steps, due, known)
         #: What explains each student's late penalty: as it was when opened, or as entered since; and the points before.
@@ -58,15 +59,6 @@ class GradebookWriter:
             for student, row in known.items()
         }
         self.scores = {student: sum(row.scores) for student, row in known.items()}
-
-    def _checking_cells(self) -> Iterator[tuple[str, str]]:
-        """The id of each cell that is graded by an exercise's checks, and the exercise."""
-        for notebook in self._released.notebooks:
-            for name, cell in notebook.graded.items():
-                source = notebook.sources.get(name)
-                call = GRADE_CELL.fullmatch((source.source or "").strip()) if source else None
-                if call:
-                    yield cell.id, call[1]
 
     @cached_property
     def _folders(self) -> FolderWriter:
@@ -79,6 +71,16 @@ class GradebookWriter:
     def manual_marks(self, student: str) -> dict[str, float]:
         """The marks given by hand, by the name of their cell, as the gradebook had them when it was opened."""
         return self._database.manual_marks.get(student, {})
+
+    def overrides(self, result: Result) -> tuple[Override, ...]:
+        """The points of a result that somebody has changed by hand, likewise."""
+        points = {exercise.id: float(exercise.points) for exercise in result.exercises}
+        exercises = {name: exercise for _, name, exercise in self._cells}
+        return overrides(result.student, points, self.manual_marks(result.student), exercises, self._given)
+
+    @cached_property
+    def _given(self) -> Given:
+        return marks_given(self.course.root, self.problem_set)
 
     def holds(self, submission: Submission, result: Result) -> bool:
         """Whether gradebook and autograded folder hold this result on what was handed in last.
@@ -116,7 +118,7 @@ class GradebookWriter:
     def _rows_hold(self, submission: Submission, result: Result) -> bool:
         when, points = self._database.entered.get(submission.student, (None, {}))
         verdicts = {exercise.id: float(exercise.points) for exercise in result.exercises}
-        same = all(points.get(cell) == verdicts.get(exercise) for cell, exercise in self._cells)
+        same = all(points.get(cell) == verdicts.get(exercise) for cell, _, exercise in self._cells)
         return same and when == _naive(submission.arrived)
 
     def enter(self, submission: Submission, result: Result, seconds: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from selfcheck.catalogue import problem_sets
@@ -14,6 +14,7 @@ from ..sandbox.limited import LimitedFault
 from .downloads import Found, opened, submissions_in
 from .hand_in import USUAL, HandedIn, Options, hand_in
 from .identities import Identities
+from .lms_times import LmsTimes
 
 LATE = "the learning platform calls it late"
 
@@ -38,14 +39,17 @@ def collect(
     download: Path,
     identities: Identities,
     options: Options = USUAL,
+    times: LmsTimes | None = None,
 ) -> Iterator[Collected]:
     """Take in every submission of a download, one after the other.
 
+    times: by which the learning platform says when each was handed in; what the download says itself is found
     Raises ValueError where nothing in it is a submission, OSError at the first that cannot be written: the disk is at
     fault, and what came before stays.
     """
     with opened(download) as folder:
-        found = submissions_in(folder, problem_set)
+        due = course.settings.deadline(problem_set)
+        found = submissions_in(folder, problem_set, times, due.tzinfo if due else None)
         if not found:
             raise ValueError(f"there is no submission in {download}: expected a folder or a zip for each student")
         whose = [_whose(one, identities) for one in found]
@@ -55,7 +59,8 @@ def collect(
                 refusal = f"{several[student]} in the download are {student}'s: leave one of them"
             if not refusal:
                 try:
-                    done = hand_in(course, student, problem_set, one.source, options)
+                    said = replace(options, lms=one.when or (times.of([student]) if times else None))
+                    done = hand_in(course, student, problem_set, one.source, said)
                     yield Collected(one.shown, student, done, remarks=(LATE,) if one.late else ())
                     continue
                 except (ValueError, LimitedFault) as error:  # one submission never stops the class

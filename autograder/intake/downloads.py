@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +17,7 @@ from tempfile import TemporaryDirectory
 from ..course.printable import printable_name
 from .archive import MOST_ZIP_BYTES, UNREADABLE
 from .layout import is_dropping, parts_of
+from .lms_times import BLACKBOARD, LmsTimes, moment_of, read_times
 
 #: Moodle: a folder for each person, or, without "Download submissions in folders", files that begin so.
 MOODLE = re.compile(r"(?P<name>.{1,150}?)_(?P<number>\d{1,12})_assignsubmission_(?P<kind>file|onlinetext)_(?P<file>.*)")
@@ -33,13 +35,14 @@ class Found:
 
     label: how the download calls it; keys: what may identify the person, as (kind, text): "id", "lms_id" or "name"
     source: a folder, a zip or a file; files by the names that they are to have
-    late: whether the platform calls it late
+    late: whether the platform calls it late; when: it was handed in by the platform's word, None where it does not say
     """
 
     label: str
     keys: tuple[tuple[str, str], ...]
     source: Path | dict[str, Path]
     late: bool = False
+    when: datetime | None = None
 
     @property
     def shown(self) -> str:
@@ -60,14 +63,25 @@ def opened(download: Path) -> Iterator[Path]:
         yield Path(place)
 
 
-def submissions_in(folder: Path, problem_set: str) -> list[Found]:
-    """The submissions in a download's folder, by their labels; a folder of the problem set's around all is entered."""
+def submissions_in(
+    folder: Path, problem_set: str, times: LmsTimes | None = None, zone: tzinfo | None = None
+) -> list[Found]:
+    """The submissions in a download's folder, by their labels; a folder of the problem set's around all is entered.
+
+    times: of a table that the instructor names; one in the folder is found. zone: of times that have none
+    """
     entries = _entries(folder)
     if len(entries) == 1 and entries[0].is_dir() and _is_around_a_class(entries[0], problem_set):
         entries = _entries(entries[0])
+    tables = {path: read_times(path, zone) for path in entries if path.suffix.casefold() == ".csv" and path.is_file()}
     found: dict[tuple[str, ...], Found] = {}
     for path in entries:
-        _add(found, path, problem_set)
+        if tables.get(path) is None:
+            _add(found, path, problem_set, zone)
+    for one in found.values():
+        texts = [one.label, *(text for _, text in one.keys)]
+        said = (table.of(texts) for table in (times, *tables.values()) if table)
+        one.when = next(filter(None, said), one.when)
     return [found[key] for key in sorted(found)]
 
 
@@ -85,9 +99,9 @@ def _is_around_a_class(folder: Path, problem_set: str) -> bool:
     return bool(named) and not own and not any(path.suffix in (".py", ".ipynb") for path in folder.iterdir())
 
 
-def _add(found: dict[tuple[str, ...], Found], path: Path, problem_set: str) -> None:
+def _add(found: dict[tuple[str, ...], Found], path: Path, problem_set: str, zone: tzinfo | None) -> None:
     name = unicodedata.normalize("NFC", path.name)
-    moodle, canvas = MOODLE.fullmatch(name), CANVAS.fullmatch(name)
+    moodle, canvas, blackboard = MOODLE.fullmatch(name), CANVAS.fullmatch(name), BLACKBOARD.fullmatch(name)
     if moodle:
         if moodle["kind"] == "onlinetext":
             return  # a text that was typed into Moodle
@@ -98,6 +112,11 @@ def _add(found: dict[tuple[str, ...], Found], path: Path, problem_set: str) -> N
         keys = (("lms_id", canvas["number"]), ("name", canvas["name"]))
         one = Found(f"{canvas['name']}_{canvas['number']}", keys, {}, bool(canvas["late"]))
         _put(found, ("canvas", canvas["name"], canvas["number"]), one, path, canvas["file"])
+    elif blackboard and path.is_file():
+        when = moment_of(blackboard["time"], zone)
+        one = Found(blackboard["id"], (("id", blackboard["id"]),), {}, when=when)
+        if blackboard["file"]:
+            _put(found, ("blackboard", blackboard["id"], blackboard["time"]), one, path, blackboard["file"])
     elif path.is_dir() or path.suffix.casefold() == ".zip":
         stem = name if path.is_dir() else name[: -len(".zip")]
         stem = re.sub(rf"(?i)^{problem_set}-(?=.)", "", stem)  # GitHub Classroom: the assignment, then the account

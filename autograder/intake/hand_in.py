@@ -28,7 +28,8 @@ Source = Path | Mapping[str, Path]  # a folder, a zip or a file; files by the na
 class Options:
     """How submissions are taken in.
 
-    given: when they were handed in, by the instructor's word; see arrivals.arrive for what counts without it
+    given: when they were handed in, by the instructor's word; lms: by the learning platform's
+    see arrivals.arrive for what counts without them
     replace: take one in also where it lacks what is there; dry_run: write nothing
     """
 
@@ -36,6 +37,7 @@ class Options:
     clock: Clock = system_clock
     replace: bool = False
     dry_run: bool = False
+    lms: datetime | None = None
 
 
 USUAL = Options()
@@ -104,8 +106,9 @@ def _hand_in(course: Course, student: str, problem_set: str, source: Source, opt
             "meant, say --replace"
         )
     place = source if isinstance(source, Path) else max(source.values(), key=lambda path: path.lstat().st_mtime)
+    said = {"given": options.given, "lms": options.lms}
     arrived = arrive(
-        course, student, problem_set, place, received, given=options.given, clock=options.clock, dry_run=options.dry_run
+        course, student, problem_set, place, received, **said, clock=options.clock, dry_run=options.dry_run
     )
     if before and before.arrived == arrived.time.when and _holds(course, before, received):
         return HandedIn("unchanged", modules, arrived.time, before.remarks)

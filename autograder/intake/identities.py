@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ..course.printable import printable_name
+from .lms_times import folded
 
 
 class Person(Protocol):
@@ -28,13 +29,13 @@ class Identities:
     """
 
     def __init__(self, people: Iterable[Person] | None, given: dict[str, str]) -> None:
-        self._given = {_folded(key): student for key, student in given.items()}
+        self._given = {folded(key): student for key, student in given.items()}
         self._has_roster = people is not None
         self._by_kind: dict[str, dict[str, set[str]]] = {"id": {}, "lms_id": {}, "name": {}}
         for person in people or ():
             for kind, text in _keys_of(person):
-                if _folded(text):
-                    self._by_kind[kind].setdefault(_folded(text), set()).add(person.id)
+                if folded(text):
+                    self._by_kind[kind].setdefault(folded(text), set()).add(person.id)
 
     def id_of(self, label: str, keys: Sequence[tuple[str, str]]) -> str:
         """The student's id; ValueError where nobody can tell.
@@ -42,10 +43,10 @@ class Identities:
         label: how the download calls it; keys: what may identify the person, see downloads.Found
         """
         for text in (label, *(text for _, text in keys)):
-            if _folded(text) in self._given:
-                return self._given[_folded(text)]
+            if folded(text) in self._given:
+                return self._given[folded(text)]
         for kind, text in keys:
-            found = self._by_kind[kind].get(_folded(text), set())
+            found = self._by_kind[kind].get(folded(text), set())
             if len(found) > 1:
                 raise ValueError(f"{printable_name(text)} may be {' or '.join(sorted(found))}: say which with --ids")
             if found:
@@ -78,9 +79,3 @@ def _keys_of(person: Person) -> list[tuple[str, str]]:
     first, last = person.first_name, person.last_name
     keys = [("id", person.id), ("id", person.email), ("id", person.email.partition("@")[0]), ("lms_id", person.lms_id)]
     return [*keys, ("name", f"{first} {last}"), ("name", f"{last} {first}"), ("name", person.id)]
-
-
-def _folded(text: str) -> str:
-    """A text by its letters and digits alone: platforms leave out spaces, accents' forms and case."""
-    composed = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(char for char in composed if char.isalnum())

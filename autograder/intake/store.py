@@ -32,6 +32,7 @@ from .archive import (
 )
 from .in_cells import written_in_cells
 from .keeping import kept
+from .kept_before import last_good
 from .notebook import rebuild_within_limits
 from .safe_files import remove
 from .snapshot import Snapshot, read_stamp, snapshot
@@ -115,9 +116,17 @@ def _cleaned(course: Course, student: str, problem_set: str, inbound: Callable[[
     folder = course.submitted(student, problem_set)
     received, stamp = read_folder(folder, problem_set), read_stamp(folder)
     doubts = _doubts(course, student, problem_set, stamp, inbound)
-    doubts = (*filter(None, [received.refusal]), *doubts)
+    when, former, mark = stamp_time(stamp), None, _read_mark(course.intake_file(student, problem_set))
+    if received.refusal and mark:
+        former = last_good(course, student, problem_set)
+    if former and mark:
+        before = f"what was handed in before, at {mark.stamp.strip() or 'a time that is not known'}, counts"
+        doubts = (f"what came last is refused, and {before}: {received.refusal}",)
+        received, when = former, stamp_time(mark.stamp)
+    elif received.refusal:
+        doubts = (f"this would be refused, and nothing was handed in before: {received.refusal}", *doubts)
     with kept(course, student, problem_set, folder):
-        return store_with_lock(course, student, problem_set, received, stamp_time(stamp), doubts)
+        return store_with_lock(course, student, problem_set, received, when, doubts)
 
 
 def _doubts(

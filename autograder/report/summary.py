@@ -191,6 +191,10 @@ def class_report(course: Course, problem_set: str, section: str | None = None) -
     handed_in = course.students(problem_set) if chosen is None else chosen & set(course.students(problem_set))
     report.ungraded = sorted(set(handed_in) - known)
     report.scores = {score.student: score for score in known_people if score.handed_in}
+    for score in report.scores.values():
+        if score.overrides:
+            told = [f"points for code changed by hand: {one.text}" for one in score.overrides]
+            report.looks[score.student] = [*report.looks.get(score.student, ()), *told]
     report.missing = [score.student for score in known_people if not score.handed_in and score.student not in known]
     modules = modules_of(problem_set)
     report.similar = similarities(report.totals, modules, lambda student: _files(course, student, problem_set, modules))

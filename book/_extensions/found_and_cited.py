@@ -13,7 +13,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from autograder.build.urls import site_url
+from autograder.build.urls import course_title, site_url
 from autograder.course.paths import ROOT
 
 ATOM = "http://www.w3.org/2005/Atom"
@@ -44,7 +44,7 @@ def feed(changelog: str, address: str) -> Xml.Element:
     Xml.register_namespace("", ATOM)
     root = Xml.Element(f"{{{ATOM}}}feed")
     releases = list(RELEASE.finditer(changelog))
-    about = {"title": "Attention by Hand: changes", "id": f"{address}{FEED}"}
+    about = {"title": f"{course_title()}: changes", "id": f"{address}{FEED}"}
     about["updated"] = f"{releases[0]['date']}T00:00:00Z"
     _write(root, about, address)
     for release in releases:
@@ -59,7 +59,7 @@ def _write(parent: Xml.Element, texts: dict[str, str], address: str) -> None:
     for name, text in texts.items():
         Xml.SubElement(parent, f"{{{ATOM}}}{name}").text = text
     Xml.SubElement(parent, f"{{{ATOM}}}link", href=address)
-    Xml.SubElement(Xml.SubElement(parent, f"{{{ATOM}}}author"), f"{{{ATOM}}}name").text = "Attention by Hand"
+    Xml.SubElement(Xml.SubElement(parent, f"{{{ATOM}}}author"), f"{{{ATOM}}}name").text = course_title()
 
 
 def write_feed(app: Sphinx, exception: Exception | None) -> None:

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from autograder.course.paths import ROOT
+from autograder.gradebook.rubrics import marking_guides
 from autograder.gradebook.scores import scores
 
 from ..formgrader import formgrader_on
@@ -86,6 +87,10 @@ def test_a_submission_shows_verdicts_source_and_answer_and_a_mark_given_there_su
     verdicts = [words(exercise.text) for exercise in on_file(course, PARTLY)[1].exercises]
     assert "# submitted: attention/worked_example.py" in text and "def project(*arguments):" in text
     assert len(verdicts) > 1 and all(one in text for one in verdicts)
+    criteria = sum(len(guide.rubric) for guide in marking_guides("ps1").values())
+    assert page.locator(".marking-guide tr").count() == criteria
+    page.locator(".marking-guide summary").first.click()
+    assert page.get_by_text("It lies near value 2").is_visible()
     for number, panel in enumerate(written(page), start=1):
         assert "in two parts" in panel.inner_text()
         assert "needs_manual_grade" in panel.locator("input.score").get_attribute("class")

@@ -130,7 +130,6 @@ def test_a_submission_that_is_killed_anywhere_is_the_old_one_or_the_new(bare, tm
     assert number > 10
 
 
-@pytest.mark.full  # where the signal meets a callback it is lost, and the command goes on to its end
 def test_ctrl_c_is_one_line_and_the_next_run_completes(judged, tmp_path):
     course = copy_of(judged, tmp_path / "course")
     done = called(course, 4, INTERRUPT, "grade", "ps1", "--isolation", "none")

@@ -1,0 +1,42 @@
+"""Address, organisation and title of the course come from book/_config.yml alone."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from autograder.build import notebooks, urls
+from autograder.build.book_index import BookIndex
+
+OWN = "https://courses.example.org/attention"
+
+
+@pytest.fixture
+def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Settings of another course; to be called with what it changes in them."""
+
+    def configure(**changes: object) -> None:
+        settings = yaml.safe_load(urls.CONFIG.read_text("utf-8")) | changes
+        (tmp_path / "_config.yml").write_text(yaml.safe_dump(settings), "utf-8")
+        monkeypatch.setattr(urls, "CONFIG", tmp_path / "_config.yml")
+        urls._settings.cache_clear()
+
+    yield configure
+    urls._settings.cache_clear()
+    urls.moved_pages.cache_clear()
+
+
+def test_a_course_with_a_site_of_its_own_has_it_in_every_link_of_a_notebook(configured) -> None:
+    public = urls.site_url()
+    configured(title="Our course", html={"baseurl": OWN})
+    assert BookIndex().page("/chapters/04-masks").address == f"{OWN}/chapters/04-masks.html"
+    released = "".join(cell.source for cell in notebooks.source_notebook("ps3").cells)
+    assert f"{OWN}/chapters/04-masks.html" in released and public not in released
+    opened = notebooks._written(notebooks._open_notebook("problem-sets/ps3", BookIndex()))
+    assert f"of [Our course]({OWN}/)" in opened and public not in opened
+
+
+def test_another_organisation_moves_site_and_notebooks(configured) -> None:
+    configured(repository={"url": "https://github.com/our-faculty/course", "branch": "main", "path_to_book": "book"})
+    assert urls.site_url() == "https://our-faculty.github.io/course/"
+    assert urls.colab_url("ps1").startswith("https://colab.research.google.com/github/our-faculty/course/blob/main/")

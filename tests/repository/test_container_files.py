@@ -1,0 +1,81 @@
+"""The container's files agree with the repository: what they copy is there, pins and flags are the tested ones."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from autograder.deploy.doctor import FLAGS
+
+from .files import ROOT
+
+FILES = ROOT / "autograder" / "deploy" / "files" / "container"
+PINS = dict(
+    line.split(";")[0].strip().split("==")
+    for name in ("requirements.txt", "tests/requirements.txt")
+    for line in (ROOT / name).read_text("utf-8").splitlines()
+    if re.match(r"[\w.-]+==", line)
+)
+RUN_AT_HUB = {"jupyterhub": "6.1.1"}  # what the guide was tried with
+
+
+def instructions(name: str) -> list[list[str]]:
+    """The instructions of a container file, a list of words each."""
+    text = re.sub(r"\\\n", " ", (FILES / name).read_text("utf-8"))
+    return [shlex.split(line, comments=False) for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize(("name", "context"), [("Containerfile", ROOT), ("Containerfile.hub", FILES)])
+def test_a_container_file_copies_what_is_there(name: str, context: Path) -> None:
+    copied = [words[1:-1] for words in instructions(name) if words[0] == "COPY"]
+    assert copied and all((context / one).exists() for words in copied for one in words)
+
+
+def test_the_grader_is_nobody_special_and_starts_the_command_line() -> None:
+    words = instructions("Containerfile")
+    users = [one[1] for one in words if one[0] == "USER"]
+    last = [one[0] for one in words].index("USER")
+    assert users == ["grader"] and not [one for one in words[last:] if one[0] == "RUN"]
+    assert next(one for one in words if one[0] == "ENTRYPOINT")[1:] == [
+        "[/opt/attention/.venv/bin/python,", "-m,", "autograder]"
+    ]  # fmt: skip
+    assert not re.search(r"privileged|cap[-_]add|SYS_ADMIN", "".join(path.read_text("utf-8") for path in files()))
+
+
+def files() -> list[Path]:
+    return sorted(path for path in FILES.iterdir() if path.is_file())
+
+
+def test_every_pin_is_that_of_the_requirements() -> None:
+    text = "".join(path.read_text("utf-8") for path in files())
+    pins = re.findall(r"(?m)(?:^|\s)([A-Za-z][\w-]+)==([\d.]+)", text)
+    assert {"torch", "nbgrader", "psycopg2-binary"} <= {name for name, _ in pins}
+    assert not [(name, pin) for name, pin in pins if (PINS | RUN_AT_HUB)[name] != pin]
+
+
+def test_compose_starts_the_grader_with_the_flags_that_doctor_names() -> None:
+    tree = yaml.safe_load((FILES / "compose.yml").read_text("utf-8"))
+    grader = tree["services"]["grader"]
+    assert [f"--security-opt {option}" for option in grader["security_opt"]] == re.findall(
+        r"--security-opt \S+", FLAGS["docker"]
+    )
+    assert grader["cap_drop"] == ["ALL"] and tree["networks"]["grading"]["internal"]
+    named = {one.split(":")[0] for service in tree["services"].values() for one in service["volumes"]}
+    assert {one for one in named if not one.startswith("./")} == set(tree["volumes"])
+    asked = set(re.findall(r"\$\{(\w+)", (FILES / "compose.yml").read_text("utf-8")))
+    given = set(re.findall(r"(?m)^(\w+)=", (FILES / "env.example").read_text("utf-8")))
+    assert asked == given
+
+
+def test_the_hub_s_settings_are_python(tmp_path: Path) -> None:
+    for path in FILES.glob("*.py"):
+        done = subprocess.run(
+            [sys.executable, "-m", "py_compile", path], env={"PYTHONPYCACHEPREFIX": str(tmp_path)}, check=False
+        )
+        assert done.returncode == 0
