@@ -71,6 +71,7 @@ def configure(c: Config, root: Path) -> None:
     """The settings of a course in `root`: what nbgrader_config.py calls."""
     configure_storage(c, root)
     c.Autograde.autograde_preprocessors = list(STEPS)
+    c.GenerateFeedback.exporter_class = "autograder.gradebook.feedback.exporter.FeedbackPage"
     c.Autograde.pre_convert_hook = lambda **names: take_in(root, **names)
 
 

@@ -170,8 +170,11 @@ def _print_isolation(course: Course, wanted: str, scheduler: str | None) -> str:
 
 @course_command
 def feedback(course: Course, problem_set: str) -> None:
-    """Write each student's feedback page for PS."""
-    from ..gradebook.feedback_pages import write_pages
+    """Write each student's feedback page for PS.
+
+    Pages that are what they would be are left as they are.
+    """
+    from ..gradebook.quick_import import imported
 
     graded = [
         student
@@ -181,18 +184,20 @@ def feedback(course: Course, problem_set: str) -> None:
     if not graded:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
     _require_current(course, problem_set)
-    failed = []
-    for student in graded:  # a page that fails does not stop the others
-        with working(f"the page of {printable_line(student, 100)}"):
-            trouble = write_pages(course, problem_set, student)
-        if trouble:
-            failed.append(student)
-            show(f"no page for {printable_line(student, 100)}: {printable_line(trouble, 500)}")
-        else:
-            console.print(plain(str(course.feedback(student, problem_set) / f"{problem_set}.html")))
+
+    def say(one: Any) -> None:
+        if one.trouble:
+            show(f"no page for {printable_line(one.student, 100)}: {printable_line(one.trouble, 500)}")
+        elif one.is_new:
+            console.print(plain(str(one.path)))
+
+    pages = imported("feedback.writing").write_pages(course, problem_set, graded, say)
+    failed = sum(bool(one.trouble) for one in pages)
+    new = sum(one.is_new for one in pages)
+    console.print(plain(f"{counted(new, 'page')} written, {len(pages) - new - failed} as before"))
     if failed:
         raise RuntimeError(
-            f"{len(failed)} of {len(graded)} pages could not be written, see above; the others are there, and these "
+            f"{failed} of {len(graded)} pages could not be written, see above; the others are there, and these "
             "are as they were. Run feedback again when that is mended"
         )
 
