@@ -204,8 +204,10 @@ def feedback(course: Course, problem_set: str) -> None:
 
 @course_command
 @click.option("--section", help="Only who is in this section of the roster.")
-def report(course: Course, problem_set: str, section: str | None) -> None:
+@click.option("--hide-names", is_flag=True, help="A number in place of each learner's id and name.")
+def report(course: Course, problem_set: str, section: str | None, hide_names: bool) -> None:
     """Print the class report of PS and write it as a page."""
+    from ..report.anonymous import without_names
     from ..report.page import write_html
     from ..report.summary import class_report
     from ..report.terminal import rendered
@@ -213,6 +215,8 @@ def report(course: Course, problem_set: str, section: str | None) -> None:
     with working("the class report"):
         summary = class_report(course, problem_set, section)
     part = "" if section is None else re.sub(r"[^\w-]+", "-", f"-{section}")
+    if hide_names:
+        summary, part = without_names(summary), f"{part}-without-names"
     target = course.root / "reports" / f"{problem_set}{part}.html"
     write_html(summary, target)
     console.print(rendered(summary))

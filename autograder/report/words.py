@@ -5,8 +5,11 @@ from __future__ import annotations
 from statistics import median
 
 from ..course.durations import span
+from ..course.printable import counted
 from ..gradebook.scores import Score
+from .attempts import BLANK, MISPACKED
 from .similar import ALIKE, PUBLISHED, RUN, Group, Similarities
+from .statistics import LEAST_LEARNERS, interval
 from .summary import ClassReport
 
 SLOWEST = 5
@@ -61,6 +64,38 @@ def what_is_timed() -> str:
     return (
         "Of the processor, counted for learners whose answers to the exercise had a process of their own: it trains a "
         "model, or something in it was not right."
+    )
+
+
+def handed_in_told(report: ClassReport) -> str:
+    """How many handed in, and what of it says something about the exercises, in a line."""
+    some = [f"{len(report.started)} started"]
+    some += [f"{count} {kind}" for kind in (BLANK, MISPACKED) if (count := len(report.of_attempt(kind)))]
+    some += [f"{len(report.ungraded)} not graded"] if report.ungraded else []
+    of = len(report.totals) + len(report.ungraded) + len(report.absent)
+    whole = f" of {of} on the roster" if report.absent else ""
+    return f"{counted(of - len(report.absent), 'submission')}{whole}: {', '.join(some)}"
+
+
+def what_attempts_are() -> str:
+    """What counts as blank and as mispackaged."""
+    return (
+        "Blank is a submission, or an exercise, that came back as it was handed out. Mispackaged is one whose module "
+        "was not in what came, or whose code is in the notebook's cells. Both have no points, and no part in the pass "
+        "rates, means and plots of points for code: they tell nothing of what is hard."
+    )
+
+
+def discrimination_told() -> str:
+    """What the index of discrimination is, and where it is not given."""
+    low, high = interval(0.3, LEAST_LEARNERS)
+    return (
+        "Discrimination is the point-biserial correlation between passing every check of an exercise and the points for "
+        "code in all other exercises of the set, among those who started it (the exercise itself left out: Henrysson "
+        "1963, Psychometrika 28, 211–218). Near 0 or below: whoever passes did no better elsewhere, so look at the "
+        f"exercise. It is not given for fewer than {LEAST_LEARNERS} learners, where chance decides (with "
+        f"{LEAST_LEARNERS}, the 95 % interval of 0.30 reaches from {low:.2f} to {high:.2f}), nor where all or nobody "
+        "pass."
     )
 
 

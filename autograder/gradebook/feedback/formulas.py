@@ -40,9 +40,7 @@ class Formulas:
     def __enter__(self) -> Formulas:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def html(self, tex: str, display: bool) -> Markup | None:

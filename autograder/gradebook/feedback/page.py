@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -28,10 +28,11 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Excerpt:
-    """Lines of a module. title: what they are"""
+    """Lines of a module. title: what they are; is_open: whether they are unfolded"""
 
     title: str
     lines: Sequence[Line]
+    is_open: bool = False
 
 
 def digest_of(facts: Facts) -> str:
@@ -61,10 +62,12 @@ def _template() -> object:
 def page(facts: Facts, formulas: Formulas) -> str:
     """The page's text; everything in it that came from a learner is made printable and escaped, or sanitised."""
     modules = {name: Module(text) for name, text in facts.modules.items() if text is not None}
+    told = told_before(facts.exercises)
     return _template().render(
         facts=facts,
         digest=digest_of(facts),
-        excerpts={one.verdict.id: excerpts(one, modules) for one in facts.exercises},
+        told_before=told,
+        excerpts={one.verdict.id: excerpts(one, modules, one.verdict.id in told) for one in facts.exercises},
         questions=[(question, _texts(question, formulas)) for question in facts.questions],
         modules={name: module.lines(range(1, len(module) + 1)) for name, module in modules.items()},
         checked=(sum(one.points for one in facts.exercises), sum(one.most for one in facts.exercises)),
@@ -94,25 +97,46 @@ def _texts(question: Question, formulas: Formulas) -> tuple[Markup, Markup, Mark
     return texts[0], texts[1], texts[2]
 
 
-def excerpts(exercise: Exercise, modules: dict[str, Module]) -> list[Excerpt]:
-    """What the learner wrote for an exercise, and whatever else a message names, the lines that it names marked."""
+def told_before(exercises: Sequence[Exercise]) -> dict[str, str]:
+    """By exercise, the number of an earlier one with the same single cause, as where a module cannot be imported."""
+    first: dict[tuple[str, str], str] = {}
+    found = {}
+    for verdict in (one.verdict for one in exercises):
+        if len(verdict.problems) == 1 and verdict.problems[0].every and verdict.state == FAILED:
+            cause = (verdict.module, verdict.problems[0].cause)
+            if cause in first:
+                found[verdict.id] = first[cause]
+            else:
+                first[cause] = verdict.number
+    return found
+
+
+def excerpts(exercise: Exercise, modules: dict[str, Module], is_told: bool) -> list[Excerpt]:
+    """What the learner wrote for an exercise, and whatever else a message names, the lines that it names marked.
+
+    What has marks comes first. is_told: whether the cause stands with an earlier exercise, and its lines there
+    """
     verdict = exercise.verdict
     places = [place for problem in verdict.problems for place in problem.places if _is_there(place, modules)]
-    found, told = [], set()
+    found, shown = [], set()
     own = modules.get(verdict.module)
     defined = own.definition(verdict.symbol) if own else range(0)
     if own and defined:
-        marked = {place.line for place in places if place.module == verdict.module}
-        lines = own.lines(defined, marked)
-        found.append(Excerpt(f"attention/{verdict.module}.py, {_lines(defined)}", lines))
-        told = {(verdict.module, line) for line in defined}
-    for place in places:
-        if (place.module, place.line) not in told:
+        marked = {place.line for place in places if place.module == verdict.module and place.line in defined}
+        shown = {(verdict.module, line) for line in defined}
+        found.append(_excerpt(verdict.module, own, defined, marked))
+    for place in [] if is_told else places:
+        if (place.module, place.line) not in shown:
             around = modules[place.module].around(place.line)
-            lines = modules[place.module].lines(around, {place.line})
-            found.append(Excerpt(f"attention/{place.module}.py, {_lines(around)}", lines))
-            told |= {(place.module, line) for line in around}
-    return found
+            found.append(_excerpt(place.module, modules[place.module], around, {place.line}))
+            shown |= {(place.module, line) for line in around}
+    if verdict.state == FAILED and not any(excerpt.is_open for excerpt in found) and not is_told:
+        found = [replace(excerpt, is_open=True) for excerpt in found]
+    return sorted(found, key=lambda excerpt: not excerpt.is_open)
+
+
+def _excerpt(name: str, module: Module, numbers: range, marked: set[int]) -> Excerpt:
+    return Excerpt(f"attention/{name}.py, {_lines(numbers)}", module.lines(numbers, marked), bool(marked))
 
 
 def _is_there(place: Place, modules: dict[str, Module]) -> bool:

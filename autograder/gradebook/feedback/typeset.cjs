@@ -1,6 +1,14 @@
 // Sets formulas with KaTeX: one JSON text a line comes in, {tex, display}, and one goes out, MathML or null.
 const katex = require(process.argv[2]);
-const OPTIONS = { output: "mathml", throwOnError: true, strict: "ignore", trust: false, maxSize: 20, maxExpand: 200 };
+const OPTIONS = {
+  output: "mathml",
+  throwOnError: true,
+  strict: "ignore",
+  trust: false,
+  maxSize: 20,
+  maxExpand: 200,
+  errorColor: "currentcolor",
+};
 require("readline")
   .createInterface({ input: process.stdin })
   .on("line", (line) => {

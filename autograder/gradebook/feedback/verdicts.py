@@ -115,7 +115,7 @@ def _told(state: str, passed: int, of: int) -> str:
         return f"passes all {of} checks" if of > 1 else "passes its check"
     if state == NOT_STARTED:
         return NOT_STARTED
-    share = f"{passed} of {of} checks {'passes' if passed == 1 else 'pass'}"
+    share = f"{passed} of {of} checks pass"
     return f"{share}, the rest is skipped" if state == SKIPPED else share
 
 
@@ -145,7 +145,7 @@ def _problems(outcome: ExerciseOutcome, module: str, symbol: str) -> Iterator[Pr
         named = bool(first.misconception) and not str(first.misconception).startswith("generic.")
         yield Problem(
             verdict,
-            _with_numbers(cause) if verdict == SKIPPED else cause,
+            _sentence(_with_numbers(cause) if verdict == SKIPPED else cause),
             remedy,
             title_of(first.section) if named else "",
             address_of(first.section) if named else "",
@@ -155,6 +155,13 @@ def _problems(outcome: ExerciseOutcome, module: str, symbol: str) -> Iterator[Pr
             "" if named or verdict != FAILED else _call(outcome.text, first, symbol),
             tuple(_places(cause, module)),
         )
+
+
+def _sentence(message: str) -> str:
+    """A message with a capital and a full stop; a name of Python's at its beginning stays as it is."""
+    first, _, rest = message.partition(" ")
+    capital = f"{first.capitalize()} {rest}" if rest and first.isalpha() and first.islower() else message
+    return capital if capital.endswith((".", "?", "!", ":")) else f"{capital}."
 
 
 def _same(message: str) -> str:
