@@ -78,7 +78,7 @@ def page(report: ClassReport) -> str:
 
 
 def _points(report: ClassReport) -> list[tuple[str, str, float, list[tuple[str, int]], object]]:
-    """What there is to plot of points: a name, whose and which they are, the most, how many in each bin, the figures."""
+    """What there is to plot of points: a name, which they are, the most, how many in each bin, the figures."""
     found = []
     most = max((score.max_points for score in report.scores.values()), default=0.0)
     for name, told, values, top in (

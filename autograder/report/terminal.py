@@ -46,7 +46,7 @@ def _first_lines(report: ClassReport) -> list[RenderableType]:
     isolation = ", ".join(sorted(report.isolation)) or "unknown"
     points = f"mean {report.mean:.1f}, median {report.median:g} of {report.max_points} points for code"
     lines = [f"{report.problem_set}: {counted(len(report.totals), 'submission')}, isolation {isolation}"]
-    if len(report.started) < len(report.totals):
+    if len(report.started) < len(report.totals) or report.absent:
         lines.append(handed_in_told(report))
         points += ", of those who started"
     lines.append(points)

@@ -72,9 +72,9 @@ def handed_in_told(report: ClassReport) -> str:
     some = [f"{len(report.started)} started"]
     some += [f"{count} {kind}" for kind in (BLANK, MISPACKED) if (count := len(report.of_attempt(kind)))]
     some += [f"{len(report.ungraded)} not graded"] if report.ungraded else []
-    of = len(report.totals) + len(report.ungraded) + len(report.absent)
-    whole = f" of {of} on the roster" if report.absent else ""
-    return f"{counted(of - len(report.absent), 'submission')}{whole}: {', '.join(some)}"
+    came = counted(len(report.totals) + len(report.ungraded), "submission")
+    absent = f"; {len(report.absent)} on the roster handed in nothing" if report.absent else ""
+    return f"{came}: {', '.join(some)}{absent}"
 
 
 def what_attempts_are() -> str:
@@ -90,9 +90,9 @@ def discrimination_told() -> str:
     """What the index of discrimination is, and where it is not given."""
     low, high = interval(0.3, LEAST_LEARNERS)
     return (
-        "Discrimination is the point-biserial correlation between passing every check of an exercise and the points for "
-        "code in all other exercises of the set, among those who started it (the exercise itself left out: Henrysson "
-        "1963, Psychometrika 28, 211–218). Near 0 or below: whoever passes did no better elsewhere, so look at the "
+        "Discrimination is the point-biserial correlation between passing every check of an exercise and the points "
+        "for code in all other exercises of the set, among those who started it (the exercise itself left out: "
+        "Henrysson 1963, Psychometrika 28, 211–218). Near 0 or below: whoever passes did no better elsewhere, so look at the "
         f"exercise. It is not given for fewer than {LEAST_LEARNERS} learners, where chance decides (with "
         f"{LEAST_LEARNERS}, the 95 % interval of 0.30 reaches from {low:.2f} to {high:.2f}), nor where all or nobody "
         "pass."
@@ -111,7 +111,8 @@ def finals_told(report: ClassReport) -> str:
 
 def lateness(score: Score) -> str:
     """How late somebody was and what it cost; "" for nobody who was late."""
-    return f"{span(score.seconds_late)}: -{score.late_penalty:g}" if score.seconds_late > 0 else ""
+    taken = f"-{score.late_penalty:g}" if score.late_penalty else "nothing taken off"
+    return f"{span(score.seconds_late)}: {taken}" if score.seconds_late > 0 else ""
 
 
 def slowest(report: ClassReport) -> list[tuple[str, float]]:

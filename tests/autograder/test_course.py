@@ -197,7 +197,8 @@ def assert_shown(one, course):
     page = (course.feedback(one.student, one.problem_set) / f"{one.problem_set}.html").read_text(encoding="utf-8")
     text = re.sub(r"<[^>]+>", "", page)
     assert exercise.message_of(misconception).message.strip()[:30] in text
-    assert f"submitted: attention/{exercise.module}.py" in text
+    assert f"Exercise {exercise.number} {exercise.symbol}" in text
+    assert f"Your code: attention/{exercise.module}.py" in text
 
 
 def test_the_class_report_counts_misconceptions_and_names_who_needs_a_look(graded):
