@@ -9,10 +9,21 @@ from ..course.printable import counted
 from ..gradebook.scores import Score
 from .attempts import BLANK, MISPACKED
 from .similar import ALIKE, PUBLISHED, RUN, Group, Similarities
-from .statistics import LEAST_LEARNERS, interval
+from .statistics import LEAST_LEARNERS, Distribution, interval
 from .summary import ClassReport
 
 SLOWEST = 5
+#: What is told of a distribution, by its name there.
+FIGURES = {
+    "count": "learners",
+    "mean": "mean",
+    "deviation": "standard deviation",
+    "least": "lowest",
+    "lower": "lower quartile",
+    "middle": "median",
+    "upper": "upper quartile",
+    "most": "highest",
+}
 TOKENS = 50  # about so many are needed for LEAST fingerprints
 
 
@@ -92,11 +103,19 @@ def discrimination_told() -> str:
     return (
         "Discrimination is the point-biserial correlation between passing every check of an exercise and the points "
         "for code in all other exercises of the set, among those who started it (the exercise itself left out: "
-        "Henrysson 1963, Psychometrika 28, 211–218). Near 0 or below: whoever passes did no better elsewhere, so look at the "
-        f"exercise. It is not given for fewer than {LEAST_LEARNERS} learners, where chance decides (with "
+        "Henrysson 1963, Psychometrika 28, 211–218). Near 0 or below: whoever passes did no better elsewhere, so "
+        f"look at the exercise. It is not given for fewer than {LEAST_LEARNERS} learners, where chance decides (with "
         f"{LEAST_LEARNERS}, the 95 % interval of 0.30 reaches from {low:.2f} to {high:.2f}), nor where all or nobody "
         "pass."
     )
+
+
+def figure(told: Distribution, name: str) -> str:
+    """One of the figures of a distribution, with one digit behind the point where it is a mean."""
+    value = getattr(told, name)
+    if value is None:
+        return "–"
+    return f"{value:.1f}" if name in ("mean", "deviation") else f"{round(value, 2):g}"
 
 
 def finals_told(report: ClassReport) -> str:

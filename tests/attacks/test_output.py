@@ -240,12 +240,14 @@ def test_nobody_keeps_the_class_waiting_for_its_pages(read):
 
 #: Where the page's own scripts stand, and what lies on top at the middle of its first heading.
 LOOK = """() => {
-    const heading = document.querySelector('h4'), box = heading.getBoundingClientRect();
+    const heading = document.querySelector('h4, h2'), box = heading.getBoundingClientRect();
     const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-    const handlers = [...document.querySelectorAll('.text_cell_render *, .output_area *, .input_area *')]
+    const shown = '.text_cell_render *, .output_area *, .input_area *, main *';
+    const handlers = [...document.querySelectorAll(shown)]
         .filter(one => [...one.attributes].some(a => a.name.startsWith('on') || /javascript:/i.test(a.value)));
     const foreign = [...document.querySelectorAll('#notebook script, #notebook style, iframe, object, embed, base,'
-        + ' form, #notebook link, #notebook svg, #notebook math, plaintext, meta[http-equiv=refresh]')];
+        + ' form, #notebook link, #notebook svg, #notebook math, plaintext, meta[http-equiv=refresh],'
+        + ' main script, main style, main link, main svg, main input, body > :not(main, script, style, nav, div)')];
     return {owned: window.owned, covered: !(heading.contains(top) || top.contains(heading)),
             seen: heading.checkVisibility(), bad: [...handlers, ...foreign].map(one => one.outerHTML.slice(0, 200))};
 }"""
