@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 from click.testing import CliRunner
 
 from autograder.__main__ import main
+from autograder.course.paths import ROOT
 from autograder.course.printable import printable
 from autograder.gradebook.feedback import formulas as typesetting
 from autograder.gradebook.feedback.facts import Gathering
@@ -280,3 +281,37 @@ def test_what_a_learner_wrote_is_printable_and_escaped_everywhere(course):
         soup = BeautifulSoup(page(facts, formulas), "html.parser")
     assert not soup.select("[onclick]") and all(one == "\n" or one.isprintable() for one in soup.main.get_text())
     assert on_file(course, "carla")[1].points
+
+
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+OPEN = "document.querySelectorAll('details').forEach(one => one.open = true)"
+AXE = "axe.run(document, {resultTypes: ['violations']}).then(result => result.violations.map(one => one.id))"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_a_page_fits_has_no_barrier_and_asks_nobody(course, pages, browser, width, scheme):
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    tab, asked = context.new_page(), []
+    tab.on("request", lambda request: asked.append(request.url))
+    address = (course.feedback("carla", "ps1") / "ps1.html").as_uri()
+    tab.goto(address, wait_until="load")
+    closed = tab.evaluate(OVERFLOW)
+    shown = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    tab.evaluate(OPEN)
+    tab.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8"))
+    barriers, opened = tab.evaluate(AXE), tab.evaluate(OVERFLOW)
+    context.close()
+    assert (asked, closed, opened, barriers) == ([address], 0, 0, [])
+    assert (shown == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_on_paper_what_is_folded_is_there_and_the_whole_files_are_not(course, pages, browser):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto((course.feedback("carla", "ps1") / "ps1.html").as_uri(), wait_until="load")
+    tab.emulate_media(media="print")
+    folded = tab.locator("details:not([open]):not(.file) :is(.code, .text)")
+    heights = [folded.nth(place).bounding_box()["height"] for place in range(folded.count())]
+    files = tab.locator("details.file").first.is_visible()
+    context.close()
+    assert len(heights) > 3 and min(heights) > 10 and not files
