@@ -34,6 +34,8 @@ class Formulas:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, bool], Markup | None] = {}
+        #: Whole texts with their formulas, as they were rendered: questions are the same for everybody.
+        self.texts: dict[str, Markup] = {}
         self._program: subprocess.Popen[bytes] | None = None
         self._starts = 0 if version() else MOST_STARTS
 

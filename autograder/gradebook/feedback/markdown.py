@@ -38,6 +38,12 @@ class _Typeset(InertRenderer):
 
 def rendered(source: str, formulas: Formulas) -> Markup:
     """A text as HTML that acts on nothing; what is too long or too deep for the renderer stands as it was written."""
+    if source not in formulas.texts:
+        formulas.texts[source] = _rendered(source, formulas)
+    return formulas.texts[source]
+
+
+def _rendered(source: str, formulas: Formulas) -> Markup:
     if len(source) <= MOST_ANSWER:
         try:
             return Markup(MarkdownWithMath(renderer=_Typeset(formulas)).render(source))

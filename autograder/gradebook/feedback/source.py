@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 
@@ -77,16 +79,17 @@ class Module:
         return range(max(1, number - AROUND), min(len(self), number + AROUND) + 1)
 
 
-def _coloured(text: str) -> tuple[list[Markup], frozenset[int]]:
+@lru_cache(maxsize=64)
+def _coloured(text: str) -> tuple[tuple[Markup, ...], frozenset[int]]:
     """The HTML of each line, and the places of those that go on with a string of the line before."""
     lines: list[list[tuple[str, str]]] = [[]]
     continues = set()
     for kind, value in PythonLexer(stripnl=False, ensurenl=False).get_tokens(text):
-        name = next((name for known, name in KINDS if kind in known), "")
+        name, is_text = _class_of(kind)
         for number, part in enumerate(value.split("\n")):
             if number:
                 lines.append([])
-                if kind in String:
+                if is_text:
                     continues.add(len(lines) - 1)
             if part:
                 last = lines[-1][-1] if lines[-1] else ("-", "")
@@ -94,10 +97,15 @@ def _coloured(text: str) -> tuple[list[Markup], frozenset[int]]:
                     lines[-1][-1] = (name, last[1] + part)
                 else:
                     lines[-1].append((name, part))
-    return [_html(line) for line in lines], frozenset(continues)
+    return tuple(_html(line) for line in lines), frozenset(continues)
+
+
+@cache
+def _class_of(kind: _TokenType) -> tuple[str, bool]:
+    """A page's class for a kind of token, "" for none, and whether it is of a string."""
+    return next((name for known, name in KINDS if kind in known), ""), kind in String
 
 
 def _html(parts: Sequence[tuple[str, str]]) -> Markup:
-    return Markup("").join(
-        Markup('<b class="{}">{}</b>').format(name, part) if name else escape(part) for name, part in parts
-    )
+    texts = ((name, html.escape(part, quote=False)) for name, part in parts)
+    return Markup("".join(f'<b class="{name}">{text}</b>' if name else text for name, text in texts))
