@@ -1,6 +1,7 @@
 """The figures of a class report: who counts, discrimination, sections, and a report without names."""
 
 import json
+import re
 import statistics
 
 import pytest
@@ -141,7 +142,7 @@ def test_a_report_without_names_holds_none_and_is_the_same_else(course):
     page = (course.root / "reports" / "ps1-without-names.html").read_text(encoding="utf-8")
     assert done.exit_code == 0 and not (course.root / "reports" / "ps1.html").exists()
     for text in (page, done.output):
-        assert "@school" not in text and "learner 2" in text
+        assert "@school" not in text and re.search(r"learner \d", text)
     report = class_report(course, "ps1")
     hidden = without_names(report)
     assert sorted(hidden.totals.values()) == sorted(report.totals.values())
