@@ -18,7 +18,8 @@ NOT_STARTED = "not started"
 HEADLINE = re.compile(r"^(?P<number>\S+) (?P<title>.*) \((?P<id>[\w.]+)\): (?P<state>.*)$", re.MULTILINE)
 IDS = re.compile(r"\b[a-z_]+\.\w+\b")
 LINE = re.compile(
-    r"\b[Ll]ine (?P<line>\d{1,6})\b(?: of (?P<module>\w{1,100})\.py)?(?: calls [\w.]{0,200}?\b(?P<called>\w{1,100}):)?"
+    r"\b(?:line|Line) (?P<line>\d{1,6})\b(?: of (?P<module>\w{1,100})\.py)?"
+    r"(?: calls [\w.]{0,200}?\b(?P<called>\w{1,100}):)?"
 )
 SHOWN_SOURCE = re.compile(r": `(?P<source>[^`]+)`")
 MOST_CALL = 600  # characters
