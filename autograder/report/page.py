@@ -15,7 +15,7 @@ from ..gradebook.html_templates import environment
 from . import words
 from .attempts import BLANK, MISPACKED
 from .bins import binned
-from .statistics import discrimination, distribution, sections
+from .statistics import Distribution, discrimination, distribution, sections
 from .summary import ClassReport
 
 MOST_PLOTTED = 10  # misconceptions
@@ -77,7 +77,7 @@ def page(report: ClassReport) -> str:
     )
 
 
-def _points(report: ClassReport) -> list[tuple[str, str, float, list[tuple[str, int]], object]]:
+def _points(report: ClassReport) -> list[tuple[str, str, float, list[tuple[str, int]], Distribution | None]]:
     """What there is to plot of points: a name, which they are, the most, how many in each bin, the figures."""
     found = []
     most = max((score.max_points for score in report.scores.values()), default=0.0)

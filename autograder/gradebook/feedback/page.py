@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from jinja2 import Template
 from markupsafe import Markup
 
 from selfcheck.verdict import FAILED, PASSED, SKIPPED
@@ -52,7 +53,7 @@ def _program() -> str:
 
 
 @cache
-def _template() -> object:
+def _template() -> Template:
     made = environment(__package__)
     made.filters["points"] = points
     made.globals |= {"signs": SIGNS, "of": of}
