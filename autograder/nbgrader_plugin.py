@@ -73,6 +73,7 @@ def configure(c: Config, root: Path) -> None:
     configure_storage(c, root)
     record_marks(root)
     c.Autograde.autograde_preprocessors = list(STEPS)
+    c.GenerateFeedback.exporter_class = "autograder.gradebook.feedback.exporter.FeedbackPage"
     c.Autograde.pre_convert_hook = lambda **names: take_in(root, **names)
 
 

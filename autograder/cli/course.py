@@ -172,8 +172,11 @@ def _print_isolation(course: Course, wanted: str, scheduler: str | None) -> str:
 
 @course_command
 def feedback(course: Course, problem_set: str) -> None:
-    """Write each student's feedback page for PS."""
-    from ..gradebook.feedback_pages import write_pages
+    """Write each student's feedback page for PS.
+
+    Pages that are what they would be are left as they are.
+    """
+    from ..gradebook.quick_import import imported
 
     graded = [
         student
@@ -183,26 +186,30 @@ def feedback(course: Course, problem_set: str) -> None:
     if not graded:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
     _require_current(course, problem_set)
-    failed = []
-    for student in graded:  # a page that fails does not stop the others
-        with working(f"the page of {printable_line(student, 100)}"):
-            trouble = write_pages(course, problem_set, student)
-        if trouble:
-            failed.append(student)
-            show(f"no page for {printable_line(student, 100)}: {printable_line(trouble, 500)}")
-        else:
-            console.print(plain(str(course.feedback(student, problem_set) / f"{problem_set}.html")))
+
+    def say(one: Any) -> None:
+        if one.trouble:
+            show(f"no page for {printable_line(one.student, 100)}: {printable_line(one.trouble, 500)}")
+        elif one.is_new:
+            console.print(plain(str(one.path)))
+
+    pages = imported("feedback.writing").write_pages(course, problem_set, graded, say)
+    failed = sum(bool(one.trouble) for one in pages)
+    new = sum(one.is_new for one in pages)
+    console.print(plain(f"{counted(new, 'page')} written, {len(pages) - new - failed} as before"))
     if failed:
         raise RuntimeError(
-            f"{len(failed)} of {len(graded)} pages could not be written, see above; the others are there, and these "
+            f"{failed} of {len(graded)} pages could not be written, see above; the others are there, and these "
             "are as they were. Run feedback again when that is mended"
         )
 
 
 @course_command
 @click.option("--section", help="Only who is in this section of the roster.")
-def report(course: Course, problem_set: str, section: str | None) -> None:
+@click.option("--hide-names", is_flag=True, help="A number in place of each learner's id and name.")
+def report(course: Course, problem_set: str, section: str | None, hide_names: bool) -> None:
     """Print the class report of PS and write it as a page."""
+    from ..report.anonymous import without_names
     from ..report.page import write_html
     from ..report.summary import class_report
     from ..report.terminal import rendered
@@ -210,6 +217,8 @@ def report(course: Course, problem_set: str, section: str | None) -> None:
     with working("the class report"):
         summary = class_report(course, problem_set, section)
     part = "" if section is None else re.sub(r"[^\w-]+", "-", f"-{section}")
+    if hide_names:
+        summary, part = without_names(summary), f"{part}-without-names"
     target = course.root / "reports" / f"{problem_set}{part}.html"
     write_html(summary, target)
     console.print(rendered(summary))

@@ -42,11 +42,10 @@ def demonstrate(course: Course, isolation: str, phases: Phases) -> dict[str, dic
         with phases.phase("grade", problem_set):
             graded = grade(course, problem_set, isolation, lambda text: phases.console.print(plain(f"  {text}")))
         lines[problem_set] = {line.student: line for line in graded}
-        again = [line.student for line in graded if line.again]
         with phases.phase("feedback", problem_set):
-            _write_feedback(course, problem_set, again)
-            if again:
-                phases.console.print(plain(f"  feedback for {len(again)}"))
+            new = _write_feedback(course, problem_set)
+            if new:
+                phases.console.print(plain(f"  feedback for {new}"))
         with phases.phase("report", problem_set):
             write_html(class_report(course, problem_set), report_file(course, problem_set))
     done.write_text(version)
@@ -67,13 +66,14 @@ def _prepare(course: Course, problem_set: str) -> None:
                 store.store(course, one.student, problem_set, archive.read_folder(Path(place), problem_set))
 
 
-def _write_feedback(course: Course, problem_set: str, students: list[str]) -> None:
-    from ..gradebook.nbgrader import api
+def _write_feedback(course: Course, problem_set: str) -> int:
+    from ..gradebook.feedback.writing import write_pages
 
-    for student in students:
-        done = api(course).generate_feedback(problem_set, student, force=True)
-        if not done["success"]:
-            raise click.ClickException(f"no feedback for {student}: {done.get('error') or done.get('log')}")
+    pages = write_pages(course, problem_set, course.students(problem_set))
+    for one in pages:
+        if one.trouble:
+            raise click.ClickException(f"no feedback for {one.student}: {one.trouble}")
+    return sum(one.is_new for one in pages)
 
 
 def _table_version() -> str:

@@ -19,7 +19,7 @@ HARMLESS_LINK = re.compile(r"(?:https?://|mailto:|#)[^\s\"'<>]*", re.ASCII)
 HARMLESS_PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=]*", re.ASCII)
 
 
-class _Inert(IPythonRenderer):
+class InertRenderer(IPythonRenderer):
     """Renders Markdown with no HTML but its own: no scripts, styles, classes or ids, and nothing that is fetched."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ def answer_html(source: str) -> str:
     """Markdown as sanitised HTML; what is too long or too deep for the renderer stands as it was written."""
     if len(source) <= MOST_ANSWER:
         try:
-            return MarkdownWithMath(renderer=_Inert()).render(source)
+            return MarkdownWithMath(renderer=InertRenderer()).render(source)
         except (RecursionError, ValueError, KeyError, IndexError, AttributeError, TypeError):
             pass
     return f"<pre>{html.escape(source)}</pre>"

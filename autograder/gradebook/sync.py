@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ..course.folder import Course
@@ -16,6 +13,7 @@ from ..judge.result import Result
 from .autograded_folder import remove_left_over
 from .entry import GradebookEntry
 from .errors import SHORT_LOCK_TIMEOUT, NotEntered, check_gradebook, explained, is_away, is_busy, is_overtaken
+from .quick_import import imported
 
 if TYPE_CHECKING:
     from nbformat.notebooknode import NotebookNode
@@ -121,7 +119,7 @@ class GradebookSync:
 
     def _opened(self) -> GradebookWriter:
         if self._writer is None:
-            writer = _import_writer()
+            writer = imported("writer")
             self._writer = writer.GradebookWriter(self.course, self.problem_set, self._config, self._timeout)
         return self._writer
 
@@ -157,19 +155,4 @@ class GradebookSync:
 
 def _import_early() -> None:
     with suppress(Exception):  # whoever needs it imports it again, and sees why it fails
-        _import_writer()
-
-
-def _import_writer() -> ModuleType:
-    """The writer's module, imported without what jsonschema has for addresses in other scripts.
-
-    Compiling the grammar of those takes a second, and jsonschema foresees that the package is not installed.
-    """
-    grammar = "rfc3987_syntax"
-    if grammar in sys.modules:
-        return importlib.import_module(f"{__package__}.writer")
-    sys.modules[grammar] = None  # type: ignore[assignment]
-    try:
-        return importlib.import_module(f"{__package__}.writer")
-    finally:
-        del sys.modules[grammar]
+        imported("writer")

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from jinja2 import Environment
 
 from selfcheck.atomic_files import write_atomically
 from selfcheck.verdict import FAILED, SKIPPED
 
 from ..console import remarks_line
-from ..course.printable import counted, printable, printable_line
+from ..course.printable import printable_line
+from ..gradebook.html_templates import environment
 from . import words
+from .attempts import BLANK, MISPACKED
 from .bins import binned
+from .statistics import Distribution, discrimination, distribution, sections
 from .summary import ClassReport
 
 MOST_PLOTTED = 10  # misconceptions
 MOST_REASONS, MOST_REASON = 30, 400  # to look at one submission, and characters of each
 SECTIONS = {
+    "handed-in": "Who handed in",
     "points": "Points",
+    "late": "Lateness",
+    "sections": "Sections",
     "exercises": "Exercises",
     "misconceptions": "Misconceptions",
     "look": "To look at",
@@ -50,12 +53,14 @@ def page(report: ClassReport) -> str:
                 student: remarks_line(reasons, MOST_REASONS, MOST_REASON)
                 for student, reasons in report.to_look_at().items()
             },
-            bins=binned([points for points, _ in report.totals.values()], report.max_points),
+            points=_points(report),
+            parts=sections(report),
+            discriminations={summary.id: discrimination(report, summary) for summary in report.exercises},
             passes=[
                 (
                     f"{summary.number} {summary.exercise.title}",
                     summary.rate,
-                    share_of(summary.passed, len(summary.points)),
+                    share_of(len(summary.passed), len(summary.points)),
                 )
                 for summary in report.exercises
             ],
@@ -72,29 +77,26 @@ def page(report: ClassReport) -> str:
     )
 
 
+def _points(report: ClassReport) -> list[tuple[str, str, float, list[tuple[str, int]], Distribution | None]]:
+    """What there is to plot of points: a name, which they are, the most, how many in each bin, the figures."""
+    found = []
+    most = max((score.max_points for score in report.scores.values()), default=0.0)
+    for name, told, values, top in (
+        ("code", "for code, of those who started", [float(one) for one in report.started.values()], report.max_points),
+        ("final", "that count, of everybody graded", report.finals, most),
+    ):
+        if values:
+            bins = binned([min(value, top) for value in values], round(top))
+            found.append((name, told, top, bins, distribution(values)))
+    return found
+
+
 def _environment() -> Environment:
-    """Templates in which whatever stands in double braces is made printable and then escaped."""
-    environment = Environment(
-        loader=PackageLoader("autograder.report"),
-        autoescape=True,
-        finalize=_printable,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-    )
-    environment.filters |= {"one_line": lambda text: printable_line(text, MOST_REASON), "with_code": with_code}
-    environment.globals |= {"words": words, "counted": counted, "share_of": share_of}
-    environment.globals |= {"FAILED": FAILED, "SKIPPED": SKIPPED}
-    return environment
-
-
-def _printable(value: Any) -> Any:
-    """Text in one line without control or direction characters; markup, which only templates make, as it is."""
-    return printable(value, keep="") if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def with_code(message: str) -> Markup:
-    """A message in which what stands between backticks is set as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable(message, keep="")))))
+    made = environment("autograder.report")
+    made.filters["one_line"] = lambda text: printable_line(text, MOST_REASON)
+    made.globals |= {"words": words, "share_of": share_of, "BLANK": BLANK, "MISPACKED": MISPACKED}
+    made.globals |= {"FAILED": FAILED, "SKIPPED": SKIPPED}
+    return made
 
 
 def share_of(count: int, whole: int) -> str:

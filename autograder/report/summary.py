@@ -18,6 +18,8 @@ from ..course.folder import Course
 from ..gradebook.scores import Score, known_scores
 from ..intake.safe_files import NotTaken, reader
 from ..judge.cache import read_record
+from .anonymous import aliases_of
+from .attempts import BLANK, STARTED, attempt_of, attempts_of
 from .similar import MOST_READ, Similarities, similarities
 
 DAMAGED = "the record is damaged: run grade again"
@@ -42,14 +44,20 @@ class CheckSummary:
 
 @dataclass
 class ExerciseSummary:
-    """How a class did on one exercise."""
+    """How a class did on one exercise: those who started it, in `points`; blank and missing count apart.
+
+    passed: learners who pass every check; blank, missing: who left it as it was, who handed in no module for it
+    misconceptions: id → learners
+    """
 
     exercise: Exercise
-    points: list[int] = field(default_factory=list)
+    points: dict[str, int] = field(default_factory=dict)
     max_points: int = 0
-    passed: int = 0  # learners who pass every check
+    passed: list[str] = field(default_factory=list)
+    blank: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
     checks: dict[str, CheckSummary] = field(default_factory=dict)
-    misconceptions: Counter[str] = field(default_factory=Counter)  # id → learners
+    misconceptions: dict[str, list[str]] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
 
     @property
@@ -62,36 +70,45 @@ class ExerciseSummary:
 
     @property
     def rate(self) -> float:
-        return self.passed / len(self.points) if self.points else 0.0
+        return len(self.passed) / len(self.points) if self.points else 0.0
 
     @property
     def mean(self) -> float:
-        return sum(self.points) / len(self.points) if self.points else 0.0
+        return sum(self.points.values()) / len(self.points) if self.points else 0.0
 
-    def count(self, exercise: dict[str, Any]) -> None:
-        """Count one learner's verdicts, as they stand in the record."""
-        self.points.append(exercise["points"])
+    def count(self, student: str, exercise: dict[str, Any], attempt: str) -> None:
+        """Count one learner's verdicts, as they stand in the record. attempt: one of attempts.KINDS"""
         self.max_points = max(self.max_points, exercise["max_points"])
-        self.passed += all(check["verdict"] == PASSED for check in exercise["checks"])
+        if attempt != STARTED:
+            (self.blank if attempt == BLANK else self.missing).append(student)
+            return
+        self.points[student] = exercise["points"]
+        if all(check["verdict"] == PASSED for check in exercise["checks"]):
+            self.passed.append(student)
         for check in exercise["checks"]:
             name = check.get("check", check["sees"])
             hidden = name not in self.exercise.points
             self.checks.setdefault(name, CheckSummary(check["sees"], hidden)).verdicts[check["verdict"]] += 1
-        self.misconceptions.update({check["misconception"] for check in exercise["checks"] if check["misconception"]})
+        for name in sorted({check["misconception"] for check in exercise["checks"] if check["misconception"]}):
+            self.misconceptions.setdefault(name, []).append(student)
         if isinstance(exercise.get("seconds"), int | float):
             self.seconds.append(exercise["seconds"])
 
 
 @dataclass(frozen=True)
 class Met:
-    """A misconception that was met in the class."""
+    """A misconception that was met in the class, with the learners who had it."""
 
-    count: int
+    students: tuple[str, ...]
     exercise: Exercise
     id: str
     message: str
     reread: str  # the section's title, and where it is
     address: str
+
+    @property
+    def count(self) -> int:
+        return len(self.students)
 
 
 @dataclass
@@ -101,7 +118,9 @@ class ClassReport:
     ungraded: who has handed in and has no grade; graders: versions of the grader that the grades come from
     seconds: what judging took, by learner; used: what the submission did of it, seconds of the processor and MiB
     scores: what the gradebook holds and the roster says, by learner
-    missing: who is on the roster and handed in nothing
+    absent: who is on the roster and handed in nothing
+    attempts: by learner, whether anything was started, or all is blank or packed so that no module came
+    aliases: by learner, what stands for the name where names are hidden; hidden: whether they are hidden for good
     """
 
     problem_set: str
@@ -114,7 +133,10 @@ class ClassReport:
     used: dict[str, tuple[float, float]] = field(default_factory=dict)
     ungraded: list[str] = field(default_factory=list)
     scores: dict[str, Score] = field(default_factory=dict)
-    missing: list[str] = field(default_factory=list)
+    absent: list[Score] = field(default_factory=list)
+    attempts: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    hidden: bool = False
     similar: Similarities = field(default_factory=lambda: Similarities((), (), (), 0))
 
     @property
@@ -122,12 +144,28 @@ class ClassReport:
         return max((most for _, most in self.totals.values()), default=0)
 
     @property
+    def missing(self) -> list[str]:
+        """Who handed in nothing, by id."""
+        return [score.student for score in self.absent]
+
+    @property
+    def started(self) -> dict[str, int]:
+        """The points for code of those who started anything, by learner."""
+        return {student: points for student, (points, _) in self.totals.items() if self.attempts[student] == STARTED}
+
+    def of_attempt(self, attempt: str) -> list[str]:
+        """Whose submission is blank, or without any module."""
+        return [student for student in sorted(self.attempts) if self.attempts[student] == attempt]
+
+    @property
     def mean(self) -> float:
-        return sum(points for points, _ in self.totals.values()) / len(self.totals) if self.totals else 0.0
+        """Of those who started anything."""
+        return sum(self.started.values()) / len(self.started) if self.started else 0.0
 
     @property
     def median(self) -> float:
-        return median(points for points, _ in self.totals.values()) if self.totals else 0.0
+        """Of those who started anything."""
+        return median(self.started.values()) if self.started else 0.0
 
     @property
     def finals(self) -> list[float]:
@@ -143,9 +181,9 @@ class ClassReport:
     def met(self) -> list[Met]:
         """The misconceptions of the class, the most frequent first."""
         every = [
-            _met(summary.exercise, name, count)
+            _met(summary.exercise, name, tuple(students))
             for summary in self.exercises
-            for name, count in summary.misconceptions.items()
+            for name, students in summary.misconceptions.items()
         ]
         return sorted(every, key=lambda met: -met.count)
 
@@ -154,17 +192,22 @@ class ClassReport:
         looks = {student: list(reasons) for student, reasons in self.looks.items()}
         for student in self.ungraded:
             looks.setdefault(student, []).append("handed in and not graded yet: run grade")
-        return dict(sorted(looks.items()))
+        return looks if self.hidden else dict(sorted(looks.items()))
+
+    @property
+    def learners(self) -> list[str]:
+        """Everybody with points, in the order of a list."""
+        return list(self.totals) if self.hidden else sorted(self.totals)
 
 
-def _met(exercise: Exercise, name: str, count: int) -> Met:
+def _met(exercise: Exercise, name: str, students: tuple[str, ...]) -> Met:
     try:
         entry = exercise.message_of(name)
     except KeyError:  # graded before the catalogue changed
         message, section = "no longer in the catalogue: run grade again", exercise.section
     else:
         message, section = f"{entry.message} {entry.remedy}".strip(), entry.section
-    return Met(count, exercise, name, message, title_of(section), address_of(section))
+    return Met(students, exercise, name, message, title_of(section), address_of(section))
 
 
 def class_report(course: Course, problem_set: str, section: str | None = None) -> ClassReport:
@@ -186,7 +229,7 @@ def class_report(course: Course, problem_set: str, section: str | None = None) -
             _count(report, summaries, record)
     if not report.totals and not report.looks:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
-    report.exercises = [summary for summary in report.exercises if summary.points]
+    report.exercises = [summary for summary in report.exercises if summary.max_points]
     known = report.totals.keys() | report.looks.keys()
     handed_in = course.students(problem_set) if chosen is None else chosen & set(course.students(problem_set))
     report.ungraded = sorted(set(handed_in) - known)
@@ -195,8 +238,9 @@ def class_report(course: Course, problem_set: str, section: str | None = None) -
         if score.overrides:
             told = [f"points for code changed by hand: {one.text}" for one in score.overrides]
             report.looks[score.student] = [*report.looks.get(score.student, ()), *told]
-    report.missing = [score.student for score in known_people if not score.handed_in and score.student not in known]
+    report.absent = [score for score in known_people if not score.handed_in and score.student not in known]
     modules = modules_of(problem_set)
+    report.aliases = aliases_of(course, [*known, *report.ungraded, *report.missing])
     report.similar = similarities(report.totals, modules, lambda student: _files(course, student, problem_set, modules))
     return report
 
@@ -215,9 +259,11 @@ def _count(report: ClassReport, summaries: dict[str, ExerciseSummary], record: d
         report.looks[student] = [*reasons, "the grader failed: not graded"]
         return
     report.graders.add(str(record.get("grader", "")))
+    kinds = attempts_of(record)
     for exercise in record["exercises"]:
         if exercise["id"] in summaries:
-            summaries[exercise["id"]].count(exercise)
+            summaries[exercise["id"]].count(student, exercise, kinds[exercise["id"]])
+    report.attempts[student] = attempt_of(kinds.values())
     report.totals[student] = (
         sum(exercise["points"] for exercise in record["exercises"]),
         sum(exercise["max_points"] for exercise in record["exercises"]),

@@ -12,10 +12,10 @@ from selfcheck.verdict import PASSED
 from ..console import plain, remarks_line
 from ..course.printable import counted, printable_line
 from .summary import ClassReport, ExerciseSummary
-from .words import alike, finals_told, lateness, no_proof, time_told
+from .words import alike, finals_told, handed_in_told, lateness, no_proof, time_told
 
 MOST_LISTED = 12
-MOST_NAMED = 6
+MOST_NAMED, MOST_BEHIND = 6, 3  # learners in a list, behind a misconception
 MOST_ID = 40  # characters of a learner's id
 BAR = 8
 
@@ -45,7 +45,11 @@ def rendered(report: ClassReport) -> RenderableType:
 def _first_lines(report: ClassReport) -> list[RenderableType]:
     isolation = ", ".join(sorted(report.isolation)) or "unknown"
     points = f"mean {report.mean:.1f}, median {report.median:g} of {report.max_points} points for code"
-    lines = [f"{report.problem_set}: {counted(len(report.totals), 'submission')}, isolation {isolation}", points]
+    lines = [f"{report.problem_set}: {counted(len(report.totals), 'submission')}, isolation {isolation}"]
+    if len(report.started) < len(report.totals) or report.absent:
+        lines.append(handed_in_told(report))
+        points += ", of those who started"
+    lines.append(points)
     lines += filter(None, [finals_told(report)])
     if len(report.graders) > 1:
         lines.append(f"graded by {len(report.graders)} versions of the grader: run grade")
@@ -63,7 +67,7 @@ def _exercises(report: ClassReport) -> Table:
         bar = "█" * filled + "░" * (BAR - filled)
         table.add_row(
             plain(f"{summary.number} {summary.exercise.symbol}"),
-            f"{bar} {summary.passed}/{len(summary.points)}",
+            f"{bar} {len(summary.passed)}/{len(summary.points)}",
             f"{summary.mean:.1f}/{summary.max_points}",
             plain(_hardest(summary)),
         )
@@ -83,10 +87,12 @@ def _misconceptions(report: ClassReport) -> Table:
     table.add_column("learners", justify="right")
     table.add_column("misconception")
     table.add_column("reread")
+    table.add_column("who")
     for met in report.met[:MOST_LISTED]:
-        table.add_row(str(met.count), plain(f"{met.exercise.number} {met.id}"), plain(met.reread))
+        who = _names(met.students, MOST_BEHIND)
+        table.add_row(str(met.count), plain(f"{met.exercise.number} {met.id}"), plain(met.reread), plain(who))
     if len(report.met) > MOST_LISTED:
-        table.add_row("", plain(f"and {len(report.met) - MOST_LISTED} more: on the page"), "")
+        table.add_row("", plain(f"and {len(report.met) - MOST_LISTED} more: on the page"), "", "")
     return table
 
 
@@ -101,6 +107,6 @@ def _indented(line: str) -> RenderableType:
     return Padding.indent(plain(line), 2)
 
 
-def _names(students: tuple[str, ...]) -> str:
-    more = [f"and {len(students) - MOST_NAMED} more"] if len(students) > MOST_NAMED else []
-    return ", ".join([*(printable_line(student, MOST_ID) for student in students[:MOST_NAMED]), *more])
+def _names(students: tuple[str, ...], most: int = MOST_NAMED) -> str:
+    more = [f"and {len(students) - most} more"] if len(students) > most else []
+    return ", ".join([*(printable_line(student, MOST_ID) for student in students[:most]), *more])

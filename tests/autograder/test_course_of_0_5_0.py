@@ -127,7 +127,8 @@ def test_feedback_report_and_export_are_written(graded, tmp_path):
         code, said = run(course, command)
         assert code == 0, said
     page = (course.feedback("ben", "ps1") / "ps1.html").read_text(encoding="utf-8")
-    assert "points (isolation: bubblewrap" in page and "# submitted: attention/worked_example.py" in page
+    assert "Isolation: bubblewrap" in page and "Your code: attention/worked_example.py" in page
+    assert "<strong>0</strong> of" in page and "26" in page, "all is taken off for being late"
     with (course.root / "ps1.csv").open(encoding="utf-8") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert [rows["ada"][name] for name in ("points", "late_penalty")] == ["44.0", "0.0"]

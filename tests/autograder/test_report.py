@@ -47,7 +47,7 @@ def of(report, exercise):
 
 def test_pass_rates_are_those_counted_by_hand(course):
     found = class_report(course, "ps1")
-    assert [one.passed for one in found.exercises] == [5, 5, 2, 5, 3]
+    assert [len(one.passed) for one in found.exercises] == [5, 5, 2, 5, 3]
     assert of(found, SOFTMAX).rate == 2 / 5
     assert of(found, SOFTMAX).mean == (13 + 13 + 11 + 11 + 12) / 5 and of(found, LAYER).mean == (9 + 9 + 0 + 0 + 9) / 5
     assert found.totals["ana"] == (42, 42) and found.totals["eve"] == (31, 42) and found.median == 41
@@ -164,6 +164,8 @@ def test_a_link_in_place_of_a_module_is_not_followed(course, tmp_path):
 
 def table_of(soup, caption):
     """The cells of a table's rows, those that name a group left out."""
+    for alias in soup.select(".alias"):  # what stands for a name where names are hidden
+        alias.decompose()
     (found,) = (one for one in soup.find_all("table") if one.caption.get_text() == caption)
     rows = ([cell.get_text() for cell in row.find_all(["th", "td"])] for row in found.select("tbody tr"))
     return [row for row in rows if len(row) > 1]
@@ -176,7 +178,7 @@ def test_every_plot_says_its_numbers_in_words_and_in_a_table(course):
     for plot in plots:
         title, text = plot["aria-labelledby"].split()
         assert plot["role"] == "img" and plot.find(id=title).get_text() and ":" in plot.find(id=text).get_text()
-    points = dict(table_of(soup, "Learners by points"))
+    points = dict(table_of(soup, "Learners by points for code, of those who started"))
     assert sum(map(int, points.values())) == 5 and points["40–42"] == "3" and points["30–34"] == "2"
     assert [row[1] for row in table_of(soup, "Passes and points by exercise")][2] == "2 of 5 (40 %)"
     assert [row[:2] for row in table_of(soup, "Misconceptions by frequency")] == [

@@ -172,7 +172,7 @@ def test_everybody_has_the_points_they_deserve_everywhere(graded):
     assert {score.max_points for score in book.values()} == {FULL + 8}
     assert class_report(graded, "ps1").max_points == FULL
     page = (graded.feedback("ada", "ps1") / "ps1.html").read_text()
-    assert f"{POINTS['self_attention']} of {POINTS['self_attention']} points" in page
+    assert f"{POINTS['self_attention']} of {POINTS['self_attention']} points" in page and "3 of 4 points" in page
     succeed(graded, "export", "ps1")
     with (graded.root / "ps1.csv").open(newline="") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}

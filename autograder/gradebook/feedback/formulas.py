@@ -1,0 +1,99 @@
+"""Sets the formulas of pages as MathML, with the KaTeX of the book and without a network."""
+
+from __future__ import annotations
+
+import json
+import select
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from markupsafe import Markup
+
+from ...course.paths import ROOT
+
+KATEX = ROOT / "node_modules" / "katex"
+PROGRAM = Path(__file__).with_name("typeset.cjs")
+MOST_TEX = 4_000  # characters of a formula
+SECONDS = 5.0  # for one formula; those of honest answers take a millisecond
+MOST_STARTS = 4  # of the program, which is ended at a formula that takes longer
+
+
+def version() -> str:
+    """The version of KaTeX that sets formulas here; "" where there is none, or no Node.js."""
+    try:
+        settings = json.loads((KATEX / "package.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return str(settings.get("version", "")) if shutil.which("node") else ""
+
+
+class Formulas:
+    """Sets formulas one by one; in a with statement. The program starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, bool], Markup | None] = {}
+        #: Whole texts with their formulas, as they were rendered: questions are the same for everybody.
+        self.texts: dict[str, Markup] = {}
+        self._program: subprocess.Popen[bytes] | None = None
+        self._starts = 0 if version() else MOST_STARTS
+
+    def __enter__(self) -> Formulas:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def html(self, tex: str, display: bool) -> Markup | None:
+        """A formula as MathML; None for what KaTeX cannot set, or where there is no KaTeX."""
+        wanted = (" ".join(tex.split()), display)
+        if len(tex) > MOST_TEX:
+            return None
+        if wanted not in self._known:
+            answer = self._asked(*wanted)
+            self._known[wanted] = Markup(answer) if answer else None
+        return self._known[wanted]
+
+    def _asked(self, tex: str, display: bool) -> str | None:
+        if self._program is None and self._starts < MOST_STARTS:
+            self._starts += 1
+            self._start()
+        if self._program is None:
+            return None
+        try:
+            answer = self._answer(json.dumps({"tex": tex, "display": display}).encode() + b"\n")
+        except (OSError, ValueError):  # it has ended, or takes too long
+            self._end()
+            return None
+        return answer if isinstance(answer, str) else None
+
+    def _start(self) -> None:
+        try:
+            self._program = subprocess.Popen(
+                ["node", str(PROGRAM), str(KATEX / "dist" / "katex.js")],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+            )
+        except OSError:
+            self._starts = MOST_STARTS
+
+    def _answer(self, question: bytes) -> object:
+        assert self._program and self._program.stdin and self._program.stdout
+        self._program.stdin.write(question)
+        end, found = time.monotonic() + SECONDS, b""
+        while not found.endswith(b"\n"):
+            ready, _, _ = select.select([self._program.stdout], [], [], max(0.0, end - time.monotonic()))
+            part = self._program.stdout.read(1 << 16) if ready else b""
+            if not part:
+                raise ValueError("no answer")
+            found += part
+        return json.loads(found)
+
+    def _end(self) -> None:
+        if self._program:
+            self._program.kill()
+            self._program.communicate()
+            self._program = None

@@ -1,0 +1,91 @@
+"""Hides who is who in a class report: each learner gets a number that only the course's secret leads to."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..course.folder import Course
+from ..gradebook.scores import Score
+
+if TYPE_CHECKING:
+    from .summary import ClassReport
+
+Value = TypeVar("Value")
+
+
+def aliases_of(course: Course, students: Iterable[str]) -> dict[str, str]:
+    """A name for each of these learners that says nothing of theirs, the same in every report on the same learners."""
+    secret = course.secret
+    ranked = sorted(set(students), key=lambda student: hmac.digest(secret, b"alias " + student.encode(), "sha256"))
+    return {student: f"learner {number}" for number, student in enumerate(ranked, start=1)}
+
+
+def without_names(report: ClassReport) -> ClassReport:
+    """A report in which every learner bears the alias, and no id, name or address is left; sections are."""
+    alias = report.aliases.__getitem__
+
+    def named(students: Iterable[str]) -> list[str]:
+        return sorted(map(alias, students), key=number_of)
+
+    def by_alias(
+        table: Mapping[str, Value], change: Callable[[Value], Value] = lambda value: value
+    ) -> dict[str, Value]:
+        return {one: change(value) for one, value in sorted(((alias(name), table[name]) for name in table), key=_first)}
+
+    def told(reasons: list[str]) -> list[str]:
+        return [_without(text, report.aliases) for text in reasons]
+
+    def nameless(score: Score) -> Score:
+        return replace(score, student=alias(score.student), last_name="", first_name="", email="", lms_id="")
+
+    similar = replace(
+        report.similar,
+        groups=tuple(replace(group, students=tuple(named(group.students))) for group in report.similar.groups),
+        published=tuple((module, tuple(named(students))) for module, students in report.similar.published),
+        unread=tuple(named(report.similar.unread)),
+    )
+    exercises = [
+        replace(
+            one,
+            points=by_alias(one.points),
+            passed=named(one.passed),
+            blank=named(one.blank),
+            missing=named(one.missing),
+            misconceptions={name: named(students) for name, students in one.misconceptions.items()},
+        )
+        for one in report.exercises
+    ]
+    return replace(
+        report,
+        exercises=exercises,
+        totals=by_alias(report.totals),
+        looks=by_alias(report.looks, told),
+        seconds=by_alias(report.seconds),
+        used=by_alias(report.used),
+        attempts=by_alias(report.attempts),
+        ungraded=named(report.ungraded),
+        absent=sorted(map(nameless, report.absent), key=lambda score: number_of(score.student)),
+        scores=by_alias(report.scores, nameless),
+        aliases={},
+        hidden=True,
+        similar=similar,
+    )
+
+
+def number_of(alias: str) -> int:
+    """The number in an alias, for sorting."""
+    return int(alias.rpartition(" ")[2])
+
+
+def _first(item: tuple[str, Any]) -> int:
+    return number_of(item[0])
+
+
+def _without(text: str, aliases: dict[str, str]) -> str:
+    """A remark without the ids of learners, which a file's name may hold."""
+    for student, alias in aliases.items():
+        text = text.replace(student, alias) if len(student) > 2 else text
+    return text

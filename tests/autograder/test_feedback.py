@@ -1,0 +1,317 @@
+"""A learner's page of feedback: what it says, to whom, and that it is written again only where it would differ."""
+
+import dataclasses
+import json
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+from click.testing import CliRunner
+
+from autograder.__main__ import main
+from autograder.course.paths import ROOT
+from autograder.course.printable import printable
+from autograder.gradebook.feedback import formulas as typesetting
+from autograder.gradebook.feedback.facts import Gathering
+from autograder.gradebook.feedback.formulas import Formulas
+from autograder.gradebook.feedback.markdown import rendered
+from autograder.gradebook.feedback.page import page
+from autograder.gradebook.feedback.source import Module
+from autograder.gradebook.feedback.verdicts import verdict_of
+from autograder.gradebook.feedback.writing import write_pages
+from autograder.gradebook.marks import marked_set
+from autograder.gradebook.nbgrader import api
+from autograder.gradebook.scores import scores
+from autograder.judge.result import CheckOutcome, ExerciseOutcome
+
+from .judged_class import CLASS, enter, judged_course, on_file
+from .shared_courses import copy_of
+
+ANSWER = "An answer\n\nin two parts, with $x^2$ and an é."
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A class with its marks: ada right, ben blank, carla partly right and late, dora late, émile very late."""
+    with judged_course(tmp_path_factory) as judged:
+        made = copy_of(judged, tmp_path_factory.mktemp("feedback") / "course")
+    enter(made)
+    with api(made).gradebook as book:
+        grades = book.find_submission("ps1", "carla").notebooks[0].grades
+        question, code = (next(one for one in grades if one.cell.cell_type == kind) for kind in ("markdown", "code"))
+        question.manual_score, question.needs_manual_grade, code.manual_score = 2.5, False, 1.0
+        comment = next(one for one in question.notebook.comments if one.name == question.name)
+        comment.manual_comment = "Show $e^{2}$, <script>alert(1)</script> please."
+        book.db.commit()
+    enter(made)  # the penalty follows the marks
+    return made
+
+
+@pytest.fixture(scope="module")
+def pages(course):
+    """Everybody's page, parsed."""
+    assert [one.trouble for one in write_pages(course, "ps1", list(CLASS))] == [""] * len(CLASS)
+    return {
+        student: BeautifulSoup((course.feedback(student, "ps1") / "ps1.html").read_text("utf-8"), "html.parser")
+        for student in CLASS
+    }
+
+
+def text_of(soup):
+    return " ".join(soup.get_text(" ", strip=True).split())
+
+
+def verdicts(soup):
+    """What the list at the top says: name, verdict, points."""
+    return [[text_of(cell) for cell in row.select("a, .told, .number")] for row in soup.select(".verdicts li")]
+
+
+def test_the_score_of_everybody_is_the_gradebooks(course, pages):
+    for score in scores(course, "ps1"):
+        shown = float(pages[score.student].select_one(".score strong").get_text())
+        assert shown == pytest.approx(score.final, abs=0.005)
+        assert text_of(pages[score.student].select_one("tfoot td")) == f"{shown:g} of {score.max_points:g}"
+
+
+def test_verdicts_come_first_and_are_named_by_exercise(pages):
+    rows = verdicts(pages["ada"])
+    assert rows[0] == ["Exercise 2.1 project", "passes all 7 checks", "7 of 7"]
+    assert [row[0] for row in rows[-2:]] == ["Question 1", "Question 2"]
+    headings = [text_of(one) for one in pages["ada"].select("h2")]
+    assert headings[0] == "Verdicts" and headings[1] == "Exercise 2.1 project"
+    for link in pages["ada"].select(".verdicts a"):
+        assert pages["ada"].find(id=link["href"].removeprefix("#"))
+
+
+def test_what_is_wrong_has_its_cause_once_and_the_code_beside_it(pages):
+    section = pages["carla"].find(id="exercise-2.1").parent
+    causes = [text_of(one) for one in section.select(".cause")]
+    assert causes and len(causes) == len(set(causes)) and all(one[0].isupper() for one in causes)
+    code = section.select_one("details[open] .code")
+    assert "def project(*arguments):" in code.get_text() and "return 1" in code.get_text()
+    numbers = [int(line["data-number"]) for line in code.select(".line")]
+    assert numbers == list(range(numbers[0], numbers[-1] + 1)) and numbers[0] > 100, "those of the file"
+
+
+def test_what_was_not_started_says_so_and_shows_no_solution(pages):
+    assert {row[1] for row in verdicts(pages["ben"])[:5]} == {"not started"}
+    assert "is as it was handed out" in text_of(pages["ben"])
+
+
+def test_points_that_were_set_by_hand_say_so(pages):
+    section = pages["carla"].find(id="exercise-2.1").parent
+    assert "1 of 7 points" in text_of(section) and "These points were set by hand; the checks gave" in text_of(section)
+    assert "set by hand" not in text_of(pages["ada"])
+
+
+def test_lateness_and_what_it_costs_are_told(course, pages):
+    late = {score.student: score for score in scores(course, "ps1") if score.seconds_late}
+    assert set(late) == {"carla", "dora", "émile"}
+    for student, soup in pages.items():
+        words = text_of(soup.header)
+        assert ("late" in words) == (student in late) and ("in time" in words) == (student not in late)
+        assert "deadline 1 January 2030, 12:00 (UTC)" in words
+    assert "Handed in 1 d 6 h late" in text_of(pages["carla"].header)
+    taken = late["carla"].late_penalty
+    assert f"−{round(taken, 2):g}" in text_of(pages["carla"].select_one(".sum"))
+
+
+def test_a_written_question_has_its_mark_its_comment_and_its_formulas(pages):
+    section = pages["carla"].find(id="question-1").parent
+    assert "2.5 of 4 points" in text_of(section)
+    assert "Show" in text_of(section.select_one(".comment")) and "please." in text_of(section.select_one(".comment"))
+    assert not section.find_all("script")
+    answer = section.find("h3", string="Your answer").find_next_sibling("div")
+    assert "in two parts" in text_of(answer) and answer.math.msup
+    assert section.details.summary.get_text() == "The question" and section.details.find("math")
+    assert "not marked yet" in text_of(pages["dora"].select_one(".score").find_next("p"))
+    assert "so far" in text_of(pages["dora"].select_one(".score"))
+    unanswered = pages["ada"].find(id="question-1").parent
+    assert "You wrote no answer: no points." in text_of(unanswered)
+
+
+def test_nobody_reads_of_anybody_else(course, pages):
+    for student, soup in pages.items():
+        others = [name for name in CLASS if name != student]
+        assert not [name for name in others if re.search(rf"\b{name}\b", text_of(soup))]
+    assert pages["ada"].select_one(".who").get_text() == "Ada L. (ada)"
+
+
+def test_a_page_asks_nobody_runs_nothing_and_has_an_outline(pages):
+    for soup in pages.values():
+        assert not soup.find_all(["script", "link", "img", "iframe", "object", "embed", "form", "input"])
+        assert "url(" not in soup.style.get_text() and "@import" not in soup.style.get_text()
+        assert soup.html["lang"] == "en" and len(soup.find_all("h1")) == 1
+        identities = [one["id"] for one in soup.select("[id]")]
+        assert len(identities) == len(set(identities))
+
+
+def test_only_what_changed_is_written(course, pages, tmp_path):
+    own = copy_of(course, tmp_path / "course")
+    everybody = list(CLASS)
+
+    def times():
+        return {path: path.stat().st_mtime_ns for path in (own.root / "feedback").rglob("*")}
+
+    before = times()
+    assert not any(one.is_new for one in write_pages(own, "ps1", everybody)) and times() == before
+    with api(own).gradebook as book:
+        book.find_submission("ps1", "dora").notebooks[0].comments[0].manual_comment = "Seen."
+        book.db.commit()
+    assert [one.student for one in write_pages(own, "ps1", everybody) if one.is_new] == ["dora"]
+    broken = own.feedback("ada", "ps1") / "ps1.html"
+    broken.write_bytes(broken.read_bytes()[:-100])  # as a disk that was full leaves it
+    assert [one.student for one in write_pages(own, "ps1", everybody) if one.is_new] == ["ada"]
+    assert {path.name for path in own.feedback("ada", "ps1").iterdir()} >= {"ps1.html", "submission_secret.txt"}
+
+
+def test_who_has_no_grade_that_holds_has_no_new_page_and_the_others_have(course, pages, tmp_path):
+    own = copy_of(course, tmp_path / "course")
+    path = own.result_file("ben", "ps1")
+    record = json.loads(path.read_text())
+    record["exercises"][0]["points"] = 1
+    path.write_text(json.dumps(record))  # judged again, and not entered yet
+    own.result_file("dora", "ps1").unlink()
+    (own.feedback("ada", "ps1") / "ps1.html").unlink()
+    done = CliRunner().invoke(main, ["feedback", "ps1", "--course", str(own.root)])
+    said = " ".join(done.output.split())
+    assert (
+        done.exit_code == 1 and "no page for ben: the verdicts on file are not in the gradebook yet: run grade" in said
+    )
+    assert "no page for dora: there is no grade: run grade ps1" in said and "1 page written, 2 as before" in said
+    assert (own.feedback("ada", "ps1") / "ps1.html").exists() and (own.feedback("ben", "ps1") / "ps1.html").exists()
+
+
+def test_nbgraders_own_command_writes_the_same_page(course, pages, tmp_path):
+    own = copy_of(course, tmp_path / "course")
+    before = (own.feedback("carla", "ps1") / "ps1.html").read_bytes()
+    assert api(own).generate_feedback("ps1", "carla", force=True)["success"]
+    assert (own.feedback("carla", "ps1") / "ps1.html").read_bytes() == before
+    assert not any(one.is_new for one in write_pages(own, "ps1", ["carla"]))
+
+
+def test_without_katex_formulas_stay_as_they_were_written(course, monkeypatch):
+    monkeypatch.setattr(typesetting, "version", lambda: "")
+    with Formulas() as formulas:
+        assert "<code>x^2</code>" in rendered(ANSWER, formulas)
+
+
+HOSTILE = [r"\href{javascript:alert(1)}{x}", r"\htmlClass{modal}{x}", r"\includegraphics{http://evil.example/p.png}"]
+
+
+def test_formulas_of_strangers_act_on_nothing_and_keep_nobody_waiting(monkeypatch):
+    with Formulas() as formulas:
+        for tex in HOSTILE:
+            html = BeautifulSoup(str(formulas.html(tex, False) or ""), "html.parser")
+            assert not html.select("[href], [class*=modal], img, [src]"), tex
+        assert formulas.html(r"\def\a{\a\a}\a", False) is None and formulas.html("x" * 5_000, False) is None
+        assert "&lt;script" in str(formulas.html("<script>", False))
+        monkeypatch.setattr(typesetting, "SECONDS", 0.0)
+        assert formulas.html("y", False) is None, "it took too long"
+        monkeypatch.setattr(typesetting, "SECONDS", 60.0)
+        assert "<math" in str(formulas.html("z", False)), "another program goes on"
+
+
+def outcome(message, text="", check="softmax_rows", misconception=None, verdict="failed"):
+    checks = (
+        CheckOutcome("softmax_axis", "the axis counts", "passed", 1, 1),
+        CheckOutcome(check, "rows sum to 1", verdict, 0, 1, message, misconception, "sec-softmax-axis", "untold text"),
+    )
+    text = (
+        text or f"2.3 A stable softmax (worked_example.softmax): 1 of 2 checks pass\n  ✗ rows sum to 1\n      {message}"
+    )
+    return ExerciseOutcome("worked_example.softmax", "2.3", 1, 2, text, checks)
+
+
+def test_the_line_that_a_message_names_is_marked_where_the_code_still_stands_there():
+    (problem,) = verdict_of(outcome("your code raised KeyError, in line 12: `x = y[0]`")).problems
+    assert problem.cause.startswith("Your code raised") and problem.places[0].line == 12
+    module = Module("\n".join(["# head", *[""] * 9, "def softmax(scores):", "    x = y[0]", "    return x", "z = 1"]))
+    assert module.holds(12, problem.places[0].holds) and not module.holds(11, problem.places[0].holds)
+    assert module.definition("softmax") == range(11, 14)
+    (forbidden,) = verdict_of(outcome("Line 55 calls torch.softmax: this exercise asks you …")).problems
+    assert forbidden.places[0] == dataclasses.replace(forbidden.places[0], line=55, holds="softmax")
+    (elsewhere,) = verdict_of(outcome("line 7 of masks.py: it is never called")).problems
+    assert (elsewhere.places[0].module, elsewhere.places[0].line) == ("masks", 7)
+
+
+def test_a_hidden_check_says_nothing_but_whether_it_passes():
+    verdict = verdict_of(outcome("This fails for inputs that are not shown", check="softmax_extremes"))
+    (problem,) = verdict.problems
+    assert (problem.sees, problem.hidden, verdict.passed) == ((), 1, ("the axis counts",))
+    assert "untold" not in repr(verdict) and "rows sum to 1" not in repr(verdict)
+
+
+def test_an_example_and_a_note_are_taken_from_what_the_learner_reads():
+    text = (
+        "Your code for softmax is in the notebook.\n2.3 A stable softmax (worked_example.softmax): 1 of 2 checks pass\n"
+        "  ✗ rows sum to 1\n      not so\n      in softmax(list (3, 3))\n  ✓ the axis counts"
+    )
+    verdict = verdict_of(outcome("not so", text))
+    assert verdict.note == "Your code for softmax is in the notebook." and verdict.title == "A stable softmax"
+    assert verdict.problems[0].call == "softmax(list (3, 3))"
+    skipped = verdict_of(outcome("Skipped: it builds on worked_example.project, which …", verdict="skipped"))
+    assert "builds on Exercise 2.1 `project`" in skipped.problems[0].cause and skipped.told.endswith(
+        "the rest is skipped"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f(\n    a,\n):\n    '''x\ny\n'''\n    return a\n\n\n# end\nb = 1", range(1, 8)),
+        ("def f(): pass\n\n@wraps\nclass f:\n    x = 1\n", range(3, 6)),
+        ("'''\ndef f():\n'''\n", range(0)),
+        ("def g(): pass", range(0)),
+        ("def f(:\n  1", range(1, 3)),
+    ],
+)
+def test_a_definition_is_found_whatever_is_written_around_it(text, expected):
+    assert Module(text).definition("f") == expected
+
+
+def test_what_a_learner_wrote_is_printable_and_escaped_everywhere(course):
+    gathering = Gathering(course, "ps1", marked_set(course, "ps1"))
+    evil = "\x1b[2J\u202e<b onclick=x>"
+    facts = gathering.of("carla")
+    facts = dataclasses.replace(
+        facts, name=evil, modules={"worked_example": printable(evil)}, remarks=(evil,), isolation=evil
+    )
+    with Formulas() as formulas:
+        soup = BeautifulSoup(page(facts, formulas), "html.parser")
+    assert not soup.select("[onclick]") and all(one == "\n" or one.isprintable() for one in soup.main.get_text())
+    assert on_file(course, "carla")[1].points
+
+
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+OPEN = "document.querySelectorAll('details').forEach(one => one.open = true)"
+AXE = "axe.run(document, {resultTypes: ['violations']}).then(result => result.violations.map(one => one.id))"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_a_page_fits_has_no_barrier_and_asks_nobody(course, pages, browser, width, scheme):
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    tab, asked = context.new_page(), []
+    tab.on("request", lambda request: asked.append(request.url))
+    address = (course.feedback("carla", "ps1") / "ps1.html").as_uri()
+    tab.goto(address, wait_until="load")
+    closed = tab.evaluate(OVERFLOW)
+    shown = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    tab.evaluate(OPEN)
+    tab.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8"))
+    barriers, opened = tab.evaluate(AXE), tab.evaluate(OVERFLOW)
+    context.close()
+    assert (asked, closed, opened, barriers) == ([address], 0, 0, [])
+    assert (shown == "rgb(255, 255, 255)") == (scheme == "light")
+
+
+def test_on_paper_what_is_folded_is_there_and_the_whole_files_are_not(course, pages, browser):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto((course.feedback("carla", "ps1") / "ps1.html").as_uri(), wait_until="load")
+    tab.emulate_media(media="print")
+    folded = tab.locator("details:not([open]):not(.file) :is(.code, .text)")
+    heights = [folded.nth(place).bounding_box()["height"] for place in range(folded.count())]
+    files = tab.locator("details.file").first.is_visible()
+    context.close()
+    assert len(heights) > 3 and min(heights) > 10 and not files
