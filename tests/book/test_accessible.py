@@ -159,7 +159,7 @@ def test_a_fold_is_named_by_what_it_shows(browser: Browser, address: str) -> Non
     tab = browser.new_page()
     tab.goto(f"{address}chapters/04-masks.html", wait_until="load")
     named = tab.locator("article summary[aria-label]").evaluate_all("folds => folds.map(fold => fold.outerHTML)")
-    empty = tab.locator("article summary").evaluate_all("all => all.filter(one => !one.innerText.trim()).length")
+    empty = tab.locator("article summary").evaluate_all("all => all.filter(one => !one.textContent.trim()).length")
     tab.close()
     assert named == [] and empty == 0
 

@@ -74,14 +74,15 @@ const bookSearch = (() => {
     return [...pages.values()].slice(0, limit).map((page) => ({ ...page, passages: page.passages.slice(0, 3).map((one) => shown(one, words)) }));
   }
 
-  const shown = ({ title, href, text }, words) => ({ title, href, excerpt: excerpt(text, words) });
+  const shown = ({ title, href, text }, words) => ({ title, href, excerpt: excerpt(text, words, phrase(title)) });
 
-  /** Pieces of the sentences that have most of the words: [[text, whether it is one of the words]] */
-  function excerpt(text, words) {
+  /** Pieces of the sentences that have most of the words that the title lacks: [[text, whether it is one of the words]] */
+  function excerpt(text, words, title) {
     const starts = words.map(stem).filter((start) => start.length > 1 || words.length === 1);
     const isFound = (piece) => starts.some((start) => split(piece).some((token) => word(token).startsWith(start)));
     const sentences = text.match(/.+?(?:[.?!:](?=\s)|$)\s*/gsu) ?? [];
-    const counts = sentences.map((sentence) => starts.filter((start) => split(sentence).some((token) => word(token).startsWith(start))).length);
+    const missing = starts.filter((start) => !title.includes(` ${start}`));
+    const counts = sentences.map((sentence) => missing.filter((start) => split(sentence).some((token) => word(token).startsWith(start))).length);
     const first = Math.max(0, counts.indexOf(Math.max(...counts)));
     let cut = sentences.slice(first).join("");
     if (cut.length > EXCERPT) cut = `${cut.slice(0, EXCERPT).replace(/\s+\S*$/u, "")} …`;

@@ -26,10 +26,14 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const button of sides) button.addEventListener("click", () => setTimeout(tell, 350));
   document.addEventListener("close", tell, true);
 
-  // What a copy button shows beside itself is said too.
-  new MutationObserver(([{ target }]) => {
-    if (target === document.activeElement) status.textContent = target.dataset.tooltip;
-  }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-tooltip"] });
+  // What a copy button shows beside itself, once it has copied, is said too.
+  const labels = new WeakMap();
+  new MutationObserver((changes) => {
+    for (const { target, oldValue } of changes) {
+      if (!labels.has(target)) labels.set(target, oldValue);
+      if (target.dataset.tooltip !== labels.get(target)) status.textContent = target.dataset.tooltip;
+    }
+  }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-tooltip"], attributeOldValue: true });
 
   // The theme takes the focus from a button that was pressed; with the keyboard it stays.
   document.addEventListener("click", ({ detail, target }) => {
