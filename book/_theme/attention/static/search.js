@@ -70,6 +70,7 @@ document.addEventListener("DOMContentLoaded", () => {
     opener?.setAttribute("role", "button");
     opener?.setAttribute("aria-haspopup", "dialog");
     opener?.addEventListener("click", open);
+    form.querySelector(".search-close").addEventListener("click", () => dialog.close());
     dialog.addEventListener("click", (event) => {
       if (event.target === dialog || event.target.closest(".search-results a")) dialog.close();
     });
@@ -90,7 +91,6 @@ document.addEventListener("DOMContentLoaded", () => {
     waiting = setTimeout(show, WAIT);
   });
   form.addEventListener("submit", (event) => {
-    if (event.submitter?.formMethod === "dialog") return;
     event.preventDefault();
     list.querySelector("a")?.focus(); // Enter leads to the best result, a second one follows it
   });
