@@ -27,7 +27,7 @@ KINDS = (
     "search",
     "404",
 )
-QUICK = {("index", "dark"), ("problem-sets/ps3", "light"), ("notation", "dark"), ("search", "light")}
+QUICK = {("index", "dark"), ("problem-sets/ps3", "light"), ("search", "dark")}
 RING = 3  # CSS pixels
 #: What has the focus: its name, the ring around it, whether it can be seen.
 FOCUSED = """() => {

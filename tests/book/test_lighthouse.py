@@ -31,6 +31,7 @@ def test_lighthouse_has_nothing_to_object_to_on_any_other_page(site: Path) -> No
     judge(site, REST)
 
 
+@pytest.mark.full
 def test_lighthouse_sees_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text("<!doctype html><html><body><img src='x.svg'></body></html>", "utf-8")
     (found,) = audits(tmp_path, ["page"], ["accessibility"])
