@@ -158,7 +158,7 @@ def test_the_search_is_opened_walked_and_left_with_the_keyboard(phone: BrowserCo
     dialog.wait_for()
     tab.keyboard.type("rope")
     tab.wait_for_selector(".search-results a")
-    assert "pages" in tab.get_by_role("status").inner_text()
+    assert "pages" in tab.locator(".search-status").inner_text()
     for _ in range(60):  # Tab reaches everything in the dialog and nothing behind it
         tab.keyboard.press("Tab")
         inside = "document.activeElement === document.body || !!document.activeElement.closest('.search-dialog')"
