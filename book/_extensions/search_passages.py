@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-import unicodedata
 from collections.abc import Iterator
+from html.entities import html5
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ SILENT = (nodes.literal_block, nodes.math_block, nodes.image, nodes.comment, nod
 SILENT_CLASSES = {"cell_input", "cell_output", "exercise-facts", "exercise-work", "exercise-title"}
 OWN = (addnodes.glossary, nodes.section, nodes.title)  # passages of their own, as exercises are
 #: Names in formulas and the signs that stand for them in a line of prose.
-NAMED = "infty ∞ top ᵀ cdot · times × le ≤ ge ≥ approx ≈ neq ≠ pm ± in ∈ sum ∑ odot ⊙ to → dots … cdots … ell ℓ sqrt √"
+NAMED = "infty ∞ top ᵀ cdot · times × neq ≠ to → dots … cdots … ell ℓ sqrt √ varepsilon ε"
 SIGNS = dict(zip(NAMED.split()[::2], NAMED.split()[1::2], strict=True))
 
 
@@ -99,11 +99,8 @@ def formula(source: str) -> str:
 
 
 def _sign(name: str) -> str:
-    greek = f"GREEK {'CAPITAL' if name[0].isupper() else 'SMALL'} LETTER {name.removeprefix('var').upper()}"
-    try:
-        return unicodedata.lookup(greek.replace("LAMBDA", "LAMDA"))
-    except KeyError:
-        return SIGNS.get(name, name if len(name) > 2 else "")
+    """The sign of a name in TeX; HTML has most of the Greek letters and operators under the same names."""
+    return SIGNS.get(name) or html5.get(f"{name};") or (name if len(name) > 2 else "")
 
 
 def collect(app: Sphinx, doctree: nodes.document, page: str) -> None:
