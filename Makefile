@@ -55,8 +55,12 @@ test-programs:
 	@touch $@
 
 node_modules/katex.stamp: package.json package-lock.json
-	$(PHASE) 'Installing KaTeX from package-lock.json' npm ci --no-audit --no-fund
+	$(PHASE) 'Installing KaTeX from package-lock.json' npm ci --omit=dev --no-audit --no-fund
 	@touch $@
+
+node_modules/tests.stamp: package.json package-lock.json
+	npm ci --no-audit --no-fund
+	@touch node_modules/katex.stamp $@
 
 # Triton is left alone where a torch built for CUDA has brought its own.
 .venv/test-requirements.stamp: tests/requirements.txt .venv/requirements.stamp
@@ -97,7 +101,7 @@ notebooks: setup
 
 PYTEST := $(PY) -m pytest -n 3 --dist loadscope --durations=20
 
-test-setup: test-programs setup .venv/test-requirements.stamp node_modules/katex.stamp
+test-setup: test-programs setup .venv/test-requirements.stamp node_modules/tests.stamp
 
 test: test-setup
 	$(SAY) 'Checking the style'

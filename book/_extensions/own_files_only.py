@@ -11,7 +11,8 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
-UNUSED_SCRIPTS = ("sphinx-thebe.js", "THEBE_JS_URL", "design-tabs.js")
+UNUSED_SCRIPTS = ("sphinx-thebe.js", "THEBE_JS_URL", "design-tabs.js", "togglebutton", "toggleHint")
+UNUSED_STYLES = ("thebe", "togglebutton")
 OTHER_HOST = re.compile(
     r"""<(?:script|img|iframe|source|video|audio|embed)\b[^>]*\ssrc=["'](?:https?:)?//[^"']+"""
     r"""|<link\b(?=[^>]*\srel=["'](?:stylesheet|preload|preconnect|icon)["'])[^>]*\shref=["'](?:https?:)?//[^"']+"""
@@ -21,9 +22,11 @@ OTHER_HOST = re.compile(
 def drop_scripts(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Leaves out thebe and tabs, which this book does not use; no script of a file keeps a page from being drawn."""
+    """Leaves out what this book does not use: thebe, tabs, toggles."""
     context["script_files"] = [script for script in context["script_files"] if not _unused(script)]
-    context["css_files"] = [style for style in context["css_files"] if "thebe" not in str(_name(style))]
+    context["css_files"] = [
+        style for style in context["css_files"] if not any(name in _name(style) for name in UNUSED_STYLES)
+    ]
 
 
 def _name(file: Any) -> str:

@@ -10,17 +10,20 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 LONGEST = 160  # characters of a description that search engines show
+VIEWPORT = re.compile(r'\s*<meta name="viewport"[^>]*>')
 DEFAULT = "Attention by Hand: attention from one worked example to code you write and check yourself."
 
 
 def describe(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Adds a description: the page's own `html_meta`, else its first sentences."""
-    tags = context.get("metatags", "")
+    """Adds a description, the page's own `html_meta` or its first sentences; the front page is the site's address."""
+    tags = VIEWPORT.sub("", context.get("metatags", ""))  # the theme says the same
     if 'name="description"' not in tags:
         tags += f'\n<meta name="description" content="{escape(_first_words(doctree))}" />'
     context["metatags"] = tags
+    if pagename == app.config.root_doc and context.get("pageurl"):
+        context["pageurl"] = app.config.html_baseurl
 
 
 def _first_words(doctree: nodes.document | None) -> str:

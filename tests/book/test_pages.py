@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Request
 
 from autograder.build.notebooks import texts
 from autograder.build.urls import colab_url, notebook_name
-from autograder.course.paths import BOOK, ROOT
+from autograder.course.paths import BOOK
 
 from .layout import too_wide
 from .pages import all_pages, notebook_pages, parsed
@@ -159,19 +159,3 @@ def test_formulas_are_drawn_where_no_script_runs(browser: Browser, address: str)
     drawn, undrawn = tab.locator("article .katex-html").count(), tab.evaluate(UNDRAWN)
     context.close()
     assert drawn > 100 and undrawn == []
-
-
-@pytest.mark.parametrize(
-    ("page", "theme"),
-    [("index", "dark"), ("chapters/02-worked-example", "light"), ("problem-sets/ps3", "dark"), ("notation", "light")],
-)
-def test_axe_finds_no_barrier(page: str, theme: str, browser: Browser, address: str) -> None:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme)
-    tab = context.new_page()
-    tab.add_init_script(f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')")
-    tab.goto(f"{address}{page}.html", wait_until="load")
-    tab.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8"))
-    violations = tab.evaluate("axe.run(document, {resultTypes: ['violations']}).then(result => result.violations)")
-    context.close()
-    barriers = [f"{barrier['id']}: {barrier['nodes'][0]['html'][:120]}" for barrier in violations]
-    assert barriers == []

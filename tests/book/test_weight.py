@@ -43,36 +43,3 @@ def test_a_page_is_light(page: str, browser: Browser, address: str, site: Path) 
     assert bare > 20, f"{page}: {bare:.0f} KB cannot be all of it"
     assert bare <= WITHOUT_FIGURES, f"{page}: {bare:.0f} KB without figures, at most {WITHOUT_FIGURES}"
     assert bare + figures <= AT_FIRST_VIEW, f"{page}: {bare + figures:.0f} KB at first view, at most {AT_FIRST_VIEW}"
-
-
-def test_menus_lead_on_without_scripts(browser: Browser, address: str) -> None:
-    context = browser.new_context(viewport=PHONE, java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(f"{address}chapters/04-masks.html")
-    tab.locator(".launch-buttons summary").click()
-    colab = tab.locator(".launch-buttons").get_by_role("link", name="Colab")
-    assert colab.is_visible() and colab.get_attribute("href").startswith("https://colab.research.google.com/")
-    context.close()
-
-
-def test_the_header_tells_the_states_of_its_buttons(browser: Browser, address: str) -> None:
-    context = browser.new_context(viewport=PHONE, color_scheme="dark")
-    tab = context.new_page()
-    tab.goto(f"{address}chapters/04-masks.html", wait_until="load")
-    pages = tab.get_by_role("button", name="Pages of the book")
-    assert pages.get_attribute("aria-expanded") == "false"
-    pages.click()
-    tab.wait_for_selector(".primary-toggle[aria-expanded=true]", state="attached")
-    tab.keyboard.press("Escape")
-    tab.wait_for_selector(".primary-toggle[aria-expanded=false]", state="attached")
-    assert tab.locator("html").get_attribute("data-theme") == "dark"
-    colours = tab.locator(".theme-switch-button").first
-    before = colours.get_attribute("aria-label")
-    colours.click()
-    tab.wait_for_function("before => document.querySelector('.theme-switch-button').ariaLabel !== before", arg=before)
-    menu = tab.locator("details.launch-buttons")
-    menu.locator("summary").click()
-    assert menu.get_attribute("open") is not None
-    tab.keyboard.press("Escape")
-    assert menu.get_attribute("open") is None
-    context.close()

@@ -1,10 +1,11 @@
-// States of the header's buttons, for who cannot see them; a menu closes with Escape or a click beside it.
+// States of the controls, for who cannot see them; a menu closes with Escape or a click beside it.
 "use strict";
 document.addEventListener("DOMContentLoaded", () => {
   const root = document.documentElement;
   const theme = document.querySelector(".theme-switch-button");
   const sides = [...document.querySelectorAll(".sidebar-toggle[aria-controls]")];
   const menus = [...document.querySelectorAll("details.page-menu")];
+  const status = document.querySelector("#page-status");
 
   const tell = () => {
     for (const button of sides) {
@@ -14,13 +15,32 @@ document.addEventListener("DOMContentLoaded", () => {
       button.setAttribute("aria-expanded", String(Boolean(over?.open || seen)));
       over?.setAttribute("aria-label", button.getAttribute("aria-label"));
     }
-    if (theme) theme.setAttribute("aria-label", `Colours: ${{ auto: "as the system", light: "light", dark: "dark" }[root.dataset.mode]}`);
+    if (theme) theme.ariaLabel = theme.title = theme.dataset[root.dataset.mode] ?? theme.dataset.auto;
   };
 
   tell();
-  new MutationObserver(tell).observe(root, { attributes: true, attributeFilter: ["data-mode"] });
+  new MutationObserver(() => {
+    tell();
+    status.textContent = theme?.ariaLabel ?? "";
+  }).observe(root, { attributes: true, attributeFilter: ["data-mode"] });
   for (const button of sides) button.addEventListener("click", () => setTimeout(tell, 350));
   document.addEventListener("close", tell, true);
+
+  // What a copy button shows beside itself, once it has copied, is said too.
+  const labels = new WeakMap();
+  new MutationObserver((changes) => {
+    for (const { target, oldValue } of changes) {
+      if (!labels.has(target)) labels.set(target, oldValue);
+      if (target.dataset.tooltip !== labels.get(target)) status.textContent = target.dataset.tooltip;
+    }
+  }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-tooltip"], attributeOldValue: true });
+
+  // The theme takes the focus from a button that was pressed; with the keyboard it stays.
+  document.addEventListener("click", ({ detail, target }) => {
+    const button = target.closest("button");
+    if (detail === 0 && button && document.activeElement === document.body) button.focus();
+  });
+
   const close = (except) => menus.forEach((menu) => menu !== except && menu.removeAttribute("open"));
   document.addEventListener("click", (event) => close(event.target.closest("details.page-menu")));
   document.addEventListener("keydown", (event) => {
