@@ -12,7 +12,7 @@ MODULES = {
     **dict.fromkeys(COURSE, "course"),
     **dict.fromkeys(("roster", "extend"), "students"),
     "collect": "collect",
-    **{name: name for name in ("bench", "book", "build", "demo", "log", "new", "notebooks", "prove")},
+    **{name: name for name in ("bench", "book", "build", "demo", "log", "new", "notebooks", "pdf", "prove")},
     "judge": "judge_command",
 }
 

@@ -22,6 +22,8 @@ from sphinx.writers.html5 import HTML5Translator
 
 SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 HREF = f"{{{LINK}}}href"
+Xml.register_namespace("", SVG)  # SVG's own elements are written without a prefix
+Xml.register_namespace("xlink", LINK)
 WHITE = "#ffffff"
 GROUNDS = re.compile(r"figure_\d+|axes_\d+")  # matplotlib's groups whose first patch is the ground
 COLOUR = re.compile(r"\b(fill|stroke): (#[0-9a-fA-F]{6})")
@@ -134,8 +136,6 @@ def depart(self: HTML5Translator, node: figure_variant) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    Xml.register_namespace("", SVG)
-    Xml.register_namespace("xlink", LINK)
     app.add_node(figure_variant, html=(visit, depart))
     app.connect("doctree-read", give_variants, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Puts a caption below its picture alone, and the folded code of a figure, with a page's imports, below the figure."""
+"""Gives what a cell draws a caption and a number, and puts the folded code, with the page's imports, below it."""
 
 from __future__ import annotations
 
@@ -8,22 +8,35 @@ from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
 
+LOG = logging.getLogger(__name__)
 PROMPTS = {"figure": "code of this figure", "first": "code of this figure, and what the page imports"}
 
 
 def set_captions(app: Sphinx, doctree: nodes.document) -> None:
-    """A cell's figure holds all that the cell puts out: here its picture and caption alone."""
-    for figure in list(doctree.findall(nodes.figure)):
-        image = next(iter(figure.findall(nodes.image)), None)
-        if image is None or image.parent is figure:
+    """Makes a numbered figure of the picture that a cell draws, from the cell's `figure: {name: …, caption: …}`."""
+    for cell in list(doctree.findall(nodes.container)):
+        options = cell.get("cell_metadata", {}).get("figure") if cell.get("nb_element") == "cell_code" else None
+        image = next(iter(cell.findall(nodes.image)), None) if options else None
+        if not options:
             continue
-        below = [child for child in figure if isinstance(child, (nodes.caption, nodes.legend))]
-        place, at = figure.parent, figure.parent.index(figure)
-        place[at : at + 1] = [child for child in figure if child not in below]
-        figure.children = []
+        if image is None or set(options) != {"name", "caption"}:
+            LOG.warning("figure %s needs a cell that draws, a name and a caption", options, location=cell)
+            continue
+        figure = nodes.figure("", names=[nodes.fully_normalize_name(options["name"])])
+        figure.source, figure.line = cell.source, cell.line
         image.parent.replace(image, figure)
-        figure += [image, *below]
+        figure += [image, nodes.caption("", "", *inline(options["caption"]))]
+        doctree.note_explicit_target(figure, figure)
+
+
+def inline(text: str) -> list[nodes.Node]:
+    """The nodes of a caption, in which $…$ is a formula."""
+    parts = text.split("$")
+    if len(parts) % 2 == 0:
+        raise ValueError(f"a formula of the caption {text!r} does not end: it needs one more $")
+    return [nodes.math("", part) if number % 2 else nodes.Text(part) for number, part in enumerate(parts)]
 
 
 class FoldBelow(SphinxPostTransform):
