@@ -108,7 +108,7 @@ def give_variants(app: Sphinx, doctree: nodes.document) -> None:
             if not twin.is_file():
                 twin.write_text(content, "utf-8")
             attributes = {**image.attributes, "uri": image["uri"].replace(file.name, twin.name)}
-            attributes["classes"] = [*image["classes"], f"only-{theme}"]
+            attributes["classes"] = [*image["classes"], f"for-{theme}"]
             attributes["size"] = (round(PIXELS_A_POINT * width), round(PIXELS_A_POINT * height))
             twins.append(figure_variant("", **attributes))
         image.replace_self(twins)

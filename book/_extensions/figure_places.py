@@ -11,7 +11,11 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
 LOG = logging.getLogger(__name__)
-PROMPTS = {"figure": "code of this figure", "first": "code of this figure, and what the page imports"}
+PROMPTS = {
+    "figure": "the code of this figure",
+    "first": "the code of this figure, and what the page imports",
+    "imports": "what the page imports",
+}
 
 
 def set_captions(app: Sphinx, doctree: nodes.document) -> None:
@@ -47,6 +51,8 @@ class FoldBelow(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:
         cells = [node for node in self.document.findall(nodes.container) if node.get("nb_element") == "cell_code"]
+        if cells and _is_fold_alone(cells[0]):
+            name_it(cells[0].children[0], PROMPTS["imports"])
         for number, cell in enumerate(cells):
             fold = cell.children[0] if cell.children else None
             if not isinstance(fold, HideCodeCellNode) or not _draws(cell):
@@ -63,7 +69,7 @@ class FoldBelow(SphinxPostTransform):
 
 
 def name_it(fold: HideCodeCellNode, what: str) -> None:
-    fold["prompt_show"], fold["prompt_hide"] = f"Show the {what}", f"Hide the {what}"
+    fold["prompt_show"], fold["prompt_hide"] = f"Show {what}", f"Hide {what}"
     fold["classes"].append("figure-code")
 
 

@@ -30,6 +30,7 @@ UNUSED = (
 OLD_FORMATS = re.compile(r",\s*url\([^)]*\.(?:ttf|woff)\)\s*format\([^)]*\)")
 FORMULA = re.compile(r'<span class="katex-html"[^>]*>')
 PART = re.compile(r"<[^>]*>|[^<]+")
+OWN_STYLE = "attention.css"
 ICON = re.compile(r"\\([ef][0-9a-f]{3})")
 #: Classes that a script or a reader's choice sets, written in no page: PurgeCSS would not see them used.
 SET_LATER = ("show", "active", "scrolled")
@@ -37,7 +38,8 @@ SET_LATER = ("show", "active", "scrolled")
 
 def purge_styles(site: Path) -> None:
     """Keeps the rules whose names occur in a page or in a script of the site."""
-    sheets = sorted(site.rglob("*.css"))
+    # The course's own style comes last: PurgeCSS drops a variable that no sheet before has used.
+    sheets = sorted(site.rglob("*.css"), key=lambda sheet: (sheet.name == OWN_STYLE, sheet))
     with tempfile.TemporaryDirectory() as folder:
         used = ("--content", f"{site}/**/*.html", f"{site}/_static/**/*.js", "--safelist", *SET_LATER)
         beside = ("--variables", "--keyframes", "--font-face", "--output", folder)
