@@ -190,10 +190,10 @@ def _join(file: Path, front: PdfReader, printed: Printed, numbers: PdfReader) ->
         at = len(writer.pages)
         writer.append(pages, import_outline=False)
         if one.part and one.part not in parts:
-            parts[one.part] = writer.add_outline_item(one.part, page_number=at)
-        entry = writer.add_outline_item(title, page_number=at, parent=parts.get(one.part))
+            parts[one.part] = writer.add_outline_item(title=one.part, page_number=at)
+        entry = writer.add_outline_item(title=title, page_number=at, parent=parts.get(one.part))
         for heading, number in _headings(pages):
-            writer.add_outline_item(heading, page_number=at + number, parent=entry)
+            writer.add_outline_item(title=heading, page_number=at + number, parent=entry)
     for number, page in enumerate(writer.pages):
         if number:  # the title page has none
             page.merge_page(numbers.pages[number])
