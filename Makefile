@@ -18,7 +18,7 @@ PUBLIC  := $(if $(filter no,$(SOLUTIONS)),--no-solutions)
 export PHASES := $(or $(PHASES),$(shell mktemp -u))
 
 .DEFAULT_GOAL := help
-.PHONY: help python course-programs test-programs setup build book course serve test-setup test record test-all prove lab notebooks clean
+.PHONY: help python course-programs test-programs setup build book pdf course serve test-setup test record test-all prove lab notebooks clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -33,6 +33,7 @@ help:
 	@echo 'make notebooks  run every notebook to its end as on Colab, from a copy of the course (minutes)'
 	@echo 'make build    whatever is generated: stubs, recorded answers, notebooks'
 	@echo 'make book     the site alone'
+	@echo 'make pdf      the whole book as one PDF and the notebooks as one zip, in book/_build/print (needs Chromium)'
 	@echo 'make serve    the book that is built, on http://localhost:$(PORT)'
 	@echo 'make setup    .venv alone; PYTHON=python3.12 picks another Python'
 	@echo 'make clean    removes what was built; keeps .venv, your stubs and your submissions'
@@ -77,6 +78,9 @@ build: setup
 
 book: course-programs setup node_modules/katex.stamp
 	$(PHASE) 'Building the book' $(PY) -m autograder book $(PUBLIC)
+
+pdf: book
+	$(PHASE) 'Printing the book' $(PY) -m autograder pdf
 
 course: course-programs build book
 	$(PHASE) 'Releasing the problem sets and grading the sample class' $(PY) -m autograder demo

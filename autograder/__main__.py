@@ -14,7 +14,7 @@ MODULES = {
     "collect": "collect",
     **{
         name: name
-        for name in ("bench", "book", "build", "bundle", "demo", "doctor", "log", "new", "notebooks", "prove")
+        for name in ("bench", "book", "build", "bundle", "demo", "doctor", "log", "new", "notebooks", "pdf", "prove")
     },
     "judge": "judge_command",
 }

@@ -40,20 +40,15 @@ SET_LATER = ("show", "active", "scrolled")
 
 def purge_styles(site: Path) -> None:
     """Keeps the rules whose names occur in a page or in a script of the site."""
-    sheets = sorted(site.rglob("*.css"), key=_users_first)
+    sheets = sorted(site.rglob("*.css"))
     with tempfile.TemporaryDirectory() as folder:
         used = ("--content", f"{site}/**/*.html", f"{site}/_static/**/*.js", "--safelist", *SET_LATER)
-        beside = ("--variables", "--keyframes", "--font-face", "--output", folder)
+        beside = ("--keyframes", "--font-face", "--output", folder)
         command = [str(PURGECSS), "--css", *map(str, sheets), *used, *beside]
         subprocess.run(command, check=True, capture_output=True)
         for sheet in sheets:
             kept = (Path(folder) / sheet.name).read_text("utf-8")
             sheet.write_text(OLD_FORMATS.sub("", kept), "utf-8")
-
-
-def _users_first(sheet: Path) -> tuple[bool, bool, Path]:
-    """PurgeCSS drops a variable that no sheet before has used: our tokens come after their users, the theme's last."""
-    return sheet.parent.name == "styles", sheet.name == "attention.css", sheet
 
 
 def reduce_fonts(site: Path) -> None:

@@ -12,6 +12,7 @@ from matplotlib.colors import to_rgb
 from torch import Tensor
 
 import figures
+from drawings.matrix_cells import one_hue
 from figures import BLUE, GREY, INK, KEY, ORANGE, QUERY, VALUE, WEIGHT
 from studies import induction
 from studies.recording import spread
@@ -136,7 +137,7 @@ def induction_curves(found: Mapping[str, Any], here: Mapping[str, Any]) -> None:
 def induction_map(weights: Tensor, expected: Tensor) -> None:
     """weights (L, L) of the second layer's head; expected: bool (L, L), framed where an earlier copy's successor is."""
     figure, ax = plt.subplots(figsize=(4.6, 4.6))
-    ax.imshow(weights, vmin=0, vmax=1)
+    ax.imshow(weights, vmin=0, vmax=1, cmap=one_hue(WEIGHT))
     for i, j in expected.nonzero().tolist():
         ax.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, ec=ORANGE, lw=1.1))
     ax.set(xlabel="key position", ylabel="query position")
@@ -163,7 +164,7 @@ def alignments(pictures: Mapping[str, Tensor], right: Tensor, source: str, targe
     figure, axes = figures.panels(*[tuple(right.shape)] * len(pictures), per_row=1, width=4.6, height=4 * len(pictures))
     for ax, (name, weights) in zip(axes, pictures.items(), strict=True):
         columns = ["␣" if character == " " else character for character in source]
-        figures.heatmap(ax, weights, list(target), columns, name, annotate=False, vmin=0, vmax=1)
+        figures.heatmap(ax, weights, list(target), columns, name, annotate=False, vmin=0, vmax=1, cmap=one_hue(WEIGHT))
         for t, s in right.nonzero().tolist():
             ax.add_patch(plt.Rectangle((s - 0.5, t - 0.5), 1, 1, fill=False, ec=ORANGE, lw=2, zorder=3))
         ax.set(xlabel="source", ylabel="written")
@@ -172,7 +173,7 @@ def alignments(pictures: Mapping[str, Tensor], right: Tensor, source: str, targe
 
 def tokens_per_second(found: Mapping[str, Any], here: Mapping[str, Any]) -> None:
     """Predicted (lines) and measured (marks) tokens per second against the length that is written."""
-    figure, ax = plt.subplots(figsize=(5.2, 3.9))
+    figure, ax = plt.subplots(figsize=(5.2, 4.5))
     lengths = [row["length"] for row in found["rows"]]
     for way, (name, colour, mark) in enumerate((("without a cache", ORANGE, "s"), ("with a cache", BLUE, "o"))):
         ax.plot(lengths, [row["predicted"][way] for row in found["rows"]], color=colour, label=f"{name}, predicted")
@@ -180,7 +181,7 @@ def tokens_per_second(found: Mapping[str, Any], here: Mapping[str, Any]) -> None
         ax.plot(lengths, [row["measured"][way] for row in here["rows"]], "x", color=INK, ms=5)
     ax.plot([], [], "x", color=INK, label="measured in this build")
     ax.set(xlabel="tokens written", ylabel="tokens per second", xticks=lengths, ylim=(0, None))
-    ax.legend(loc="lower left", fontsize=9)
+    figure.legend(loc="outside lower center", ncols=2, fontsize=9)
     plt.show()
 
 
