@@ -13,7 +13,7 @@ from autograder.build import notebooks
 from autograder.course.paths import ROOT
 from autograder.course.releases import written_questions
 from autograder.gradebook import rubrics
-from autograder.gradebook.feedback_pages import write_pages
+from autograder.gradebook.feedback.writing import write_pages
 from autograder.gradebook.formgrader_guide import cleaned, guide_html
 from autograder.gradebook.nbgrader import configuration
 from autograder.gradebook.rubrics import marking_guides
@@ -97,7 +97,8 @@ def test_html_that_is_no_guide_is_cleaned():
 
 
 def test_no_page_of_feedback_has_them(course):
-    assert write_pages(course, "ps1", "carla") == ""
+    (written,) = write_pages(course, "ps1", ["carla"])
+    assert not written.trouble
     pages = [path for path in course.feedback("carla", "ps1").rglob("*") if path.is_file()]
     assert any("in two parts" in path.read_text() for path in pages if path.suffix == ".html")
     for path in pages:
