@@ -11,12 +11,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from selfcheck.catalogue import modules_of
+from selfcheck.catalogue import in_problem_set, modules_of
 
 from ..course.paths import BOOK, HANDED_OUT, RECORDED, REFERENCE, ROOT, SELFCHECK
+from .exercise_text import definition
 from .stubs import strip
 
-__all__ = ["IN_PAGE", "PROBLEM_SET", "PYODIDE", "course_files", "lock_file", "pressed", "standard_library"]
+__all__ = ["IN_PAGE", "PROBLEM_SET", "PYODIDE", "course_files", "handed_in", "lock_file", "page_files", "pressed"]
 
 PROBLEM_SET = "ps1"
 IN_PAGE = BOOK / "in_page"
@@ -86,6 +87,34 @@ def lock_file() -> str:
     """What Pyodide asks for before it starts: its own list of packages, without packages."""
     info = json.loads(_text(PYODIDE / "pyodide-lock.json"))["info"]
     return json.dumps({"info": info, "packages": {}}, sort_keys=True)
+
+
+def page_files() -> dict[str, bytes]:
+    """The files that a page fetches to check its exercises, by name."""
+    names = _text(IN_PAGE / "standard_library.txt").split()
+    files = {name: (IN_PAGE / name).read_bytes() for name in ("page.js", "worker.js")}
+    files |= {name: (PYODIDE / name).read_bytes() for name in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm")}
+    files["python_stdlib.zip"] = standard_library(names)
+    files["course.json"] = json.dumps(course_files(), ensure_ascii=False, sort_keys=True).encode()
+    files["lock.json"] = lock_file().encode()
+    files["modules.json"] = json.dumps(handed_in(), ensure_ascii=False, sort_keys=True).encode()
+    return files
+
+
+def handed_in() -> dict[str, Any]:
+    """What the page packs for `submit`: by path a text, or the pieces of one, some of which an editor's text replaces."""
+    files: dict[str, Any] = {"attention/__init__.py": strip(_text(REFERENCE / "__init__.py"), "__init__")}
+    for module in modules_of(PROBLEM_SET):
+        source = _text(HANDED_OUT / f"{module}.txt")
+        pieces, done = [], 0
+        for exercise in in_problem_set(PROBLEM_SET):
+            if exercise.module == module:
+                text = definition(source, exercise.symbol)
+                place = source.index(text, done)
+                pieces += [{"text": source[done:place]}, {"number": exercise.number, "text": text}]
+                done = place + len(text)
+        files[f"attention/{module}.py"] = [*pieces, {"text": source[done:]}]
+    return files
 
 
 def pressed(data: bytes) -> bytes:
