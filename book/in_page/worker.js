@@ -37,9 +37,12 @@ async function stored(name, store, progress) {
 async function opened(name, store, progress) {
   if (typeof DecompressionStream !== "undefined") {
     try {
-      return (await stored(`${name}.gz`, store, progress)).pipeThrough(new DecompressionStream("gzip"));
+      const bytes = await new Response(await stored(`${name}.gz`, store, progress)).arrayBuffer();
+      const [first, second] = new Uint8Array(bytes, 0, 2);
+      if (first !== 0x1f || second !== 0x8b) return new Blob([bytes]).stream(); // the host has unpacked it already
+      return new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     } catch {
-      // no such file here, or the host has unpacked it already: the plain file will do
+      // this host has the plain file alone
     }
   }
   return stored(name, store, () => {});
