@@ -23,7 +23,7 @@
 
   for (const place of document.querySelectorAll(".exercise-in-page")) {
     const { number, id, module, stub } = place.dataset;
-    const text = make("textarea", { className: "in-page-text", value: kept(number) ?? stub, spellcheck: false });
+    const text = make("textarea", { className: "in-page-text", value: kept(number) ?? stub.trimEnd(), spellcheck: false });
     text.setAttribute("autocapitalize", "off");
     text.setAttribute("autocomplete", "off");
     text.setAttribute("wrap", "off");

@@ -166,7 +166,8 @@ window.exercisesInPage = (() => {
 
   function tell(block, told) {
     if (told.state === "stopped") {
-      show(block, "error", `Stopped after 10 s. ${sentence(told.text)}`);
+      const where = told.text.replace(/^stopped( while your code ran)?/, "Stopped after 10 s");
+      show(block, "error", where);
       return;
     }
     block.last = told;
@@ -190,8 +191,6 @@ window.exercisesInPage = (() => {
     if (told.state === "passed") report.append(...onwards(block));
     block.told.replaceChildren(report);
   }
-
-  const sentence = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);
 
   // The report of selfcheck, its links within this site, its marks in the page's colours
   function reported(block, text) {
@@ -363,7 +362,7 @@ window.exercisesInPage = (() => {
     folder = where;
     blocks = all;
     for (const block of blocks) {
-      block.stub = block.place.dataset.stub;
+      block.stub = block.place.dataset.stub.trimEnd();
       block.text.addEventListener("keydown", (event) => onKey(event, block));
       block.text.addEventListener("input", () => {
         block.before = null;
