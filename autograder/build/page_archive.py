@@ -102,7 +102,7 @@ def page_files() -> dict[str, bytes]:
 
 
 def handed_in() -> dict[str, Any]:
-    """What the page packs for `submit`: by path a text, or the pieces of one, some of which an editor's text replaces."""
+    """What the page packs for `submit`: by path a text, or its pieces, some of which an editor's text replaces."""
     files: dict[str, Any] = {"attention/__init__.py": strip(_text(REFERENCE / "__init__.py"), "__init__")}
     for module in modules_of(PROBLEM_SET):
         source = _text(HANDED_OUT / f"{module}.txt")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.build.page_archive import course_files, lock_file, page_files
+from autograder.build.page_archive import course_files, page_files
 from autograder.course.paths import BOOK, ROOT
 
 GATE = Path(__file__).parent / "gate.mjs"
@@ -39,7 +39,7 @@ myst_enable_extensions = ["dollarmath"]
 
 
 def in_the_pages_python(folder: Path, names: list[str] | None, requests: list[dict[str, Any]]) -> dict[str, Any]:
-    """What gate.py finds in Pyodide, with the files that a page fetches; names: see gate.verdicts, None for no such answer"""
+    """What gate.py finds in Pyodide with a page's files; names: see gate.verdicts, None for no such answer"""
     files = page_files()
     for name in ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "course.json", "lock.json"):
         (folder / name).write_bytes(files[name])
@@ -62,7 +62,10 @@ def in_our_python(folder: Path, requests: list[dict[str, Any]]) -> list[dict[str
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
     shutil.copy(Path(__file__).parent / "gate.py", folder)
-    start = "import sys, gate, in_the_page; in_the_page.COURSE = sys.path[0]; in_the_page.prepare(); print(gate.run(sys.argv[1]))"
+    start = (
+        "import sys, gate, in_the_page; in_the_page.COURSE = sys.path[0]; in_the_page.prepare(); "
+        "print(gate.run(sys.argv[1]))"
+    )
     asked = {"problem_set": "ps1", "names": None, "course": str(folder), "requests": requests}
     done = subprocess.run(
         [sys.executable, "-c", start, json.dumps(asked)], capture_output=True, text=True, cwd=folder, check=True

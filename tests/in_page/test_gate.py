@@ -53,7 +53,9 @@ def alike(page: str, ours: str) -> bool:
     if NUMBER.split(page) != NUMBER.split(ours):
         return False
     pairs = zip(NUMBER.findall(page), NUMBER.findall(ours), strict=True)
-    return all(one == other or abs(float(one) - float(other)) <= 0.0101 * max(1, abs(float(one))) for one, other in pairs)
+    return all(
+        one == other or abs(float(one) - float(other)) <= 0.0101 * max(1, abs(float(one))) for one, other in pairs
+    )
 
 
 def differences(page: dict[str, list[str]], ours: dict[str, list[str]]) -> list[str]:

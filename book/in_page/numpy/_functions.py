@@ -325,4 +325,23 @@ def unique(a):
 
 
 __all__ = [name for name in dir() if not name.startswith("_")]
-__all__ = [name for name in __all__ if name not in ("annotations", "builtins", "contextlib", "math", "FLOAT64", "added", "along", "common", "make", "reduced", "is_whole", "normal_axis", "UFUNCS")]
+__all__ = [
+    name
+    for name in __all__
+    if name
+    not in (
+        "annotations",
+        "builtins",
+        "contextlib",
+        "math",
+        "FLOAT64",
+        "added",
+        "along",
+        "common",
+        "make",
+        "reduced",
+        "is_whole",
+        "normal_axis",
+        "UFUNCS",
+    )
+]

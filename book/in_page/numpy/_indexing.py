@@ -179,7 +179,10 @@ def _chosen(view, advanced: dict) -> tuple[list, tuple]:
     count = math.prod(whole)
     spread_out = [_repeat(positions, shape, whole) for positions, shape in indices]
     offsets = [
-        sum(view._strides[axis] * _position(one[at], view.shape[axis], axis) for axis, one in zip(axes, spread_out, strict=True))
+        sum(
+            view._strides[axis] * _position(one[at], view.shape[axis], axis)
+            for axis, one in zip(axes, spread_out, strict=True)
+        )
         for at in range(count)
     ]
     kept = [axis for axis in range(view.ndim) if axis not in axes]

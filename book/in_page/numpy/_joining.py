@@ -182,4 +182,8 @@ def diag(v, k=0):
     return asarray(entries, v.dtype)
 
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in ("annotations", "common", "is_whole", "math", "make", "normal_axis")]
+__all__ = [
+    name
+    for name in dir()
+    if not name.startswith("_") and name not in ("annotations", "common", "is_whole", "math", "make", "normal_axis")
+]

@@ -191,7 +191,7 @@ def _without_dots(inputs: list, arrays: list) -> tuple[list, str]:
 
 
 def _in_order(array: ndarray, labels: str, order: str) -> ndarray:
-    """An array whose axes are those of an order of letters, of length 1 where it has none; a letter twice is a diagonal."""
+    """An array with the axes of an order of letters, of length 1 where it has none; a letter twice is a diagonal."""
     strides = [sum(s for s, one in zip(array._strides, labels, strict=True) if one == letter) for letter in order]
     shape = [array.shape[labels.index(letter)] if letter in labels else 1 for letter in order]
     return array._view(array._start, shape, strides)

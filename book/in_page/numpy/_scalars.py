@@ -15,7 +15,14 @@ OPERATORS = {
     "mod": "remainder",
     "pow": "power",
 }
-COMPARISONS = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"}
+COMPARISONS = {
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+}
 
 
 class generic:  # noqa: N801  (NumPy's name)

@@ -51,7 +51,11 @@ def _rows(cells: dict, shape: tuple, separator: str, indent: str, short: bool, a
                 line += (" " if line else "") + text
         return "[" + ("\n" + indent + " " * len(at)).join([*lines, line]) + "]"
     gap = separator.rstrip() + "\n" * (len(shape) - len(at) - 1) + indent + " " * len(at)
-    return "[" + gap.join("..." if p is None else _rows(cells, shape, separator, indent, short, (*at, p)) for p in places) + "]"
+    return (
+        "["
+        + gap.join("..." if p is None else _rows(cells, shape, separator, indent, short, (*at, p)) for p in places)
+        + "]"
+    )
 
 
 def _cells(array, short: bool) -> dict:
@@ -63,7 +67,7 @@ def _cells(array, short: bool) -> dict:
         positions = [(*before, place) for before in positions for place in kept]
     numbers = [array[place].item() for place in positions]
     texts = _float_texts(numbers, array.dtype) if array.dtype.kind == "f" else [str(one) for one in numbers]
-    width = max(map(len, texts))
+    width = max(map(len, texts), default=0) if array.dtype.kind != "b" else 5
     return dict(zip(positions, (text.rjust(width) for text in texts), strict=True))
 
 
@@ -98,4 +102,7 @@ def _scientific(numbers: list, kind) -> list:
             exact = float(number_text(one, kind))
             digits = max(digits, next((n for n in range(8) if float(f"{one:.{n}e}") == exact), 8))
     texts = [f"{one:.{digits}e}" if math.isfinite(one) else str(one) for one in numbers]
-    return [text if digits or not math.isfinite(one) else text.replace("e", ".e") for text, one in zip(texts, numbers, strict=True)]
+    return [
+        text if digits or not math.isfinite(one) else text.replace("e", ".e")
+        for text, one in zip(texts, numbers, strict=True)
+    ]

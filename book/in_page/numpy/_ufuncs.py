@@ -45,7 +45,8 @@ class ufunc:  # noqa: N801  (NumPy's name)
         if len(given) == self.nin + 1:
             *given, out = given
         if len(given) != self.nin:
-            text = f"{self.__name__}() takes from {self.nin} to {self.nin + 1} positional arguments but {len(given)} were given"
+            takes = f"takes from {self.nin} to {self.nin + 1} positional arguments but {len(given)} were given"
+            text = f"{self.__name__}() {takes}"
             raise TypeError(text)
         if where is not True:
             raise NotInThePage(f"where= in np.{self.__name__}")
@@ -115,6 +116,8 @@ def _together(given) -> tuple[list, _dtype]:
     for one in given:
         if type(one) in (bool, int, float):
             kind = with_python(kind, one)
+    if kind.name == "float32":
+        arrays = [one.astype(kind) if one.dtype is FLOAT64 else one for one in arrays]
     return arrays, kind
 
 
@@ -163,7 +166,9 @@ def along(function, array: ndarray, axis, kind=None) -> ndarray:
     count = math.prod(turned.shape[:-1])
     rows = [function(flat[at * step : (at + 1) * step]) for at in range(count)]
     kind = kind or array.dtype
-    made = make(kind.cast([one for row in rows for one in row]), (*turned.shape[:-1], len(rows[0]) if rows else 0), kind)
+    made = make(
+        kind.cast([one for row in rows for one in row]), (*turned.shape[:-1], len(rows[0]) if rows else 0), kind
+    )
     return made.transpose([order.index(one) for one in range(array.ndim)]).copy()
 
 

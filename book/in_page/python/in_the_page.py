@@ -1,4 +1,4 @@
-"""Checks the exercises of the page: the learner's texts become a package, and `selfcheck` judges it as everywhere else."""
+"""Checks the exercises of the page: the learner's texts become a package, which `selfcheck` judges as elsewhere."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ def _told(result: Any) -> dict[str, Any]:
 
     report = Report([result])
     checks = [
-        {"sees": one.sees, "verdict": one.verdict, "message": one.message, "remedy": one.remedy} for one in result.checks
+        {"sees": one.sees, "verdict": one.verdict, "message": one.message, "remedy": one.remedy}
+        for one in result.checks
     ]
     failed = [one for one in result.checks if one.verdict == "failed"]
     state = "passed" if result.passed else "failed"
