@@ -203,7 +203,7 @@ def trace(a, offset=0):
 
 
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
-    if ord not in (None, 2, 1, "fro") or (ord == 2 and axis is None and asarray(x).ndim > 1):
+    if ord not in (None, 2, 1) or (ord == 2 and axis is None and asarray(x).ndim > 1):
         raise NotInThePage(f"np.linalg.norm of the order {ord}")
     x = asarray(x, float)
     if ord == 1:

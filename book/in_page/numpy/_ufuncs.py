@@ -35,16 +35,16 @@ class ufunc:  # noqa: N801  (NumPy's name)
     """A function of one or two numbers, over arrays."""
 
     def __init__(self, name: str, count: int, function, result: str = "same", identity=None) -> None:
-        self.__name__, self.nin, self._function, self._result, self.identity = name, count, function, result, identity
+        self.__name__, self._count, self._function, self._result, self.identity = name, count, function, result, identity
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
 
     def __call__(self, *given, out=None, dtype=None, where=True):
-        if len(given) == self.nin + 1:
+        if len(given) == self._count + 1:
             *given, out = given
-        if len(given) != self.nin:
-            takes = f"takes from {self.nin} to {self.nin + 1} positional arguments but {len(given)} were given"
+        if len(given) != self._count:
+            takes = f"takes from {self._count} to {self._count + 1} positional arguments but {len(given)} were given"
             text = f"{self.__name__}() {takes}"
             raise TypeError(text)
         if where is not True:
