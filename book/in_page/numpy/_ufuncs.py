@@ -35,7 +35,8 @@ class ufunc:  # noqa: N801  (NumPy's name)
     """A function of one or two numbers, over arrays."""
 
     def __init__(self, name: str, count: int, function, result: str = "same", identity=None) -> None:
-        self.__name__, self._count, self._function, self._result, self.identity = name, count, function, result, identity
+        self.__name__, self._count, self.identity = name, count, identity
+        self._function, self._result = function, result
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
