@@ -106,7 +106,8 @@ def handed_in() -> dict[str, Any]:
     files: dict[str, Any] = {"attention/__init__.py": strip(_text(REFERENCE / "__init__.py"), "__init__")}
     for module in modules_of(PROBLEM_SET):
         source = _text(HANDED_OUT / f"{module}.txt")
-        pieces, done = [], 0
+        pieces: list[dict[str, str]] = []
+        done = 0
         for exercise in in_problem_set(PROBLEM_SET):
             if exercise.module == module:
                 text = definition(source, exercise.symbol)
