@@ -363,6 +363,7 @@ window.exercisesInPage = (() => {
     blocks = all;
     for (const block of blocks) {
       block.stub = block.place.dataset.stub.trimEnd();
+      if (block.text.value !== block.stub) keep(block.number, block.text.value); // written before this was loaded
       block.text.addEventListener("keydown", (event) => onKey(event, block));
       block.text.addEventListener("input", () => {
         block.before = null;
