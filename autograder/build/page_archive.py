@@ -23,8 +23,22 @@ PROBLEM_SET = "ps1"
 IN_PAGE = BOOK / "in_page"
 PYODIDE = ROOT / "node_modules" / "pyodide"
 #: What a page never does: start programs and servers, read keys, draw tables for a terminal.
-LEFT_OUT = ("__main__", "buttons", "commands", "keyboard", "notebook", "overview", "saving", "served", "server")
-LEFT_OUT = (*LEFT_OUT, "supervision", "terminal", "watch")
+LEFT_OUT = frozenset(
+    [
+        "__main__",
+        "buttons",
+        "commands",
+        "keyboard",
+        "notebook",
+        "overview",
+        "saving",
+        "served",
+        "server",
+        "supervision",
+        "terminal",
+        "watch",
+    ]
+)
 DAY = (1980, 1, 1, 0, 0, 0)
 
 
