@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from exercises_in_page import place
 from folds import fold
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -50,6 +51,9 @@ class ExerciseDirective(SphinxDirective):
         block += nodes.paragraph("", title, classes=["exercise-title"])
         block += self._facts(exercise)
         block += self.parse_text_to_nodes(exercise.prompt)
+        editor = place(exercise, stub_text(exercise))
+        if editor is not None:
+            block += editor
         block += self._code("Stub", stub_text(exercise), f"Your part of src/attention/{exercise.module}.py")
         for name, hint in zip(HINTS, exercise.hints, strict=False):
             block += fold("", *self.parse_text_to_nodes(hint), summary=name, classes=["hint"])
@@ -155,6 +159,7 @@ def _places(env: BuildEnvironment) -> dict[str, list[tuple[str, str, str]]]:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("folds")
+    app.setup_extension("exercises_in_page")
     app.add_node(exercise_link)
     app.add_directive("exercise", ExerciseDirective)
     app.connect("env-purge-doc", forget)
