@@ -25,7 +25,7 @@ PLACE = "_static/widgets"
 USES = re.compile(r"^// uses: (.+)$", re.MULTILINE)
 
 
-class widget(nodes.General, nodes.Element):  # noqa: N801: docutils names nodes so
+class widget(nodes.General, nodes.Element):
     """The custom element; its children are what it shows until its script has come."""
 
 
@@ -72,7 +72,7 @@ class WidgetDirective(SphinxDirective):
 
 @cache
 def python_module(name: str) -> ModuleType | None:
-    """The Python file beside a widget's script: ATTRIBUTES, {name: allowed values, or () for any}, and fallback(options)."""
+    """The Python file beside a widget's script: ATTRIBUTES, {name: values allowed, () for any}, and fallback()."""
     path = FOLDER / f"{name.replace('-', '_')}.py"
     if not path.is_file():
         return None
