@@ -12,7 +12,7 @@ import torch
 from attention.encoder import layer_norm
 from attention.masks import causal_mask, masked_softmax
 from attention.multi_head import merge_heads, split_heads
-from attention.positions import apply_rotary, sinusoidal_encoding
+from attention.positions import apply_rotary_at, sinusoidal_encoding
 from attention.scores import dot_scores
 from attention.worked_example import EXAMPLE, project, self_attention
 
@@ -126,7 +126,7 @@ def positions(m: dict[str, torch.Tensor], o: dict[str, Any]) -> dict[str, Any]:
     places = m["p"][:, 0].long()
     vectors = sinusoidal_encoding(100, 4).double()[places]
     if o["mode"] == "rotated":
-        turned = apply_rotary(m["x"], positions=places)
+        turned = apply_rotary_at(m["x"], places)
         raw = dot_scores(turned, turned)
         return {"z": turned, "s": raw, "a": masked_softmax(raw / 2)}
     tokens = m["x"] + vectors if o["mode"] == "added" else m["x"]

@@ -51,7 +51,7 @@ def test_the_copied_python_gives_the_numbers_shown(view: str, open_widget: Calla
     tab, states = open_widget("living-example", view=view), states_of(view, FEW, seed=2)
     names = tab.evaluate("view => Widgets.views[view].names", view)
     assert len(names) >= 3
-    for state, shown, code in zip(states, tab.evaluate(RESULTS, states), tab.evaluate(PROGRAMS, states), strict=True):
+    for shown, code in zip(tab.evaluate(RESULTS, states), tab.evaluate(PROGRAMS, states), strict=True):
         space: dict[str, Any] = {}
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(compile(code, "copied.py", "exec"), space)
