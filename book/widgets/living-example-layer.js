@@ -77,7 +77,7 @@
 
   Widgets.views.layer = {
     start, compute, panels, remark, token: 'Token', letter: 'x', counted: 'n2', made: 'n2', first: 1, staged: true,
-    tiers: [['x', 'z', 'r1', 's1', 'n1'], [['w1', 'b1', 'u'], 'h'], [['w2', 'b2', 'f'], 'r2', 's2', 'n2']],
+    tiers: [['x', 'z', 'r1', 's1', 'n1', ['w1', 'b1', 'u'], 'h', ['w2', 'b2', 'f'], 'r2', 's2', 'n2']],
     controls: [{kind: 'switch', key: 'residual', label: 'Residual'}, {kind: 'switch', key: 'norm', label: 'Norms'}],
     steps: [
       {title: 'Add', panels: ['r1'], shows: ['x', 'z', 'r1'], say: 'The residual connection adds what attention makes to the token itself.'},

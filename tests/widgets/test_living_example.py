@@ -57,7 +57,7 @@ def test_a_number_is_changed_undone_and_reset_by_keyboard_alone(open_widget: Cal
             break
     keys = tab.keyboard
     keys.press("ArrowDown")  # row 2, column 1, where a 0 stands
-    keys.type("−2,5")
+    keys.type("-2,5")
     keys.press("ArrowUp")
     keys.press("Enter")
     assert tab.evaluate("document.activeElement.textContent") == "−1.50"
