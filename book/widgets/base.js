@@ -18,7 +18,9 @@
     if (number === Infinity) return '∞';
     if (number === -Infinity) return '−∞';
     if (Number.isNaN(number)) return 'NaN';
-    let text = Number.isInteger(Number(number.toFixed(9))) ? String(Math.round(number)) : number.toFixed(decimals);
+    const whole = Math.round(number);
+    const isWhole = number === whole || (whole !== 0 && Math.abs(number - whole) < 1e-9);  // nearly zero is not zero
+    let text = isWhole ? String(whole) : number.toFixed(decimals);
     if (Math.abs(number) >= 1e5) text = number.toExponential(1);
     if (Number(text) === 0) text = text.replace('-', '');
     return text.replace('-', '−');

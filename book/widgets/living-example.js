@@ -135,7 +135,7 @@
         },
         onFocus: (i, j) => this.inspect(name, i, j),
         onRow: token ? i => this.choose(i) : undefined,
-        text: number => Number.isNaN(number) ? '' : inCell(number),
+        text: number => Number.isNaN(number) ? '' : panel.shares && number > 0.5 && number < 1 ? number.toFixed(2) : inCell(number),
         ...panel.brush && {
           isOn: (i, j) => this.state.m.mask[i][j] === 1,
           flip: (i, j, on) => this.paint(i, j, on),
