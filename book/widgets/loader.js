@@ -16,13 +16,13 @@
     return fetched.get(name);
   };
   const fetchWidget = async widget => {
-    if (widget.dataset.asked) return;
+    if ('asked' in widget.dataset) return;
     widget.dataset.asked = '';
     const files = widget.dataset.files.split(' ');
-    const styled = files.filter(name => name.endsWith('.css')).map(fetchFile);
+    const last = files.pop();  // defines the element, which is drawn at once: with its style, and all that it uses
     try {
-      await Promise.all(styled);  // a widget is drawn once, with its style
-      await Promise.all(files.filter(name => name.endsWith('.js')).map(fetchFile));
+      await Promise.all(files.map(fetchFile));
+      await fetchFile(last);
     } catch (problem) {  // the table stays; the next focus or pointer tries again
       delete widget.dataset.asked;
       fetched.clear();
