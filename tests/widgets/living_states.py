@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -122,9 +123,20 @@ def heads(m: dict[str, torch.Tensor], o: dict[str, Any]) -> dict[str, Any]:
     return {**wide, **chosen, "o1": made[0], "o2": made[1], "joined": joined, "y": joined @ m["wo"]}
 
 
+@cache
+def table_in_float64() -> torch.Tensor:
+    """Vectors of positions 0 to 99; the reference makes them in torch's default dtype."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        return sinusoidal_encoding(100, 4)
+    finally:
+        torch.set_default_dtype(before)
+
+
 def positions(m: dict[str, torch.Tensor], o: dict[str, Any]) -> dict[str, Any]:
     places = m["p"][:, 0].long()
-    vectors = sinusoidal_encoding(100, 4).double()[places]
+    vectors = table_in_float64()[places]
     if o["mode"] == "rotated":
         turned = apply_rotary_at(m["x"], places)
         raw = dot_scores(turned, turned)
