@@ -22,7 +22,7 @@ LABEL = re.compile(r"^\([^()\s]+\)=\s*$")
 FORMULA_END = re.compile(r"\$\$\s*(?:\(([^()\s]+)\))?\s*$")
 ADMONITIONS = ("note", "tip", "hint", "important", "warning", "caution", "attention", "danger", "error", "seealso")
 TRANSPARENT = ("grid", "grid-item", "tab-set", "div", "container", "only", "table-wrapper")
-DROPPED = ("toctree", "tableofcontents", "contents", "bibliography", "index", "raw")
+DROPPED = ("toctree", "tableofcontents", "contents", "bibliography", "index", "raw", "widget")
 
 
 @dataclass(frozen=True)

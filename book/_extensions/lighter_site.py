@@ -33,19 +33,22 @@ PART = re.compile(r"<[^>]*>|[^<]+")
 ICON = re.compile(r"\\([ef][0-9a-f]{3})")
 #: Classes that a script or a reader's choice sets, written in no page: PurgeCSS would not see them used.
 SET_LATER = ("show", "active", "scrolled")
+#: Styles of widgets, whose elements are made by scripts, and the colours that these styles refer to: kept whole.
+KEPT = ("_static/widgets/*.css", "_static/colours.css")
 
 
 def purge_styles(site: Path) -> None:
     """Keeps the rules whose names occur in a page or in a script of the site."""
-    sheets = sorted(site.rglob("*.css"))
+    kept = {path for pattern in KEPT for path in site.glob(pattern)}
+    sheets = sorted(set(site.rglob("*.css")) - kept)
     with tempfile.TemporaryDirectory() as folder:
         used = ("--content", f"{site}/**/*.html", f"{site}/_static/**/*.js", "--safelist", *SET_LATER)
         beside = ("--variables", "--keyframes", "--font-face", "--output", folder)
         command = [str(PURGECSS), "--css", *map(str, sheets), *used, *beside]
         subprocess.run(command, check=True, capture_output=True)
         for sheet in sheets:
-            kept = (Path(folder) / sheet.name).read_text("utf-8")
-            sheet.write_text(OLD_FORMATS.sub("", kept), "utf-8")
+            rules = (Path(folder) / sheet.name).read_text("utf-8")
+            sheet.write_text(OLD_FORMATS.sub("", rules), "utf-8")
 
 
 def reduce_fonts(site: Path) -> None:

@@ -1,0 +1,54 @@
+// Fetches a widget's files when it comes within a screen of the reader, is pointed at, gets the focus, or is named in the address.
+(() => {
+  'use strict';
+  const folder = document.currentScript.src.replace(/[^/]*$/, '');
+  const fetched = new Map();
+  const fetchFile = name => {
+    if (!fetched.has(name)) fetched.set(name, new Promise((done, failed) => {
+      const sheet = name.endsWith('.css');
+      const file = document.createElement(sheet ? 'link' : 'script');
+      if (sheet) Object.assign(file, {rel: 'stylesheet', href: folder + name});
+      else Object.assign(file, {src: folder + name, async: false});
+      file.onload = done;
+      file.onerror = () => failed(new Error(`${name} could not be loaded`));
+      document.head.append(file);
+    }));
+    return fetched.get(name);
+  };
+  const fetchWidget = async widget => {
+    if (widget.dataset.asked) return;
+    widget.dataset.asked = '';
+    const files = widget.dataset.files.split(' ');
+    const styled = files.filter(name => name.endsWith('.css')).map(fetchFile);
+    try {
+      await Promise.all(styled);  // a widget is drawn once, with its style
+      await Promise.all(files.filter(name => name.endsWith('.js')).map(fetchFile));
+    } catch (problem) {  // the table stays; the next focus or pointer tries again
+      delete widget.dataset.asked;
+      fetched.clear();
+      console.warn(problem.message);
+    }
+  };
+  const named = () => {  // #NAME:… shows what a reader saw who made the link
+    const name = location.hash.slice(1).split(':')[0];
+    const widget = name && location.hash.includes(':') && document.getElementById(name);
+    if (widget && widget.dataset.files) {
+      widget.scrollIntoView();
+      fetchWidget(widget);
+    }
+  };
+  const begin = () => {
+    const widgets = document.querySelectorAll('[data-files]');
+    const near = new IntersectionObserver(seen => seen.forEach(entry => {
+      if (entry.isIntersecting) { near.unobserve(entry.target); fetchWidget(entry.target); }
+    }), {rootMargin: '100% 0px'});
+    for (const widget of widgets) {
+      near.observe(widget);
+      for (const kind of ['pointerover', 'focusin']) widget.addEventListener(kind, () => fetchWidget(widget));
+    }
+    addEventListener('hashchange', named);
+    named();
+  };
+  if (document.readyState === 'complete') begin();
+  else addEventListener('load', begin);  // the page itself comes first
+})();
