@@ -51,7 +51,7 @@
     ['Computed, forward', [
       ['products', 'Scores and mix', 'B·N·H·4n²d', ' ÷ 2', flopsText],
       ['projections', 'Four projections', 'B·N·2n·Hd·(2Hd + 2Gd)', '', flopsText]]],
-    ['One layer, matrices written down or in tiles', [
+    ['One layer without a mask', [
       ['matrix', 'Weights, written down', 'B·H·n²·bytes', '', bytesText],
       ['written', 'Moved, written down', 'B·H·(4n² + 4nd)·bytes', '', bytesText],
       ['tiled', 'Moved, tiles of T queries', 'B·H·(2nd + 2n²d/T)·bytes', '', bytesText]]],

@@ -43,9 +43,10 @@
         const move = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
         if (!move) return;
         event.preventDefault();
-        const at = (buttons.indexOf(event.target) + move + buttons.length) % buttons.length;
-        choose(options[at][1]);
-        buttons[at].focus();
+        const seen = buttons.filter(button => !button.hidden);
+        const next = seen[(seen.indexOf(event.target) + move + seen.length) % seen.length];
+        choose(options[buttons.indexOf(next)][1]);
+        next.focus();
       });
       const box = el('div', {className: 'w-choice'}, el('span', {className: 'w-label', 'aria-hidden': 'true'}, label), group);
       box.show = state => buttons.forEach((button, at) => {

@@ -72,14 +72,14 @@
       ui.append(
         this.invite('split by “reshape alone”. The shape is right, and head 1 holds two rows of token 1.'),
         el('div', {className: 'w-bar'},
-          this.choice('Split', 'split', [['reshape, transpose', 'right'], ['reshape alone', 'wrong']]),
+          this.choice('Stage', 'stage', [['matrix', 1], ['reshape', 2], ['heads', 3], ['merged', 4]]),
           this.choice('Heads', 'heads', HEADS.map(heads => [String(heads), heads]))),
         el('div', {className: 'w-bar'},
-          this.choice('Merge', 'merge', [['transpose, reshape', 'right'], ['reshape alone', 'wrong']]),
-          this.choice('Stage', 'stage', [['matrix', 1], ['reshape', 2], ['heads', 3], ['merged', 4]])),
+          this.choice('Split', 'split', [['reshape, transpose', 'right'], ['reshape alone', 'wrong']]),
+          this.choice('Merge', 'merge', [['transpose, reshape', 'right'], ['reshape alone', 'wrong']])),
         this.sentence,
         el('div', {className: 'w-pair'}, this.board, el('div', {className: 'w-stack'},
-          el('p', {className: 'w-label'}, 'The same numbers in memory'), this.memory, this.changes, this.note)),
+          el('p', {className: 'w-label'}, 'A tile: number, and token·feature. The same in memory:'), this.memory, this.changes, this.note)),
         this.foot());
     }
 

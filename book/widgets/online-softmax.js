@@ -165,17 +165,18 @@
     }
 
     /** The chosen query's three running numbers, written out. */
-    explain({rescale}, step, {query, scores, before, after}) {
-      const terms = scores.map((score, j) => score === -Infinity ? '0' : `e<sup>${fmt(score)} − ${fmt(after.m)}</sup> = ${four(after.terms[j])}`);
+    explain({rescale, length, size}, step, {query, scores, before, after}) {
+    const values = tokens('v', length).slice(step.column * size, step.column * size + size);
+      const terms = scores.map((score, j) => score === -Infinity ? '0' : `<span class="os-term">e<sup>${fmt(score)} − ${fmt(after.m)}</sup> = ${four(after.terms[j])}</span>`);
       const first = before.m === -Infinity, ofSum = rescale === 'a' ? 'not rescaled: ' : '', ofOutput = rescale === 'l' ? 'not rescaled: ' : '';
       const old = (kind, forgotten) => first ? '' : forgotten ? `${kind} + ` : `${factor(after.r)} · ${kind} + `;
-      const sum = after.terms.map(four).join(' + ');
+      const sum = after.terms.map(four).join(' + '), mixed = after.terms.map((term, j) => `${four(term)}·${fmt(values[j][0])}`).join(' + ');
       this.facts.innerHTML = `<p class="w-caption">q<sub>${query + 1}</sub> meets this tile</p>`
         + `<p><i>m</i> = max(${first ? '−∞' : four(before.m)}, ${scores.map(score => fmt(score)).join(', ')}) = <b>${four(after.m)}</b></p>`
         + `<p><i>r</i> = ${first ? '0: nothing to rescale yet' : `e<sup>${fmt(before.m)} − ${fmt(after.m)}</sup> = <b>${factor(after.r)}</b>`}</p>`
         + `<p>new terms: ${terms.join(', ')}</p>`
         + `<p>${ofSum}<i>ℓ</i> = ${old(four(before.l), rescale === 'a')}${sum} = <b>${four(after.l)}</b></p>`
-        + `<p>${ofOutput}<i>a</i><sub>1</sub> = ${old(four(before.a[0]), rescale === 'l')}… = <b>${four(after.a[0])}</b></p>`
+        + `<p>${ofOutput}<i>a</i><sub>1</sub> = ${old(four(before.a[0]), rescale === 'l')}${mixed} = <b>${four(after.a[0])}</b></p>`
         + `<p><i>a</i> / <i>ℓ</i> = <b class="w-hue">${vector(after.a.map(value => value / (after.l || 1)))}</b></p>`;
     }
 

@@ -30,8 +30,8 @@ def fallback(options: Mapping[str, str]) -> str:
         )
     whole = scaled_dot_product_attention(query, key, value)[0][1]
     return (
-        "<table><caption>Query 2 of the running example meets one key after the other: running maximum m, sum ℓ, weighted"
-        f" sum a. The softmax over all keys at once gives the output {_numbers(whole)}.</caption>"
+        "<table><caption>Query 2 of the running example meets one key after the other: running maximum m, sum ℓ,"
+        f" weighted sum a. The softmax over all keys at once gives the output {_numbers(whole)}.</caption>"
         f"<tr><th>after</th><th>m</th><th>ℓ</th><th>a</th><th>a / ℓ</th></tr>{rows}</table>"
     )
 

@@ -80,8 +80,8 @@
       ui.append(
         this.invite('move both. The arrows turn, and the score stays: only m − n is left in it. Then swap m and n.'),
         el('div', {className: 'w-bar'}, position('Query at m', 'm'), position('Key at n', 'n'),
-          this.button('◀ both', () => this.together(-1)), this.button('both ▶', () => this.together(1)),
-          this.button('Swap m and n', () => this.change(state => { [state.m, state.n] = [state.n, state.m]; }))),
+          this.button('◀ Both', () => this.together(-1)), this.button('Both ▶', () => this.together(1)),
+          this.button('Swap m, n', () => this.change(state => { [state.m, state.n] = [state.n, state.m]; }))),
         el('div', {className: 'w-bar rd-vectors'}, vector('query', 'Query', 'q').element, vector('key', 'Key', 'k').element),
         el('div', {className: 'w-pair'}, el('div', {className: 'rd-dials'}, ...this.dials.map(dial => dial.element)),
           el('div', {className: 'w-stack'}, this.facts, this.choice('Score by distance', 'pair', NAMES.map(name => [name, name])), this.curve)),
@@ -115,7 +115,7 @@
       const line = (pair, i) => `<p>${pair}: <b class="q">(${q[i].map(x => fmt(x, 4)).join(', ')})</b> · <b class="k">(${k[i].map(x => fmt(x, 4)).join(', ')})</b> = <b>${fmt(parts[i], 4)}</b></p>`;
       this.facts.innerHTML = line('pair 0', 0) + line('pair 1', 1)
         + `<p>Score at <i>m</i> − <i>n</i> = ${fmt(m - n)}: <b class="w-hue">${fmt(total(parts), 4)}</b></p>`
-        + `<p>At ${m + 10} and ${n + 10}: ${fmt(total(pairScores(query, key, m + 10, n + 10)), 4)}</p>`;
+        + `<p>Ten places on, at ${m + 10} and ${n + 10}: ${fmt(total(pairScores(query, key, m + 10, n + 10)), 4)}</p>`;
       this.drawCurve(state, query, key);
     }
 
@@ -135,7 +135,7 @@
         svg('path', {class: 'rd-rim', d: `M34 58H310M${x(0)} 8V108`}),
         svg('path', {class: 'rd-line', d: fine.map((distance, i) => `${i ? 'L' : 'M'}${x(distance).toFixed(1)} ${y(at(distance)).toFixed(1)}`).join('')}),
         svg('circle', {class: 'rd-dot', cx: x(m - n), cy: y(at(m - n)), r: 5}),
-        label(fmt(-reach), x(-reach), 122), label('m − n = 0', x(0), 122), label(String(reach), x(reach), 122, 'end'),
+        label(fmt(-reach), x(-reach), 126, 'start'), label('m − n = 0', x(0), 126), label(String(reach), x(reach), 126, 'end'),
         label(fmt(most, 1), 30, 14, 'end'), label(fmt(-most, 1), 30, 110, 'end'));
     }
 

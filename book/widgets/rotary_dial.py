@@ -21,7 +21,7 @@ def fallback(options: Mapping[str, str]) -> str:
         cells = "".join(f"<td>{number:.4f}</td>".replace("-", "−") for number in (*parts, sum(parts)))
         rows += f"<tr><th>{m}, {n}</th><td>{m - n}</td>{cells}</tr>".replace("<td>-", "<td>−")
     return (
-        "<table><caption>The query [0, 2, 0, 2] at position m and the key [1, 0, 1, 0] at position n, turned: their score"
-        " follows m − n alone.</caption>"
+        "<table><caption>The query [0, 2, 0, 2] at position m and the key [1, 0, 1, 0] at position n, turned: their"
+        " score follows m − n alone.</caption>"
         f"<tr><th>m, n</th><th>m − n</th><th>pair 0</th><th>pair 1</th><th>score</th></tr>{rows}</table>"
     )

@@ -51,7 +51,8 @@
     start() { return {standard: [[1.2, 0.9, 0.2, -0.5, -1.1]], width: 64, heat: 0}; }
 
     build(ui) {
-      this.given = this.numbers('standard', {name: 'Scores divided by the root of d', title: 'Scores ÷ √<i>d</i>', subtitle: 'yours', hue: 'w', limit: 20, columnHeads: keyHeads});
+      this.given = this.numbers('standard', {name: 'Scores divided by the root of d', title: 'Scores ÷ √<i>d</i>', subtitle: 'yours', hue: 'w', limit: 20, columnHeads: keyHeads,
+        text: number => String(number).replace('-', '−')});
       this.cases = [false, true].map(scaled => this.case(scaled));
       ui.append(
         this.invite('make the keys wider. Without ÷ √d one weight takes all and the derivative vanishes; with it nothing moves.'),
@@ -66,7 +67,7 @@
     case(scaled) {
       const one = {scaled, found: null, facts: el('div', {className: 'w-facts', role: 'region', 'aria-label': scaled ? 'Facts, divided by the root of d' : 'Facts, not divided'})};
       const words = scaled ? 'divided by the root of d' : 'not divided';
-      const panel = (name, title, read, shares, text) => new Matrix(this, {name: `${name}, ${words}`, title, rows: 1, columns: KEYS, hue: 'w', shares, read, text});
+      const panel = (name, title, read, shares, text) => new Matrix(this, {name: `${name}, ${words}`, title, subtitle: shares ? 'sum 1' : '', rows: 1, columns: KEYS, hue: 'w', shares, read, text});
       one.inputs = panel('Input of the softmax', scaled ? 'Divided by √<i>d</i>' : 'Not divided', (i, j) => one.found.inputs[j], false, number => fmt(number, 1));
       one.weights = panel('Weights', 'Weights', (i, j) => one.found.weights[j], true, number => fmt(number));
       one.element = el('section', {className: 'st-case w-stack'}, one.inputs.element, one.weights.element, one.facts);
