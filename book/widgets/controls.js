@@ -95,7 +95,7 @@
 
   /** A table with a caption: heads is a list of texts, rows are lists of a text and cells (texts or elements). */
   const table = (caption, heads, rows) => el('table', {className: 'w-table'}, el('caption', {}, caption),
-    el('thead', {}, el('tr', {}, ...heads.map(head => el('th', {scope: 'col'}, head)))),
+    el('thead', {}, el('tr', {}, ...heads.map(head => head ? el('th', {scope: 'col'}, head) : el('td')))),
     el('tbody', {}, ...rows.map(([head, ...cells]) => el('tr', {}, el('th', {scope: 'row'}, head),
       ...cells.map(cell => cell instanceof HTMLTableCellElement ? cell : el('td', {}, cell))))));
 

@@ -60,9 +60,10 @@
   }
 
   const {el, fmt, table, Figure} = Widgets;
-  // The running example's tokens, and the same again in reverse where there are six
+  // The running example; where there are six tokens, its own in this order: the largest score of a row is not in its first tile
   const THREE = {q: [[1, 0, 2], [2, 2, 2], [2, 1, 3]], k: [[0, 1, 1], [4, 4, 0], [2, 3, 1]], v: [[1, 2, 3], [2, 8, 0], [2, 6, 3]]};
-  const tokens = (name, length) => length === 3 ? THREE[name] : [...THREE[name], ...[...THREE[name]].reverse()];
+  const ORDERS = {3: [1, 2, 3], 6: [1, 3, 1, 2, 2, 3]};
+  const tokens = (name, length) => ORDERS[length].map(token => THREE[name][token - 1]);
   const [SIZES, LENGTHS, RESCALES] = [[1, 2, 3], [3, 6], ['both', 'l', 'a']];
   const four = number => fmt(number, 4);
   const vector = numbers => `[${numbers.map(four).join(', ')}]`;
@@ -145,7 +146,7 @@
       })]);
       const words = `Tile of queries ${step.row * size + 1} to ${Math.min(length, step.row * size + size)} and keys ${step.column * size + 1} to ${Math.min(length, step.column * size + size)}; ${at} tiles before it are used and gone.`;
       const grid = el('div', {className: 'os-grid', 'aria-hidden': 'true'}, el('span'), ...heads, ...cells);
-      this.map.replaceChildren(grid, el('p', {className: 'hidden'}, words),
+      this.map.replaceChildren(grid, el('p', {className: 'hidden'}, words), el('p', {className: 'w-label'}, `Tokens ${ORDERS[length].join(', ')} of the running example`),
         el('p', {className: 'os-legend w-label', 'aria-hidden': 'true'}, el('span', {className: 'os-cell now'}), ' now ', el('span', {className: 'os-cell used'}, '·'), ' used and gone ',
           el('span', {className: 'os-cell later'}), ' to come ', el('span', {className: 'os-cell skipped'}), ' never made'));
     }

@@ -71,7 +71,7 @@
     start() { return {query: [[0, 2, 0, 2]], key: [[1, 0, 1, 0]], m: 1, n: 0, pair: 'both'}; }
 
     build(ui) {
-      const heads = ['pair 0', '', 'pair 1', ''];
+      const heads = [0, 1].flatMap(i => [`pair ${i}`, `<span class="hidden">pair ${i}</span>`]);
       const vector = (name, title, hue) => this.numbers(name, {name: title, title: `${title} <i>${hue}</i>`, subtitle: 'yours', hue, limit: 9, columnHeads: heads});
       this.dials = ['pair 0', 'pair 1'].map(name => new Dial(name));
       this.facts = el('div', {className: 'w-facts', role: 'region', 'aria-label': 'Score'});

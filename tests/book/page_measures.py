@@ -19,11 +19,11 @@ from autograder.course.paths import BOOK
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell"}  # tags of a cell whose code is folded or left out
 WORDS_A_MINUTE, LINES_A_MINUTE, SHOWN_A_MINUTE = 200, 15, 6  # of prose, of code, of formulas and figures
 FENCE = re.compile(r"^(?P<ticks>`{3,}|:{3,})(?P<head>.*)$")
-CELL = re.compile(r"(?ms)^```\{code-cell\}.*?^```$")
+CELL = re.compile(r"(?ms)^```\{(?:code-cell|widget)\}.*?^```$")  # a widget's words are controls, made by its script
 WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 #: A formula that begins on a line of its own, a figure that a cell draws, a figure from a file.
 SHOWN = (r"(?ms)^\$\$$.*?^\$\$", r"(?m)^ +alt: ", r"(?m)^(?:```|:::)\{figure\}")
-SILENT = ("exercise", "question-solution", "bibliography", "math", "list-table-options")
+SILENT = ("widget", "exercise", "question-solution", "bibliography", "math", "list-table-options")
 
 
 @dataclass(frozen=True)
