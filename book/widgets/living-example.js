@@ -3,7 +3,7 @@
 // A view lies in living-example-VIEW.js and says what there is; this file draws it, step by step, and keeps state and address.
 (() => {
   'use strict';
-  const {el, fmt, copyOf, symbol, Matrix, Widget, views} = Widgets;
+  const {el, fmt, copyOf, symbol, inCell, Matrix, Widget, views} = Widgets;
 
   /**
    * A view: {title, start(element) -> {m: {name: matrix}, o: {name: option}}, compute(state) -> {name: matrix}, panels, tiers,
@@ -86,6 +86,12 @@
       const {kind, label, key} = one;
       const set = change => { this.change(change); if (one.step !== undefined) this.go(one.step); };
       if (kind === 'switch') return this.toggle(label, state => state.o[key], () => set(state => { state.o[key] = !state.o[key]; }));
+      if (kind === 'hidden') return '';
+      if (kind === 'action') {
+        const button = this.button(label, () => set(one.apply));
+        (this.actions ??= []).push(() => { button.disabled = !one.can(this.state); });
+        return button;
+      }
       if (kind === 'preset') return this.toggle(label, one.holds, () => set(one.apply));
       if (kind === 'slider') {
         const slider = this.slider({...one, get: state => state.o[key], set: (state, value) => { state.o[key] = value; }});
@@ -129,7 +135,7 @@
         },
         onFocus: (i, j) => this.inspect(name, i, j),
         onRow: token ? i => this.choose(i) : undefined,
-        text: (number, i, j) => panel.text ? panel.text(number, i, j, this.state) : number === 0 && panel.shares ? '0' : fmt(number),
+        text: number => Number.isNaN(number) ? '' : inCell(number),
         ...panel.brush && {
           isOn: (i, j) => this.state.m.mask[i][j] === 1,
           flip: (i, j, on) => this.paint(i, j, on),
@@ -137,6 +143,7 @@
         say: panel.brush && ((i, j) => this.state.m.mask[i][j] ? `visible, ${fmt(this.results[name][i][j])}` : 'hidden, minus infinity'),
       });
       matrix.element.dataset.panel = name;
+      matrix.element.classList.toggle('le-small', Boolean(panel.small));
       this.panels[name] = matrix;
       return matrix.element;
     }
@@ -156,9 +163,11 @@
     }
 
     choose(row) {
+      const {rowOption} = this.view;
       this.look.row = row;
       this.look.column = null;
-      this.draw();
+      if (rowOption) this.change(state => { state.o[rowOption] = row + 1; });
+      else this.draw();
     }
 
     go(step) {
@@ -179,14 +188,14 @@
 
     /** A cell that has the focus chooses its row, and where it is made of others, shows its sum. */
     inspect(name, i, j) {
-      const {look} = this;
-      const step = this.view.steps.findIndex(({panels}) => panels.includes(name));
-      if (this.view.panels[name].explain) {
+      const {look, view} = this;
+      const step = view.steps.findIndex(({panels}) => panels.includes(name));
+      if (view.panels[name].explain) {
         look.panel = name;
         look.column = j;
-        if (step >= 0) look.step = step;
+        if (step >= 0 && !view.steps[look.step].shows?.includes(name)) look.step = step;
       }
-      if (this.results[name].length === this.tokens.length && !this.view.panels[name].apart) look.row = i;
+      if (this.results[name].length === this.tokens.length && !view.panels[name].apart) look.row = i;
       this.draw();
     }
 
@@ -196,7 +205,8 @@
       const {view, look} = this;
       this.results = view.compute(state);
       const count = this.tokens.length;
-      look.row = Math.min(look.row, count - 1);
+      look.row = Math.min(view.rowOption ? state.o[view.rowOption] : look.row + 1, count) - 1;
+      if (view.panels[look.panel].absent?.(state)) Object.assign(look, {panel: view.steps[look.step].panels.find(name => !view.panels[name].absent?.(state)), column: null});
       const explained = view.panels[look.panel];
       const sums = this.results[look.panel][look.row].map((_, j) => explained.explain(this.results, look.row, j, state));
       const shown = sums.filter((_, j) => look.column === null || look.column === j);
@@ -206,16 +216,16 @@
         const panel = view.panels[name];
         matrix.draw((i, j) => [
           lit.has(String([name, i, j])) && 'lit',
-          isResult(name, i, j) && 'lit result',
+          isResult(name, i, j) && !Number.isNaN(this.results[name][i][j]) && 'lit result',
           panel.off?.(this.results, i, j, state) && 'off',
           panel.different?.(this.results, i, j, state) && 'different',
         ].filter(Boolean).join(' '));
-        matrix.mark(look.row);
-        const subtitle = panel.editable ? panel.subtitle ?? 'editable' : typeof panel.subtitle === 'function' ? panel.subtitle(state, this.results) : panel.subtitle ?? '';
+        matrix.mark('kv'.includes(panel.hue || '-') && name !== look.panel ? null : look.row);
+        const subtitle = typeof panel.subtitle === 'function' ? panel.subtitle(state, this.results) : panel.subtitle ?? (panel.editable ? 'editable' : '');
         if (matrix.subtitle.innerHTML !== subtitle) matrix.subtitle.innerHTML = subtitle;
-        const absent = panel.absent?.(state) ?? false;
-        matrix.element.classList.toggle('le-absent', absent);
+        matrix.element.hidden = panel.absent?.(state) || (view.staged && !view.steps[look.step].shows.includes(name));
       }
+      for (const box of this.ui.querySelectorAll('.le-pair, .le-single, .le-meet, .le-tier')) box.hidden = [...box.children].every(child => child.hidden);
       this.drawLedger(explained, sums, state);
       this.drawControls(state);
       const remark = view.remark?.(state, this.results, look) ?? '';
@@ -241,6 +251,7 @@
       });
       this.pressAll();
       this.sliders?.forEach(slider => slider.show());
+      this.actions?.forEach(show => show());
       this.undoButton.disabled = !this.past.length;
       if (!this.stepButtons) return;
       this.stepButtons.forEach((button, i) => { if (i === look.step) button.setAttribute('aria-current', 'step'); else button.removeAttribute('aria-current'); });

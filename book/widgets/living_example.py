@@ -9,7 +9,7 @@ import numpy as np
 
 from attention.worked_example import EXAMPLE, dot_scores, project, self_attention
 
-VIEWS = ("hero", "full")
+VIEWS = ("hero", "full", "scores", "masks", "heads", "positions", "layer", "decode")
 ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "view": VIEWS,
     "row": ("1", "2", "3"),

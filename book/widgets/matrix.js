@@ -6,6 +6,9 @@
   const MOVES = {ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0]};
   const OPERATIONS = [['−', 'one less', value => value - 1], ['+', 'one more', value => value + 1], ['±', 'change the sign', value => -value]];
 
+  /** A number for a cell: the larger it is, the fewer decimals. */
+  const inCell = number => fmt(number, Math.abs(number) < 100 ? 2 : Math.abs(number) < 1000 ? 1 : 0);
+
   /**
    * One matrix of a widget.
    * options: name (plain words, for screen readers), title and subtitle (HTML), rows, columns, hue ('q', 'k', 'v', 'w' or ''),
@@ -15,7 +18,7 @@
    */
   class Matrix {
     constructor(widget, options) {
-      Object.assign(this, {widget, limit: 99, hue: '', text: number => fmt(number), ...options});
+      Object.assign(this, {widget, limit: 99, hue: '', text: inCell, ...options});
       this.cells = [];
       this.at = [0, 0];
       this.element = el('div', {className: this.shares ? 'w-matrix w-shares' : 'w-matrix', 'data-hue': this.hue});
@@ -170,6 +173,7 @@
             cell.animate([{backgroundColor: 'color-mix(in srgb, var(--hue) 55%, var(--paper))'}, {}], 700);
           }
           cell.dataset.text = words;
+          cell.dataset.long = Math.min(7, words.length);
         }
         if (!cell.querySelector('input') && cell.textContent !== words) cell.textContent = words;
         for (const name of ['lit', 'result', 'off', 'different']) cell.classList.toggle(name, marks.split(' ').includes(name));
@@ -182,5 +186,5 @@
     mark(row) { this.element.querySelectorAll('[data-row]').forEach(head => head.classList.toggle('on', Number(head.dataset.row) === row)); }
   }
 
-  Widgets.Matrix = Matrix;
+  Object.assign(Widgets, {Matrix, inCell});
 })();
