@@ -17,20 +17,20 @@
     return (changed[at] - whole[at]) / 1000;
   };
 
-  /** The token whose strike-out moves the answer most. */
-  const mattersMost = ({whole, struck}) => heaviest(struck.map(changed => Math.abs(shift(whole, changed))))[0];
+  /** The token whose strike-out moves the answer most, apart from the one that is asked about. */
+  const mattersMost = ({at, whole, struck}) => heaviest(struck.map((changed, token) => token === at ? -1 : Math.abs(shift(whole, changed))))[0];
 
   if (typeof module === 'object' && module.exports) {
     module.exports = {answerOf, heaviest, shift, mattersMost};
     return;
   }
 
-  const {el, fmt, table, Figure} = Widgets;
+  const {el, fmt, put, table, Figure} = Widgets;
   const DATA = Widgets.attentionSentence;
   const TEXTS = ['functions', 'sentences'].flatMap(kind => DATA[kind].texts.map((text, at) =>
     ({...text, kind, name: `${kind.slice(0, -1)} ${at + 1}`, labels: DATA[kind].labels, share: DATA[kind].share})));
   const HEADS = [[0, 0], [0, 1], [1, 0], [1, 1]];
-  const percent = thousandths => `${fmt(thousandths / 10, 1)} %`;
+  const percent = thousandths => `${(thousandths / 10).toFixed(1)} %`;
   const word = token => token === '\n' ? '⏎' : token;
 
   class AttentionSentence extends Figure {
@@ -44,7 +44,7 @@
       this.note = el('p', {className: 'w-note'});
       this.source = el('p', {className: 'w-label'});
       ui.append(
-        this.invite('choose a head, then strike out the word with the largest weight. It is not always the word that matters.'),
+        this.invite('remove one head after the other: without one of them the answer turns. Then strike out the word with the largest weight. It is not always the one that matters.'),
         el('div', {className: 'w-bar'}, this.choice('Text', 'text', TEXTS.map(({name}, at) => [name, at]))),
         el('div', {className: 'w-bar'}, this.heads, this.choice('A click', 'click', [['asks', 'ask'], ['strikes out', 'strike']])),
         this.board, this.looks, this.answers, this.note, this.source, this.foot());
@@ -85,17 +85,17 @@
         if (state.click === 'ask') state.asks = at;
         else state.struck = state.struck === at ? null : at;
       });
-      this.board.querySelector(`[data-at="${at}"]`).focus();
+      this.tiles.forEach((tile, other) => { tile.tabIndex = other === at ? 0 : -1; });
     }
 
     walk(event) {
-      const tokens = [...this.board.querySelectorAll('button')], at = tokens.indexOf(event.target);
-      const next = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tokens.length - 1}[event.key];
-      if (at < 0 || !tokens[next]) return;
+      const at = this.tiles.indexOf(event.target);
+      const next = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: this.tiles.length - 1}[event.key];
+      if (at < 0 || !this.tiles[next]) return;
       event.preventDefault();
-      tokens[at].tabIndex = -1;
-      tokens[next].tabIndex = 0;
-      tokens[next].focus();
+      this.tiles[at].tabIndex = -1;
+      this.tiles[next].tabIndex = 0;
+      this.tiles[next].focus();
     }
 
     show(state) {
@@ -108,21 +108,28 @@
       this.drawAnswers(state, text, layer, head);
     }
 
-    drawText({asks, struck}, {tokens, questions}, row) {
-      const focused = this.board.contains(document.activeElement) ? Number(document.activeElement.dataset.at) : null;
-      this.board.replaceChildren(...tokens.flatMap((token, at) => {
-        const asked = questions.some(question => question.at === at);
-        const tile = this.button('', () => this.press(at), {className: 'as-token', tabIndex: at === (focused ?? asks) ? 0 : -1});
-        tile.dataset.at = at;
-        tile.style.setProperty('--weight', row[at] / 1000);
+    drawText({text, asks, struck}, {tokens, questions}, row) {
+      this.part('text', text, () => this.makeText(tokens, questions));
+      this.tiles.forEach((tile, at) => {
+        const weight = fmt(row[at] / 10, 0), asked = tile.classList.contains('asked');
+        if (tile.weight !== row[at]) tile.style.setProperty('--weight', (tile.weight = row[at]) / 1000);
+        if (tile.lastChild.textContent !== weight) tile.lastChild.textContent = weight;
         tile.classList.toggle('asks', at === asks);
-        tile.classList.toggle('asked', asked);
         tile.classList.toggle('struck', at === struck);
-        tile.append(el('span', {}, word(token)), el('small', {}, fmt(row[at] / 10, 0)));
         const notes = [at === asks ? ', asks' : '', asked ? ', its role is asked' : '', at === struck ? ', struck out' : ''].join('');
-        tile.setAttribute('aria-label', `${token === '\n' ? 'end of line' : token}: weight ${percent(row[at])}${notes}`);
-        return token === '\n' ? [tile, el('span', {className: 'as-break'})] : [tile];
-      }));
+        put(tile, 'aria-label', `${tokens[at] === '\n' ? 'end of line' : tokens[at]}: weight ${percent(row[at])}${notes}`);
+      });
+      if (!this.board.contains(document.activeElement)) this.tiles.forEach((tile, at) => { tile.tabIndex = at === asks ? 0 : -1; });
+    }
+
+    makeText(tokens, questions) {
+      this.tiles = tokens.map((token, at) => {
+        const tile = this.button('', () => this.press(at), {className: 'as-token', tabIndex: -1});
+        tile.classList.toggle('asked', questions.some(question => question.at === at));
+        tile.append(el('span', {}, word(token)), el('small'));
+        return tile;
+      });
+      this.board.replaceChildren(...this.tiles.flatMap((tile, at) => tokens[at] === '\n' ? [tile, el('span', {className: 'as-break'})] : [tile]));
     }
 
     drawAnswers(state, text, layer, head) {
@@ -134,7 +141,7 @@
         labels.map((label, at) => [label + (label === truth ? ' ✓' : ''), ...columns.map(([, numbers]) =>
           el('td', {className: answerOf(labels, numbers) === label ? 'as-answer' : ''}, percent(numbers[at])))])));
       const most = mattersMost(question);
-      this.note.textContent = `${this.effect(state, layer, head)} The word whose loss moves this answer most is “${word(tokens[most])}” (${this.points(shift(whole, struck[most]))}).`;
+      this.note.textContent = `${this.effect(state, layer, head)} The other word whose loss moves this answer most is “${word(tokens[most])}”, token ${most + 1} (${this.points(shift(whole, struck[most]))}).`;
       const {environment} = DATA, {share} = text;
       this.source.textContent = `${text.kind === 'functions' ? 'A test function of the standard library, names exchanged, read by the encoder of this chapter' : `A test sentence of ${text.source}, read by the encoder of “Which library wrote this sentence?”`}, seed ${DATA.seed}. `
         + `Of ${share.questions} test questions it gets ${percent(1000 * share.whole)} right, without this head ${percent(1000 * share.without[layer][head])}. `

@@ -28,6 +28,14 @@
       this.show(state);
     }
 
+    /** Draws a part anew only where what it depends on has changed: a change has to fit into a frame of a phone. */
+    part(name, key, draw) {
+      const text = JSON.stringify(key);
+      if ((this.drawn ??= {})[name] === text) return;
+      this.drawn[name] = text;
+      draw();
+    }
+
     /** Has a control, an element with show(state), drawn with everything else. */
     keep(control) {
       (this.shown ??= []).push(control);
@@ -93,11 +101,14 @@
     }
   }
 
+  /** Sets an attribute where it is another: what stays costs the browser nothing. */
+  const put = (element, name, value) => { if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value); };
+
   /** A table with a caption: heads is a list of texts, rows are lists of a text and cells (texts or elements). */
   const table = (caption, heads, rows) => el('table', {className: 'w-table'}, el('caption', {}, caption),
     el('thead', {}, el('tr', {}, ...heads.map(head => head ? el('th', {scope: 'col'}, head) : el('td')))),
     el('tbody', {}, ...rows.map(([head, ...cells]) => el('tr', {}, el('th', {scope: 'row'}, head),
       ...cells.map(cell => cell instanceof HTMLTableCellElement ? cell : el('td', {}, cell))))));
 
-  Object.assign(Widgets, {Figure, table});
+  Object.assign(Widgets, {Figure, put, table});
 })();

@@ -46,7 +46,7 @@
     return;
   }
 
-  const {el, table, Figure} = Widgets;
+  const {el, put, table, Figure} = Widgets;
   const QUERIES = [1, 0, 2, 1, 1, 1, 2, 2, 2, 2, 0, 2, 2, 1, 3, 2, 1, 2];  // both heads of the running example
   const [TOKENS, WIDTH, WAYS, HEADS, STAGES] = [3, 6, ['right', 'wrong'], [1, 2, 3], [1, 2, 3, 4]];
   const tokenOf = entry => Math.floor(entry / WIDTH);
@@ -115,21 +115,23 @@
       this.board.style.setProperty('--blocks', state.heads === 1 ? 1 : Math.max(TOKENS, state.heads));
       order.forEach((entry, place) => {
         const tile = this.tiles[entry], [block, row, column] = indices(place, shape), cell = this.memory.children[place];
-        tile.style.transform = `translate(calc(${column} * var(--step)), ${this.down(block, row, shape)})`;
-        tile.tabIndex = entry === state.entry ? 0 : -1;
-        tile.setAttribute('aria-pressed', entry === state.entry);
-        tile.setAttribute('aria-label', `${nameOf(entry)}: ${QUERIES[entry]}. ${this.standing(place, shape, axes)}`);
-        cell.className = `hs-${tokenOf(entry) + 1}${entry === state.entry ? ' here' : ''}`;
-        cell.textContent = QUERIES[entry];
+        const there = `translate(calc(${column} * var(--step)), ${this.down(block, row, shape)})`;
+        if (tile.place !== there) tile.style.transform = tile.place = there;
+        put(tile, 'tabindex', entry === state.entry ? 0 : -1);
+        put(tile, 'aria-pressed', entry === state.entry);
+        put(tile, 'aria-label', `${nameOf(entry)}: ${QUERIES[entry]}. ${this.standing(place, shape, axes)}`);
+        const [name, text] = [`hs-${tokenOf(entry) + 1}${entry === state.entry ? ' here' : ''}`, String(QUERIES[entry])];
+        if (cell.className !== name) cell.className = name;
+        if (cell.textContent !== text) cell.textContent = text;
       });
-      this.labels.replaceChildren(...Array.from({length: shape[0] * shape[1]}, (_, at) => {
+      this.part('labels', [shape, axes], () => this.labels.replaceChildren(...Array.from({length: shape[0] * shape[1]}, (_, at) => {
         const [block, row] = indices(at, shape.slice(0, 2));
         const label = el('span', {className: 'hs-label'}, ...(axes[0] && !row ? [el('b', {}, `${axes[0]} ${block + 1}`)] : []), el('span', {}, `${axes[1]} ${row + 1}`));
         label.style.transform = `translateY(${this.down(block, row, shape)})`;
         return label;
-      }));
+      })));
       this.explain(state, shape);
-      this.test(state);
+      this.part('test', [state.heads, state.split, state.merge], () => this.test(state));
     }
 
     down(block, row, shape) { return `calc(${block * shape[1] + row} * var(--step) + ${block} * var(--gap))`; }

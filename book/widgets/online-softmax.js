@@ -131,24 +131,38 @@
     }
 
     /** One cell per score; the cells of a tile are as the walk has left them. */
-    drawMap({length, size}, {scores, steps}, step, at, chosen) {
+    drawMap({length, size, causal}, {scores, steps}, step, at, chosen) {
       const order = new Map(steps.map((one, number) => [`${one.row} ${one.column}`, number]));
-      this.map.style.setProperty('--length', length);
-      const heads = Array.from({length}, (_, j) => el('span', {className: 'os-head k'}, `k${j + 1}`));
-      const cells = scores.flatMap((row, i) => [el('span', {className: `os-head q${i === chosen.query ? ' on' : ''}`}, `q${i + 1}`), ...row.map((score, j) => {
-        const tile = [Math.floor(i / size), Math.floor(j / size)], number = order.get(tile.join(' '));
+      const tileOf = (i, j) => order.get(`${Math.floor(i / size)} ${Math.floor(j / size)}`);
+      this.part('map', [length, size, causal], () => this.makeMap(length, tileOf));
+      this.cells.forEach((row, i) => row.forEach((cell, j) => {
+        const number = tileOf(i, j), score = scores[i][j];
         const kind = number === undefined ? 'skipped' : number === at ? 'now' : number < at ? 'used' : 'later';
-        const edge = `${i % size === 0 ? ' top' : ''}${j % size === 0 ? ' left' : ''}`;
-        const text = number === undefined || number > at ? '' : fmt(score, 1);
-        const cell = el('span', {className: `os-cell ${kind}${edge}${score === -Infinity && number !== undefined ? ' hidden-score' : ''}${i === chosen.query ? ' on' : ''}`}, kind === 'now' ? text : kind === 'used' ? '·' : '');
+        const marks = ['os-cell', kind, i % size ? '' : 'top', j % size ? '' : 'left', score === -Infinity && kind !== 'skipped' ? 'hidden-score' : '', i === chosen.query ? 'on' : ''];
+        const [name, text] = [marks.filter(Boolean).join(' '), kind === 'now' ? fmt(score, 1) : kind === 'used' ? '·' : ''];
+        if (cell.className !== name) cell.className = name;
+        if (cell.textContent !== text) cell.textContent = text;
+      }));
+      this.rowHeads.forEach((head, i) => head.classList.toggle('on', i === chosen.query));
+      const range = block => `${block * size + 1} to ${Math.min(length, block * size + size)}`;
+      this.words.textContent = `Tile of queries ${range(step.row)} and keys ${range(step.column)}; ${at} tiles before it are used and gone.`;
+    }
+
+    makeMap(length, tileOf) {
+      const every = Array.from({length}, (_, i) => i);
+      this.map.style.setProperty('--length', length);
+      this.rowHeads = every.map(i => el('span', {className: 'os-head q'}, `q${i + 1}`));
+      this.cells = every.map(i => every.map(j => {
+        const cell = el('span', {className: 'os-cell'}), number = tileOf(i, j);
         if (number !== undefined) cell.addEventListener('click', () => this.change(state => { state.step = number + 1; state.query = i; }));
         return cell;
-      })]);
-      const words = `Tile of queries ${step.row * size + 1} to ${Math.min(length, step.row * size + size)} and keys ${step.column * size + 1} to ${Math.min(length, step.column * size + size)}; ${at} tiles before it are used and gone.`;
-      const grid = el('div', {className: 'os-grid', 'aria-hidden': 'true'}, el('span'), ...heads, ...cells);
-      this.map.replaceChildren(grid, el('p', {className: 'hidden'}, words), el('p', {className: 'w-label'}, `Tokens ${ORDERS[length].join(', ')} of the running example`),
-        el('p', {className: 'os-legend w-label', 'aria-hidden': 'true'}, el('span', {className: 'os-cell now'}), ' now ', el('span', {className: 'os-cell used'}, '·'), ' used and gone ',
-          el('span', {className: 'os-cell later'}), ' to come ', el('span', {className: 'os-cell skipped'}), ' never made'));
+      }));
+      this.words = el('p', {className: 'hidden'});
+      const sample = (kind, text, mark = '') => [el('span', {className: `os-cell ${kind}`}, mark), ` ${text} `];
+      this.map.replaceChildren(
+        el('div', {className: 'os-grid', 'aria-hidden': 'true'}, el('span'), ...every.map(j => el('span', {className: 'os-head k'}, `k${j + 1}`)), ...every.flatMap(i => [this.rowHeads[i], ...this.cells[i]])),
+        this.words, el('p', {className: 'w-label'}, `Tokens ${ORDERS[length].join(', ')} of the running example`),
+        el('p', {className: 'os-legend w-label', 'aria-hidden': 'true'}, ...sample('now', 'now'), ...sample('used', 'used and gone', '·'), ...sample('later', 'to come'), ...sample('skipped', 'never made')));
     }
 
     /** What is kept for each query of the block. */

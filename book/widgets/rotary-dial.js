@@ -48,14 +48,16 @@
       this.arrows = {q: arrow('q'), k: arrow('k')};
       this.element = el('figure', {className: 'rd-dial'}, svg('svg', {viewBox: '-60 -60 120 120', 'aria-hidden': 'true'},
         svg('circle', {r: 46, class: 'rd-rim'}), svg('path', {d: 'M-46 0H46M0 -46V46', class: 'rd-rim'}), this.before.q, this.before.k, this.arrows.q, this.arrows.k));
-      this.caption = el('figcaption', {});
-      this.title = title;
+      this.turns = {q: el('span', {className: 'q'}), k: el('span', {className: 'k'})};
+      this.caption = el('figcaption', {}, el('b', {}, title), el('br'), this.turns.q, el('br'), this.turns.k);
       this.element.append(this.caption);
     }
 
-    /** pairs: {q: [before, after], k: […]}; scale: pixels per unit */
-    show(pairs, scale, text) {
-      for (const [hue, [before, [x, y]]] of Object.entries(pairs)) {
+    /** pairs: {q: [before, after, angle], k: […]}; scale: pixels per unit */
+    show(pairs, scale) {
+      for (const [hue, [before, [x, y], angleOf]] of Object.entries(pairs)) {
+        const turn = `${hue} turned by ${fmt(angleOf)}`;
+        if (this.turns[hue].textContent !== turn) this.turns[hue].textContent = turn;
         const [endX, endY, length] = [x * scale, -y * scale, Math.hypot(x, y)];
         this.before[hue].setAttribute('d', `M0 0L${before[0] * scale} ${-before[1] * scale}`);
         const angle = Math.atan2(endY, endX), wing = side => `${endX - 7 * Math.cos(angle + side)} ${endY - 7 * Math.sin(angle + side)}`;
@@ -63,7 +65,6 @@
         const label = this.arrows[hue].lastChild, far = length ? 1 + 10 / (length * scale) : 0;
         label.setAttribute('transform', `translate(${endX * far} ${endY * far + 4})`);
       }
-      this.caption.innerHTML = text;
     }
   }
 
@@ -73,7 +74,7 @@
     build(ui) {
       const heads = [0, 1].flatMap(i => [`pair ${i}`, `<span class="hidden">pair ${i}</span>`]);
       const vector = (name, title, hue) => this.numbers(name, {name: title, title: `${title} <i>${hue}</i>`, subtitle: 'yours', hue, limit: 9, columnHeads: heads});
-      this.dials = ['pair 0', 'pair 1'].map(name => new Dial(name));
+      this.dials = [0, 1].map(i => new Dial(`pair ${i}, θ = ${fmt(frequency(i, 4))}`));
       this.facts = el('div', {className: 'w-facts', role: 'region', 'aria-label': 'Score'});
       this.curve = svg('svg', {viewBox: '0 0 320 132', class: 'rd-curve', role: 'img'});
       const position = (label, name) => this.dial({label, name, min: 0, max: LAST, text: String});
@@ -108,35 +109,43 @@
       const [q, k, parts] = [turned(query, m), turned(key, n), pairScores(query, key, m, n)];
       const scale = 40 / Math.max(1, ...[...q, ...k].map(pair => Math.hypot(...pair)));
       this.dials.forEach((dial, i) => {
-        const theta = frequency(i, 4);
-        dial.show({q: [query.slice(2 * i, 2 * i + 2), q[i]], k: [key.slice(2 * i, 2 * i + 2), k[i]]}, scale,
-          `<b>${dial.title}</b>, θ = ${fmt(theta)}<br><span class="q">q turned by ${fmt(m * theta)}</span><br><span class="k">k turned by ${fmt(n * theta)}</span>`);
+        const theta = frequency(i, 4), pair = row => row.slice(2 * i, 2 * i + 2);
+        dial.show({q: [pair(query), q[i], m * theta], k: [pair(key), k[i], n * theta]}, scale);
       });
       const line = (pair, i) => `<p>${pair}: <b class="q">(${q[i].map(x => fmt(x, 4)).join(', ')})</b> · <b class="k">(${k[i].map(x => fmt(x, 4)).join(', ')})</b> = <b>${fmt(parts[i], 4)}</b></p>`;
       this.facts.innerHTML = line('pair 0', 0) + line('pair 1', 1)
         + `<p>Score at <i>m</i> − <i>n</i> = ${fmt(m - n)}: <b class="w-hue">${fmt(total(parts), 4)}</b></p>`
         + `<p>Ten places on, at ${m + 10} and ${n + 10}: ${fmt(total(pairScores(query, key, m + 10, n + 10)), 4)}</p>`;
-      this.drawCurve(state, query, key);
+      const reach = Math.max(REACH, Math.abs(m - n));
+      this.part('curve', [query, key, state.pair, reach], () => this.drawCurve(state.pair, query, key, reach));
+      this.drawDot(m - n, state.pair);
     }
 
-    /** The score over the distance; a dot where m and n are. */
-    drawCurve({m, n, pair}, query, key) {
+    /** The score over the distance. */
+    drawCurve(pair, query, key, reach) {
       const at = distance => {
         const parts = pairScores(query, key, Math.max(distance, 0), Math.max(-distance, 0));
         return pair === 'both' ? total(parts) : parts[NAMES.indexOf(pair)];
       };
-      const reach = Math.max(REACH, Math.abs(m - n)), distances = Array.from({length: 2 * reach + 1}, (_, i) => i - reach);
+      const distances = Array.from({length: 2 * reach + 1}, (_, i) => i - reach);
       const most = Math.max(0.5, ...distances.map(distance => Math.abs(at(distance))));
       const x = distance => 34 + 276 * (distance + reach) / (2 * reach), y = score => 58 - 48 * score / most;
       const fine = Array.from({length: 161}, (_, i) => -reach + i * reach / 80);
       const label = (text, left, top, anchor = 'middle') => svg('text', {x: left, y: top, 'text-anchor': anchor}, text);
-      this.curve.setAttribute('aria-label', `Score of ${pair} over m − n from ${fmt(-reach)} to ${reach}; at ${fmt(m - n)} it is ${fmt(at(m - n), 4)}.`);
+      this.dot = {circle: svg('circle', {class: 'rd-dot', r: 5}), at, x, y, reach};
       this.curve.replaceChildren(
         svg('path', {class: 'rd-rim', d: `M34 58H310M${x(0)} 8V108`}),
         svg('path', {class: 'rd-line', d: fine.map((distance, i) => `${i ? 'L' : 'M'}${x(distance).toFixed(1)} ${y(at(distance)).toFixed(1)}`).join('')}),
-        svg('circle', {class: 'rd-dot', cx: x(m - n), cy: y(at(m - n)), r: 5}),
-        label(fmt(-reach), x(-reach), 126, 'start'), label('m − n = 0', x(0), 126), label(String(reach), x(reach), 126, 'end'),
+        this.dot.circle, label(fmt(-reach), x(-reach), 126, 'start'), label('m − n = 0', x(0), 126), label(String(reach), x(reach), 126, 'end'),
         label(fmt(most, 1), 30, 14, 'end'), label(fmt(-most, 1), 30, 110, 'end'));
+    }
+
+    /** A dot where the two positions are now. */
+    drawDot(distance, pair) {
+      const {circle, at, x, y, reach} = this.dot;
+      circle.setAttribute('cx', x(distance));
+      circle.setAttribute('cy', y(at(distance)));
+      this.curve.setAttribute('aria-label', `Score of ${pair} over m − n from ${fmt(-reach)} to ${reach}; at ${fmt(distance)} it is ${fmt(at(distance), 4)}.`);
     }
 
     summary({query, key, m, n}) { return `Query at ${m}, key at ${n}: score ${fmt(total(pairScores(query[0], key[0], m, n)), 4)}.`; }

@@ -12,11 +12,12 @@ from torch import Tensor
 
 from attention.dot_product import scaled_dot_product_attention
 from attention.efficient import blockwise_attention, merge_partials
+from attention.encoder import EncoderLayer
 from attention.multi_head import merge_heads, split_heads
 from attention.positions import apply_rotary
 from attention.scores import scaled_dot_scores
 from benchmarks.cost import Shape, flops
-from studies import counting, layer_costs
+from studies import counting, layer_costs, looked_at
 
 from .in_node import called
 
@@ -196,3 +197,45 @@ def test_products_and_projections_are_the_multiplications_that_torch_counts() ->
         products, projections = called("attention-cost", [["products", sizes], ["projections", sizes]])
         assert products == 2 * layer_costs.counted("attention, core", n, d)
         assert products + projections == 2 * layer_costs.counted("attention, layer", n, d)
+
+
+def test_the_data_of_real_texts_are_whole_and_their_weights_sum_to_1() -> None:
+    data = looked_at.read()
+    assert data["environment"]["torch"] and data["seed"] == 0
+    for kind, layers in (("functions", 2), ("sentences", 1)):
+        assert len(data[kind]["texts"]) >= 2
+        for text in data[kind]["texts"]:
+            length, weights = len(text["tokens"]), np.array(text["weights"])
+            assert weights.shape == (layers, 2, length, length)
+            np.testing.assert_allclose(weights.sum(-1), 1000, atol=length / 2 + 0.01)  # each is rounded to a thousandth
+            for question in text["questions"]:
+                assert question["truth"] in data[kind]["labels"]
+                asked = [question["whole"], *question["struck"], *np.array(question["without"]).reshape(2 * layers, -1)]
+                np.testing.assert_allclose(np.sum(asked, axis=-1), 1000, atol=2.01)
+                assert len(question["struck"]) == length
+
+
+def test_the_heaviest_word_is_not_always_the_one_that_matters() -> None:
+    texts = looked_at.read()["sentences"]["texts"]
+    agree = []
+    for text in texts:
+        (question,) = text["questions"]
+        rows = [np.array(head).mean(axis=0).tolist() for head in text["weights"][0]]  # a sentence's mean over queries
+        heaviest = called("attention-sentence", [["heaviest", row] for row in rows])
+        (matters,) = called("attention-sentence", [["mattersMost", question]])
+        agree += [ranked[0] == matters for ranked in heaviest]
+    assert not all(agree)
+
+
+def test_removing_a_head_sets_its_block_of_the_output_projection_to_zero_and_brings_it_back() -> None:
+    torch.manual_seed(0)
+    layer = EncoderLayer(6, 2, 8).double().eval()
+    attention, x = layer.self_attention, torch.randn(1, 4, 6).double()
+    before = attention(x, x, x)[0]
+    with looked_at.without_head(layer, 1):
+        without = attention(x, x, x)[0]
+    v, (_, weights) = split_heads(attention.v_proj(x), 2), attention(x, x, x)
+    heads = weights @ v  # (1, 2, 4, 3)
+    first = heads[:, 0] @ attention.out_proj.weight[:, :3].T + attention.out_proj.bias
+    torch.testing.assert_close(without, first)
+    torch.testing.assert_close(attention(x, x, x)[0], before, rtol=0, atol=0)
