@@ -44,7 +44,7 @@
       this.note = el('p', {className: 'w-note'});
       this.source = el('p', {className: 'w-label'});
       ui.append(
-        this.invite('remove one head after the other: without one of them the answer turns. Then strike out the word with the largest weight. It is not always the one that matters.'),
+        this.invite('in function 1, choose head after head: without one of them the answer turns. Then strike out the word with the largest weight. It is not always the one that matters.'),
         el('div', {className: 'w-bar'}, this.choice('Text', 'text', TEXTS.map(({name}, at) => [name, at]))),
         el('div', {className: 'w-bar'}, this.heads, this.choice('A click', 'click', [['asks', 'ask'], ['strikes out', 'strike']])),
         this.board, this.looks, this.answers, this.note, this.source, this.foot());

@@ -80,8 +80,8 @@
       const position = (label, name) => this.dial({label, name, min: 0, max: LAST, text: String});
       ui.append(
         this.invite('move both. The arrows turn, and the score stays: only m − n is left in it. Then swap m and n.'),
-        el('div', {className: 'w-bar'}, position('Query at m', 'm'), position('Key at n', 'n'),
-          this.button('◀ Both', () => this.together(-1)), this.button('Both ▶', () => this.together(1)),
+        el('div', {className: 'w-bar'}, position('Query at m', 'm'), position('Key at n', 'n')),
+        el('div', {className: 'w-bar'}, this.button('◀ Both', () => this.together(-1)), this.button('Both ▶', () => this.together(1)),
           this.button('Swap m, n', () => this.change(state => { [state.m, state.n] = [state.n, state.m]; }))),
         el('div', {className: 'w-bar rd-vectors'}, vector('query', 'Query', 'q').element, vector('key', 'Key', 'k').element),
         el('div', {className: 'w-pair'}, el('div', {className: 'rd-dials'}, ...this.dials.map(dial => dial.element)),
