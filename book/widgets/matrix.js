@@ -14,6 +14,7 @@
    * options: name (plain words, for screen readers), title and subtitle (HTML), rows, columns, hue ('q', 'k', 'v', 'w' or ''),
    * rowHeads and columnHeads (HTML, may be absent), editable, limit of a number (99), shares (a bar as long as the number, from 0 to 1),
    * read(i, j) -> number shown, write(i, j, number) -> nothing, told once an edit is kept; peek(i, j, number or null) while it is typed;
+   * quiet (numbers do not flash when they change, as under a slider);
    * flip(i, j, on) and isOn(i, j) for cells that toggle; onFocus(i, j); onRow(i) when a row's head is clicked; text(number) -> string; say(i, j) -> words.
    */
   class Matrix {
@@ -168,9 +169,9 @@
         const number = this.read(i, j);
         const [marks, words] = [mark(i, j), this.text(number, i, j)];
         if (!cell.querySelector('input') && cell.dataset.text !== words) {
-          if (cell.dataset.text !== undefined && !Widgets.still()) {
-            cell.getAnimations().forEach(one => one.cancel());
-            cell.animate([{backgroundColor: 'color-mix(in srgb, var(--hue) 55%, var(--paper))'}, {}], 700);
+          if (cell.dataset.text !== undefined && !this.quiet && !Widgets.still()) {
+            cell.flash?.cancel();
+            cell.flash = cell.animate([{backgroundColor: 'color-mix(in srgb, var(--hue) 55%, var(--paper))'}, {}], 700);
           }
           cell.dataset.text = words;
           cell.dataset.long = Math.min(7, words.length);
