@@ -11,7 +11,7 @@ from functools import cache
 from math import atan2, cbrt, cos, hypot, sin
 from pathlib import Path
 
-STYLES = Path(__file__).resolve().parents[1] / "_static" / "attention.css"
+STYLES = Path(__file__).resolve().parents[1] / "_static" / "colours.css"
 GROUND = "paper"
 FLARE = 0.05  # what WCAG 2 adds to each luminance
 TOP = 1 + FLARE

@@ -112,7 +112,7 @@
       this.part('text', text, () => this.makeText(tokens, questions));
       this.tiles.forEach((tile, at) => {
         const weight = fmt(row[at] / 10, 0), asked = tile.classList.contains('asked');
-        if (tile.weight !== row[at]) tile.style.setProperty('--weight', (tile.weight = row[at]) / 1000);
+        if (tile.weight !== row[at]) tile.style.setProperty('--portion', (tile.weight = row[at]) / 1000);
         if (tile.lastChild.textContent !== weight) tile.lastChild.textContent = weight;
         tile.classList.toggle('asks', at === asks);
         tile.classList.toggle('struck', at === struck);

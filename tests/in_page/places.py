@@ -33,7 +33,7 @@ sys.path.insert(0, {str(BOOK / "_extensions")!r})
 extensions = ["myst_parser", "exercise_block"]
 html_theme = "pydata_sphinx_theme"
 html_static_path = [{str(BOOK / "_static")!r}]
-html_css_files = ["attention.css"]
+html_css_files = ["colours.css", "attention.css"]
 myst_enable_extensions = ["dollarmath"]
 """
 
