@@ -145,7 +145,7 @@ def _option(name: str, kind: str, table: dict[str, Any]) -> Option:
         chosen = (table["first"], table["then"])
     elif kind == "mask":
         chosen = tuple(chosen)
-    proof = {key: table[key] for key in ("expression", "fixed", "claims") if key in table}
+    proof: dict[str, Any] = {key: table[key] for key in ("expression", "fixed", "claims") if key in table}
     return Option(table["says"].strip(), bool(table.get("right", False)), chosen, proof)
 
 

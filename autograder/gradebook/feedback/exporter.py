@@ -20,7 +20,7 @@ class FeedbackPage(HTMLExporter):
 
     _gathering: tuple[str, Gathering] | None = None  # for everybody whom one command is about
 
-    def from_notebook_node(
+    def from_notebook_node(  # type: ignore[override]  # text, as HTMLExporter itself gives
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         resources = resources or {}
