@@ -164,7 +164,9 @@ def test_the_bundle_judges_as_this_grader_does_and_holds_no_names_and_no_model_a
         assert archive.getinfo("run_autograder").external_attr >> 16 & 0o111
     assert digest_of(tmp_path / "grader") == grader_version(), "else the answer key would be computed anew each time"
     assert "course/answers/ps1.json" in names and "course/release/ps1/ps1.ipynb" in names
-    assert not [name for name in names if "questions" in name or "gradebook.db" in name or "students.csv" in name]
+    assert not [
+        name for name in names if "answer_key/questions" in name or "gradebook.db" in name or "students.csv" in name
+    ]
     assert "ada" not in (tmp_path / "course/course.toml").read_text() and (packed.stat().st_mode & 0o077) == 0
     for script in ("setup.sh", "run_autograder"):
         assert subprocess.run(["bash", "-n", tmp_path / script]).returncode == 0
