@@ -56,7 +56,7 @@ test-programs:
 	@touch $@
 
 node_modules/katex.stamp: package.json package-lock.json
-	$(PHASE) 'Installing KaTeX from package-lock.json' npm ci --omit=dev --no-audit --no-fund
+	$(PHASE) 'Installing the npm packages of package-lock.json' npm ci --omit=dev --no-audit --no-fund
 	@touch $@
 
 node_modules/tests.stamp: package.json package-lock.json

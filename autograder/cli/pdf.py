@@ -14,9 +14,10 @@ from ..course.paths import BOOK
 @click.option("--out", default=BOOK, type=click.Path(file_okay=False, path_type=Path), help="Holds _build/html.")
 @click.argument("pages", nargs=-1, metavar="[PAGE]...")
 def pdf(out: Path, pages: tuple[str, ...]) -> None:
-    """Print the book that is built as one PDF, and pack the notebooks as one zip.
+    """Print the built book as one PDF.
 
-    Both lie in _build/print. Such as chapters/04-masks; all pages by default, which takes minutes.
+    The notebooks are packed as one zip beside it, in _build/print. PAGE is one such as chapters/04-masks; all pages by
+    default, which takes minutes.
     """
     from ..build.printed import PrintError, print_book, sections, zip_notebooks
 

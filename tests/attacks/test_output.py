@@ -188,7 +188,7 @@ def test_the_level_of_isolation_stands_with_every_grade_and_wherever_grades_are_
     level = open_sandbox().description
     assert f"isolation: {level}" in said["grade"] and f"isolation {level}" in said["report"]
     assert json.loads(course.result_file("zoe", "ps1").read_text(encoding="utf-8"))["isolation"] == level
-    assert f"isolation: {level}" in (course.root / "reports" / "ps1.html").read_text(encoding="utf-8")
+    assert f"<dt>isolation</dt><dd>{level}</dd>" in (course.root / "reports" / "ps1.html").read_text(encoding="utf-8")
     assert f"Isolation: {level};" in (course.feedback("zoe", "ps1") / "ps1.html").read_text(encoding="utf-8")
     sandbox = Sandbox("bubblewrap", ("a filter of system calls",))
     assert sandbox.description == "bubblewrap without a filter of system calls"
@@ -247,7 +247,8 @@ LOOK = """() => {
         .filter(one => [...one.attributes].some(a => a.name.startsWith('on') || /javascript:/i.test(a.value)));
     const foreign = [...document.querySelectorAll('#notebook script, #notebook style, iframe, object, embed, base,'
         + ' form, #notebook link, #notebook svg, #notebook math, plaintext, meta[http-equiv=refresh],'
-        + ' main script, main style, main link, main svg, main input, body > :not(main, script, style, nav, div)')];
+        + ' main script, main style, main link, main svg, main input:not(.tabbable),'
+        + ' body > :not(main, script, style, nav, div)')];
     return {owned: window.owned, covered: !(heading.contains(top) || top.contains(heading)),
             seen: heading.checkVisibility(), bad: [...handlers, ...foreign].map(one => one.outerHTML.slice(0, 200))};
 }"""

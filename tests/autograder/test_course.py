@@ -195,8 +195,8 @@ def assert_shown(one, course):
     name, misconception = next(iter(one.misconceptions.items()))
     exercise = next(exercise for exercise in in_problem_set(one.problem_set) if exercise.id == name)
     page = (course.feedback(one.student, one.problem_set) / f"{one.problem_set}.html").read_text(encoding="utf-8")
-    text = re.sub(r"<[^>]+>", "", page)
-    assert exercise.message_of(misconception).message.strip()[:30] in text
+    text = html.unescape(re.sub(r"<[^>]+>", "", page))
+    assert exercise.message_of(misconception).message.replace("`", "").strip()[:30] in text
     assert f"Exercise {exercise.number} {exercise.symbol}" in text
     assert f"Your code: attention/{exercise.module}.py" in text
 

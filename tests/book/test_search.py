@@ -148,6 +148,7 @@ def test_the_dialog_is_named_fits_and_has_no_barrier(width: int, scheme: str, br
     assert [f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in found] == []
 
 
+@pytest.mark.full
 def test_the_search_is_opened_walked_and_left_with_the_keyboard(phone: BrowserContext, address: str) -> None:
     tab = phone.new_page()
     tab.goto(f"{address}{PAGE}.html", wait_until="load")

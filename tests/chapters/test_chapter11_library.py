@@ -189,7 +189,7 @@ def test_the_ceilings_of_attention_on_an_h100():
     for start, cells in zip(starts, rows.values(), strict=True):
         (line,) = re.findall(rf"^\| {re.escape(start)}[^|]*\|(.*)\|$", PAGE, re.M)
         assert [cell.strip() for cell in line.split("|")] == cells
-    alt = between("Upper bounds in TFLOP/s", "\n---", PAGES["attention-roofline"])
+    alt = between("Upper bounds in TFLOP/s for widths", "\n---", PAGES["attention-roofline"])
     assert numbers(alt)[2:8] == [107, 214, 495, 659, 989, 989]
 
 
