@@ -7,6 +7,7 @@ from playwright.sync_api import sync_playwright
 
 from autograder.prerequisites import CHROMIUM
 
+from .records.whole import is_about_the_whole, proof_of_the_whole
 from .scheduling import Groups
 
 pytest_plugins = ["tests.records.plugin"]
@@ -34,6 +35,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.parent.name in WITH_COURSES and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(COURSE_SECONDS))
+        if is_about_the_whole(item.path) and not item.get_closest_marker("proof"):
+            item.add_marker(proof_of_the_whole(item.path))
 
 
 @pytest.fixture(scope="module")

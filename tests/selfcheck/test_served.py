@@ -185,6 +185,7 @@ def test_a_folder_that_others_can_read_and_a_dead_server_count_as_none(course: C
     assert course.where(TMPDIR=str(tmp_path)) == "None"
     folder.chmod(0o700)
     path = course.where(TMPDIR=str(tmp_path))
+    Path(path).unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(path)
     course.log.write_text("")
