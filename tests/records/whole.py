@@ -13,7 +13,7 @@ import pytest
 TESTS = Path(__file__).parent.parent
 
 FOLDERS = ("autograder", "book", "solutions", "src")
-FILES = ("*.md", "*.cff", "*.toml", "*.json", "LICENSE*", "Makefile", "requirements.txt")
+FILES = ("CHANGELOG.md", "README.md", "*.cff", "*.toml", "*.json", "LICENSE*", "Makefile", "requirements.txt")
 SHIPPED = (*FOLDERS, *FILES)
 SHARED = ("tests/*.py", "tests/requirements.txt", "tests/sample_class", "tests/alternatives", "tests/data")
 
