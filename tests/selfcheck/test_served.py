@@ -177,19 +177,22 @@ def test_a_change_of_selfcheck_or_of_what_python_reads_has_a_server_of_its_own(c
     assert course.where() == now
 
 
-def test_a_folder_that_others_can_read_and_a_dead_server_count_as_none(course: Course, tmp_path: Path) -> None:
+def test_a_folder_that_others_can_read_and_a_dead_server_count_as_none(
+    course: Course, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     course.answer("")
-    folder = tmp_path / f"selfcheck-{os.getuid()}"
+    place = tmp_path_factory.mktemp("d")  # short: the name of a socket has a hundred bytes at most
+    folder = place / f"selfcheck-{os.getuid()}"
     folder.mkdir(mode=0o755)
     folder.chmod(0o755)
-    assert course.where(TMPDIR=str(tmp_path)) == "None"
+    assert course.where(TMPDIR=str(place)) == "None"
     folder.chmod(0o700)
-    path = course.where(TMPDIR=str(tmp_path))
-    Path(path).unlink(missing_ok=True)
+    path = course.where(TMPDIR=str(place))
+    assert Path(path).parent == folder
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(path)
     course.log.write_text("")
-    shown = terminal(course.folder, "4.2", more=course.more | {"TMPDIR": str(tmp_path)})
+    shown = terminal(course.folder, "4.2", more=course.more | {"TMPDIR": str(place)})
     assert "not started yet" in shown and course.said() == [("False", f"{course.folder} None")]
 
 
