@@ -27,6 +27,7 @@ class Exchanged:
 class TwoRequests:
     """A request, and one that follows when the worker has said so many lines; made then, from all that it has said.
 
+    second: may take its time, which is not the worker's
     may_send: whether the second one may be sent, known after so many seconds by the clock at most
     """
 
@@ -63,7 +64,10 @@ def exchange(worker: WorkerHandle, requests: TwoRequests, bounds: Bounds) -> Exc
                     break
                 next_look = time.monotonic() + limits.MEMORY_LOOK_WALL_SECONDS
             if not is_second_sent and lines >= requests.lines_before_second:
-                second = requests.second(bytes(data)) if second is None else second
+                if second is None:
+                    before = time.monotonic()
+                    second = requests.second(bytes(data))
+                    deadline = min(deadline + time.monotonic() - before, bounds.end.at)
                 before = time.monotonic()
                 is_second_sent = requests.may_send(second, limits.MEMORY_LOOK_WALL_SECONDS)
                 waited = time.monotonic() - before

@@ -1,8 +1,8 @@
 """Asks a learner's package in the sandbox for its answers, visible inputs before hidden ones.
 
 The rule that keeps hidden inputs secret: visible checks run to completion before hidden inputs are sent. Whatever
-feedback may quote is said before any process in the sandbox has a hidden input. Where a visible answer is to be asked
-for again, no hidden input is sent to this worker; it waits for the worker that settles the visible ones. And no other
+feedback may quote is said before any process in the sandbox has a hidden input. A worker whose visible answers have
+come waits until others have given those that are to be asked for again; only then are hidden inputs sent. And no other
 submission has hidden inputs meanwhile, see periods.py. The rules stand in one place, `_Package.converse`.
 """
 
@@ -14,6 +14,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -25,7 +26,7 @@ from ..sandbox.worker_pool import open_worker
 from . import limits, periods
 from .answers import Answers, Line, Plans, all_failed, answers_in, lines_of
 from .exchange import Bounds, TwoRequests, exchange
-from .periods import HIDDEN, QUOTED, Deadline
+from .periods import HIDDEN, QUOTED, Deadline, Turn
 
 NOTHING = b"[]\n"  # the second request where no hidden input is sent
 COUNTS_PER_NAMESPACE = (5, 14)  # the first Linux that counts processes per namespace, not over the machine
@@ -52,36 +53,43 @@ class Request:
 
 def ask_together(
     files: dict[str, bytes],
-    requests: list[Request],
+    visible: list[Request],
     sandbox: Sandbox,
-    visible_are_settled: Callable[[list[Answers]], bool],
+    hidden_after: Callable[[list[Answers]], list[Request]],
     tally: Tally | None = None,
     end: Deadline | None = None,
+    turn: Turn | None = None,
 ) -> list[Answers]:
     """The answers to every request from one process for all, which is quick; a failure where it did not come so far.
 
     What one exercise does there can disturb another: an answer that is wrong, or missing, is to be asked for again.
-    requests: the visible ones first
-    visible_are_settled: whether, after these answers to the visible requests, none of them is to be asked again
-    tally: what the submission uses is counted there; end: of its time in all
+    hidden_after: the requests with hidden inputs, whose answers follow the visible ones; called once, when all of those
+        have come. No visible request may be asked after it
+    tally: what the submission uses is counted there; end: of its time in all; turn: in which it runs
     """
-    visible = [request for request in requests if not request.hidden]
     seconds = min(limits.JOINT_CPU_SECONDS, limits.EXERCISE_CPU_SECONDS)
     rules = base64.b64encode(no_processes()).decode()
     mode = {"together": True, "torch": True, "filter": rules, "seconds": seconds}
+    answers: list[Answers] = []
+
+    def hidden(lines: list[Line]) -> list[Request]:
+        answers.extend(_answers_to(visible, lines))
+        return hidden_after(answers)
+
     conversation = _Package(files, sandbox).converse(
-        requests,
+        visible,
+        hidden,
         mode,
         Bounds(
             limits.WALL_CLOCK_FACTOR * seconds,
             Deadline.of_submission() if end is None else end,
             limits.JOINT_OUTPUT_BYTES,
         ),
-        lambda lines: visible_are_settled(_answers_to(visible, lines)),
+        turn,
     )
     if tally is not None:
         tally.add(conversation.used, [])  # what a learner's own process says of its time counts for nothing
-    return _answers_to(requests, conversation.lines)
+    return answers + _answers_to(conversation.asked, conversation.lines, len(answers))
 
 
 def ask(
@@ -91,11 +99,12 @@ def ask(
     sandbox: Sandbox,
     tally: Tally | None = None,
     end: Deadline | None = None,
+    turn: Turn | None = None,
 ) -> list[Answers]:
     """The answers to every request, in order; whatever the learner's code does becomes an answer with an error.
 
     files: the text of every file of the package `attention`; torch: whether to import it beforehand
-    tally: what the submission uses is counted there; end: of its time in all
+    tally: what the submission uses is counted there; end: of its time in all; turn: in which they run
     What was killed is tried once more: another process may have taken the machine's memory.
     Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
@@ -109,7 +118,9 @@ def ask(
             attempts.give_up(waiting)
             break
         asked = [requests[place] for place in waiting]
-        conversation = package.converse(asked, mode, bounds, partial(attempts.are_settled, waiting))
+        count = sum(not request.hidden for request in asked)
+        hidden = partial(attempts.hidden_after, waiting, asked[count:])
+        conversation = package.converse(asked[:count], hidden, mode, bounds, turn)
         if tally is not None:
             tally.add(
                 conversation.used, [(asked[line["place"]].id, line.get("seconds")) for line in conversation.lines]
@@ -122,10 +133,12 @@ def ask(
 class _Conversation:
     """What one worker said.
 
+    asked: the requests that it was sent; lines: those of the expected form, one of each place among them
     started: whether it began on the learner's code; stopped: whether it was ended at one of its limits
-    lines: those of the expected form, one of each place; used: by all its processes
+    used: by all its processes
     """
 
+    asked: list[Request]
     started: bool
     stopped: bool
     lines: list[Line]
@@ -141,46 +154,37 @@ class _Package:
 
     def converse(
         self,
-        requests: list[Request],
+        visible: list[Request],
+        hidden_after: Callable[[list[Line]], list[Request]],
         mode: dict[str, Any],
         bounds: Bounds,
-        visible_are_settled: Callable[[list[Line]], bool],
+        turn: Turn | None = None,
     ) -> _Conversation:
-        """Ask a new worker; the hidden requests are sent only if, and when, the visible ones are settled.
+        """Ask a new worker; hidden requests are sent when the visible ones are answered.
 
-        requests: the visible ones first; mode: what differs between the ways of asking (see sandbox/worker.py)
-        visible_are_settled: whether, by these lines, no visible request is to be asked again
+        hidden_after: which, by the lines that answer those; it may ask other workers meanwhile
+        mode: what differs between the ways of asking (see sandbox/worker.py); turn: in which it runs; None for its own
         """
-        exercises = [
-            {
-                "place": place,
-                "id": request.id,
-                "plans": request.plans,
-                "measured": request.is_measured,
-                "watch": request.watch,
-            }
-            for place, request in enumerate(requests)
-        ]
-        count = sum(not request.hidden for request in requests)
-        visible, hidden = exercises[:count], exercises[count:]
+        asked, count = list(visible), len(visible)
 
         def second_request(said: bytes) -> bytes:
-            _, visible_lines = lines_of(said, count)
-            return _as_line(hidden if visible_are_settled(visible_lines) else [])
+            asked.extend(hidden_after(lines_of(said, count)[1]))
+            return _as_line(_exercises(asked)[count:])
 
-        with periods.of_this_process().turn() as turn:
-            bounds.end.at += turn.take(QUOTED if visible else HIDDEN)
+        with ExitStack() as stack:
+            mine = turn or stack.enter_context(periods.of_this_process().turn())
+            bounds.end.at += mine.take(QUOTED if visible else HIDDEN)
             # One line says that the worker has begun, and then one is said for each exercise.
             texts = TwoRequests(
-                _as_line(self._settings() | mode | {"exercises": visible}),
+                _as_line(self._settings() | mode | {"exercises": _exercises(asked)}),
                 1 + count,
                 second_request,
-                lambda text, seconds: text == NOTHING or turn.is_taken_within(seconds, HIDDEN),
+                lambda text, seconds: text == NOTHING or mine.is_taken_within(seconds, HIDDEN),
             )
             with open_worker(self.files, self.sandbox, limits.MEMORY_BYTES) as worker:
                 exchanged = exchange(worker, texts, bounds)
-        started, lines = lines_of(exchanged.data, len(requests))
-        return _Conversation(started, exchanged.stopped, lines, worker.used)
+        started, lines = lines_of(exchanged.data, len(asked))
+        return _Conversation(asked, started, exchanged.stopped, lines, worker.used)
 
     def _settings(self) -> dict[str, Any]:
         """What a worker is told beside its exercises, however they are asked (see sandbox/worker.py)."""
@@ -209,9 +213,9 @@ class _Attempts:
         places = [place for place, answers in enumerate(self._answers) if answers is None]
         return sorted(places, key=lambda place: self._requests[place].hidden)
 
-    def are_settled(self, waiting: list[int], lines: list[Line]) -> bool:
-        """Whether none of the exercises that these lines tell of is to be tried again."""
-        return not any(_is_killed(line) and not self._is_last(waiting[line["place"]]) for line in lines)
+    def hidden_after(self, waiting: list[int], hidden: list[Request], lines: list[Line]) -> list[Request]:
+        """The hidden requests, or none where an exercise that these lines tell of is to be tried again."""
+        return [] if any(_is_killed(line) and not self._is_last(waiting[line["place"]]) for line in lines) else hidden
 
     def take(self, waiting: list[int], conversation: _Conversation, is_isolated: bool) -> None:
         """Keep what a worker said when it was asked for the waiting requests.
@@ -219,9 +223,7 @@ class _Attempts:
         Raises GraderFault where it is the second that ended for no reason that lies in the learner's code.
         """
         lines = {waiting[line["place"]]: line for line in conversation.lines}
-        visible = [line for line in conversation.lines if not self._requests[waiting[line["place"]]].hidden]
-        were_hidden_sent = self.are_settled(waiting, visible)
-        asked = [place for place in waiting if were_hidden_sent or not self._requests[place].hidden]
+        asked = waiting[: len(conversation.asked)]
         missing = [place for place in asked if place not in lines]
         if not conversation.started or (missing and not conversation.stopped and is_isolated):
             # Where there is isolation no code of a learner's can end the worker, which relays its answers.
@@ -255,9 +257,24 @@ def _is_killed(line: Line) -> bool:
     return line.get("died") == "killed"
 
 
-def _answers_to(requests: list[Request], lines: list[Line]) -> list[Answers]:
+def _exercises(requests: list[Request]) -> list[dict[str, Any]]:
+    """What a worker is told of each request."""
+    return [
+        {
+            "place": place,
+            "id": request.id,
+            "plans": request.plans,
+            "measured": request.is_measured,
+            "watch": request.watch,
+        }
+        for place, request in enumerate(requests)
+    ]
+
+
+def _answers_to(requests: list[Request], lines: list[Line], first: int = 0) -> list[Answers]:
+    """The answers to the requests from a place on."""
     by_place = {line["place"]: line for line in lines}
-    return [answers_in(request.plans, by_place.get(place, {})) for place, request in enumerate(requests)]
+    return [answers_in(one.plans, by_place.get(place, {})) for place, one in enumerate(requests) if place >= first]
 
 
 def _as_line(tree: Any) -> bytes:

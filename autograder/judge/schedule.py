@@ -14,8 +14,9 @@ from selfcheck.verdict import Differences, differences_of
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import is_fork_server_available
+from . import periods
 from .answers import Answers, of_comparable_size
-from .periods import Deadline
+from .periods import Deadline, Turn
 from .protocol import Request, ask, ask_together
 
 Keys = dict[Exercise, list[Key]]
@@ -29,7 +30,8 @@ class Schedule:
 
     All exercises share one process where their answers are right there; each of the others gets its own. No hidden
     input enters the sandbox before every visible check has its answer: feedback on a visible check may quote what the
-    learner's code says, which then cannot tell of hidden inputs.
+    learner's code says, which then cannot tell of hidden inputs. So the shared process waits meanwhile for those that
+    answer wrong exercises again; two workers are enough for most submissions, and one for a right one.
     tally: what the package used is added there
     `end` is that of the submission's time.
     """
@@ -43,32 +45,33 @@ class Schedule:
 
     def run(self) -> dict[Exercise, Compared]:
         """All answers, compared; GraderFault where the sandbox fails."""
-        one_process_is_cheap = is_fork_server_available(self._sandbox)
-        if one_process_is_cheap:
-            self._ask_together([part for part in self._requests if not _trains_a_model(self._keys[part[0]])])
-        wrong = {exercise for exercise, kind in self._unanswered() if kind == VISIBLE}
-        self._ask_apart([part for part in self._unanswered() if part[0] in wrong])
-        if one_process_is_cheap and wrong:
-            self._ask_together(self._unanswered())
+        if is_fork_server_available(self._sandbox):  # else a process for all costs as much as any other
+            self._ask_together()
         self._ask_apart(self._unanswered())
         return {exercise: self._compared(exercise) for exercise in self._keys}
 
     def _unanswered(self) -> list[Part]:
         return [part for part in self._requests if part not in self._answers]
 
-    def _ask_together(self, parts: list[Part]) -> None:
-        """Ask for these in one process, but for what is measured, and keep what is right."""
-        parts = [part for part in parts if part[1] != MEASURED]
-        visible = [part for part in parts if part[1] == VISIBLE]
+    def _ask_together(self) -> None:
+        """Ask in one process and keep what is right; what is wrong there, or trains a model, is asked for meanwhile."""
+        visible = [
+            (one, kind) for one, kind in self._requests if kind == VISIBLE and not _trains_a_model(self._keys[one])
+        ]
+        hidden: list[Part] = []
 
-        def no_visible_part_is_open(answers: list[Answers]) -> bool:
+        def hidden_after(answers: list[Answers]) -> list[Request]:
             self._keep_right(visible, answers)
-            return all(kind != VISIBLE for _, kind in self._unanswered())
+            again = {exercise for exercise, kind in self._unanswered() if kind == VISIBLE}
+            self._ask_apart([part for part in self._unanswered() if part[0] in again], turn)
+            hidden.extend(part for part in self._unanswered() if part[1] == HIDDEN)
+            return [self._requests[part] for part in hidden]
 
-        if parts and not self.end.is_over:
-            requests = [self._requests[part] for part in parts]
-            answers = ask_together(self._files, requests, self._sandbox, no_visible_part_is_open, self._tally, self.end)
-            self._keep_right(parts[len(visible) :], answers[len(visible) :])
+        if visible:
+            requests = [self._requests[part] for part in visible]
+            with periods.of_this_process().turn() as turn:
+                answers = ask_together(self._files, requests, self._sandbox, hidden_after, self._tally, self.end, turn)
+            self._keep_right(hidden, answers[len(visible) :])
 
     def _keep_right(self, parts: list[Part], answers: list[Answers]) -> None:
         for part, given in zip(parts, answers, strict=True):
@@ -78,12 +81,12 @@ class Schedule:
                 self._answers[part] = given
                 self._right.add(part)
 
-    def _ask_apart(self, parts: list[Part]) -> None:
+    def _ask_apart(self, parts: list[Part], turn: Turn | None = None) -> None:
         """Ask for these each in a process of its own, and keep whatever comes."""
         if parts:
             requests = [self._requests[part] for part in parts]
             torch = any(exercise.library == "torch" for exercise, _ in parts)
-            answers = ask(self._files, requests, torch, self._sandbox, self._tally, self.end)
+            answers = ask(self._files, requests, torch, self._sandbox, self._tally, self.end, turn)
             sized = (_of_comparable_size(self._keys[part[0]], one) for part, one in zip(parts, answers, strict=True))
             self._answers |= zip(parts, sized, strict=True)
 

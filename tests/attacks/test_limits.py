@@ -144,7 +144,7 @@ def test_one_process_for_all_says_no_more_than_one_for_each(sandbox, monkeypatch
         protocol, "lines_of", lambda data, count: said.append(len(data)) or answers.lines_of(data, count)
     )
     files = GIVEN | {"masks.py": BOMB_IN_THE_PIPE.encode()}
-    (found,) = protocol.ask_together(files, [protocol.Request("masks.f", PLANS)], sandbox, lambda _: True)
+    (found,) = protocol.ask_together(files, [protocol.Request("masks.f", PLANS)], sandbox, lambda _: [])
     assert found["0"][0]["error"]["type"] == answers.STOPPED
     assert MOST < max(said) < MOST + 2**17
 

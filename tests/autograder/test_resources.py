@@ -107,7 +107,7 @@ def used(sandbox, body, together):
     tally = Tally()
     asked = GIVEN | {"masks.py": (HELPERS + body).encode()}, [protocol.Request("masks.causal_mask", PLANS)]
     if together:
-        answers = protocol.ask_together(*asked, sandbox, lambda answers: True, tally)
+        answers = protocol.ask_together(*asked, sandbox, lambda answers: [], tally)
     else:
         answers = protocol.ask(*asked, False, sandbox, tally)
     return tally, answers[0]["0"][0]

@@ -5,6 +5,8 @@ import torch
 from torch import nn
 
 from autograder.answer_key.checks import hidden_checks, visible_checks
+from autograder.answer_key.reference_package import reference
+from autograder.authoring.proofs import alternatives_here
 from selfcheck import runner
 from selfcheck.arrays import pack, unpack
 from selfcheck.catalogue import exercises
@@ -55,6 +57,23 @@ def test_nor_does_chance_help_it_in_any_of_many_draws(name, scale):
         (step,) = check.calls(seed)
         (answer,) = runner.answer(lambda *sizes, **more: ByHeart(sizes[1] if len(sizes) >= 6 else 1, scale), [step])
         assert check.view(step, unpack(answer["value"])).values() == [0], seed
+
+
+@pytest.mark.full
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", LEARNS)
+def test_right_models_learn_whatever_is_drawn(name):
+    """A course's secret decides the draws: none may take a point from a right answer."""
+    check = CHECKS[name]
+    exercise = next(one for one in exercises() if one.id == check.exercise)
+    failed = []
+    for answer, made in {"the reference": reference(exercise.id), **alternatives_here(exercise)}.items():
+        for seed in range(30):
+            (step,) = check.calls(seed)
+            (said,) = runner.answer(made, [step])
+            if check.view(step, unpack(said["value"])).values() != [1]:
+                failed.append((answer, seed))
+    assert failed == []
 
 
 @pytest.mark.parametrize("lead, share, passes", [(5.0, 1.0, True), (2.5, 1.0, False), (20.0, 0.7, False)])

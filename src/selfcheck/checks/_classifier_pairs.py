@@ -31,7 +31,7 @@ def pair_shape(rng):
 
 @check(PAIR, sees="it learns which pairs share their rare word, which no side tells alone", view=pairs_learnt)
 def pair_learns(rng):
-    return taught_pairs(shared_word(rng), matcher(), steps=70, rate=0.01, tries=TRIES)
+    return taught_pairs(shared_word(rng), matcher(), steps=100, rate=0.01, tries=TRIES)
 
 
 @check(PAIR, sees="the answers are logits of both signs, no probabilities", view=below_zero)

@@ -115,7 +115,7 @@ def text_learns(rng):
 
 @check(TEXT, sees="it learns which of two words comes first, with one layer", view=order_learnt)
 def text_order(rng):
-    return taught(order(rng), classifier(classes=2), steps=80, rate=0.01, tries=TRIES)
+    return taught(order(rng), classifier(classes=2), steps=120, rate=0.01, tries=TRIES)
 
 
 @check(TEXT, sees="the answers are logits, no probabilities", view=logits)
