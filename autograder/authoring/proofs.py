@@ -17,7 +17,7 @@ from typing import Any
 from selfcheck import runner
 from selfcheck.catalogue import Exercise
 from selfcheck.compare import Answer
-from selfcheck.diagnose import Key
+from selfcheck.diagnose import Key, explained_by
 from selfcheck.recorded import visible_keys
 from selfcheck.verdict import FAILED, PASSED, judge
 
@@ -31,8 +31,9 @@ BANK = "_alternatives"  # the name under which the package of right answers is i
 
 
 def misconceptions_here(exercise: Exercise) -> dict[str, Callable[..., Any]]:
-    """The runnable misconceptions of a catalogue entry: an id with two parts shares them between its parts."""
-    return {entry.id: misconceptions_of(exercise.id)[entry.id] for entry in exercise.misconceptions}
+    """The runnable misconceptions of a catalogue entry, in every form; an id with two parts shares them."""
+    own = {entry.id for entry in exercise.misconceptions}
+    return {name: code for name, code in misconceptions_of(exercise.id).items() if explained_by(name) in own}
 
 
 class NotACheckout(RuntimeError):
@@ -78,7 +79,7 @@ def misconceptions_fail(exercise: Exercise) -> list[str]:
         unnamed = [check.check for check in result.checks if check.verdict == FAILED and check.misconception is None]
         if result.passed:
             lines.append(f"{exercise.id}: {name} passes every visible check")
-        elif result.misconceptions != [name] or unnamed:
+        elif result.misconceptions != [explained_by(name)] or unnamed:
             lines.append(f"{exercise.id}: {name} is named {result.misconceptions}, unnamed in {unnamed}")
     return lines
 
@@ -90,7 +91,7 @@ def misconceptions_are_named(exercise: Exercise, secret: bytes, chosen: Sequence
     lines = []
     for name in misconceptions_here(exercise) if chosen is None else chosen:
         result = judge(exercise, keys, [key.misconceptions.get(name, key.expected) for key in keys])
-        if result.misconceptions != [name] or result.points >= result.max_points:
+        if result.misconceptions != [explained_by(name)] or result.points >= result.max_points:
             lines.append(f"{exercise.id}, secret {secret!r}: {name} is named {result.misconceptions}")
     return lines
 

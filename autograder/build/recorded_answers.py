@@ -8,6 +8,7 @@ from typing import Any
 from selfcheck.arrays import Array, unpack
 from selfcheck.catalogue import exercises
 from selfcheck.compare import Answer
+from selfcheck.module_state import BUILT
 from selfcheck.plan import Check
 from selfcheck.trees import close
 
@@ -58,7 +59,9 @@ def _plain(answer: Answer, check: Check) -> Answer:
 
     The latter is a path of this machine, and a line of the solution.
     """
+    twice = answer.get("lost", {}).get(BUILT)
     answer = {name: value for name, value in answer.items() if ASPECTS.get(name) in (None, *check.compares)}
+    answer |= {"lost": answer.get("lost", {}) | {BUILT: twice}} if twice else {}
     if "error" not in answer:
         return answer
     kept = ("type", "kinds", "text", "operation")

@@ -85,6 +85,26 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "makes one tensor of a list of tensors",
         ("only one element tensors", "only length-1 arrays", "only 0-dimensional arrays"),
     ),
+    (
+        "tuple_used",
+        "A function that gives several things back gives a tuple: take one of them, `output, weights = …` or […][0]",
+        (
+            "must be Tensor, not tuple",
+            "'Tensor' and 'tuple'",
+            "'tuple' and 'Tensor'",
+            "'tuple' object has no attribute",
+        ),
+    ),
+    (
+        "unequal_pieces",
+        "torch.stack joins tensors of one shape alone: print the shapes of the pieces",
+        ("stack expects each tensor to be equal size",),
+    ),
+    (
+        "axes_of_permute",
+        "permute names every axis of the tensor once, as many numbers as it has axes",
+        ("does not match the length of the desired ordering",),
+    ),
     ("swapped", "Have two arguments changed places? Pass them by name", ("not supported between instances of",)),
     (
         "list_assigned",

@@ -65,6 +65,9 @@ def _gradient(check: Check, expected: Answer, got: Answer, reveal: bool) -> Diff
     return None
 
 
+PARAMETERS = "generic.parameters"
+
+
 def _parameters(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
     """The names and shapes of a module's parameters, which are part of the exercise's text."""
     wanted, came = expected.get("parameters") or {}, got.get("parameters")
@@ -72,14 +75,14 @@ def _parameters(check: Check, expected: Answer, got: Answer, reveal: bool) -> Di
         return Difference("parameters", "what was built is no nn.Module, so it has no parameters")
     for name, shape in wanted.items():
         if name not in came:
-            return Difference("parameters", missing_parameter(name, came))
+            return Difference("parameters", missing_parameter(name, came), PARAMETERS)
         if came[name] != shape:
-            return Difference("parameters", wrong_shape(name, shape, came[name]))
+            return Difference("parameters", wrong_shape(name, shape, came[name]), PARAMETERS)
     more = [name for name in came if name not in wanted]
     if more:
         advice = "" if any("." in str(name) for name in more) else "; a buffer with persistent=False stays out of it"
         text = f"the state dict has {listed(more)} beside what is asked for: {listed(wanted)}"
-        return Difference("parameters", text + advice)
+        return Difference("parameters", text + advice, PARAMETERS)
     return None
 
 
@@ -115,7 +118,8 @@ def _kept(check: Check, expected: Answer, got: Answer, reveal: bool) -> Differen
         for name in [*wanted, *came]:
             if wanted.get(name) != came.get(name):
                 text = LOST.get(str(came.get(name)), "is what it was")
-                return Difference("kept", f"{str(name)[:60]} of {argument_name(argument)} {text}")
+                slip = f"generic.parameter_{came.get(name)}" if came.get(name) in LOST else ""
+                return Difference("kept", f"{str(name)[:60]} of {argument_name(argument)} {text}", slip)
     return None
 
 

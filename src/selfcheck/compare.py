@@ -12,7 +12,7 @@ from .aspects import ASPECTS, Answer
 from .exceptions import explained
 from .plan import Check
 from .trees import Difference, compare_trees, leaves, none_where_one_is_due
-from .words import form_advice, form_slip, index_text, name_of, number_text
+from .words import expected_form, form_advice, form_slip, index_text, name_of, number_text
 
 __all__ = ["Answer", "Difference", "compare"]
 
@@ -36,6 +36,8 @@ def compare(
         return Difference("no error", f"expected {expected['error']['type']}, got an answer")
     if "error" in got:
         return explained(check.exercise, got["error"], reveal)
+    if difference := _nothing(expected, got):
+        return difference
     for aspect in check.compares:
         if aspect == "values":
             difference = _values(check, call, expected, got, reveal)
@@ -44,6 +46,21 @@ def compare(
         if difference:
             return difference
     return None
+
+
+def _nothing(expected: Answer, got: Answer) -> Difference | None:
+    """None where something is due, whatever a check compares: of several uses, None each time."""
+    wanted, came = unpack(expected["value"]), unpack(got["value"])
+    each = isinstance(wanted, tuple) and isinstance(came, tuple) and len(came) > 0
+    if each and all(one is None for one in came) and not any(one is None for one in wanted):
+        wanted, came = wanted[0], None
+    if wanted is None or came is not None:
+        return None
+    count = len(wanted) if isinstance(wanted, (tuple, list)) else 0
+    text = f"expected {f'{count} results, as a tuple' if count else expected_form(wanted)}, got None"
+    if got.get("printed"):
+        return Difference("structure", text + PRINTED, "generic.printed")
+    return Difference("structure", text + form_advice(wanted, None), form_slip(wanted, None))
 
 
 def _compare_errors(

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .compare import Answer, Difference, compare
+from .module_state import BUILT
 from .plan import Check
 
+FORM = "/"  # between the id of a misconception and the name of one of its forms
 MOST_AGAINST = 2  # failures that a misconception answers otherwise, for each that it explains
 
 
@@ -35,6 +37,11 @@ def first_difference(
         if difference:
             return position, difference
     return None
+
+
+def explained_by(name: str) -> str:
+    """The id of the catalogue's entry that explains a runnable misconception, which may be one of several forms."""
+    return name.partition(FORM)[0]
 
 
 def diagnose(
@@ -64,10 +71,38 @@ def diagnose(
         broken = sum(bad and name in key.misconceptions for key, bad in zip(keys, failed, strict=True))
         if found and broken <= (1 + MOST_AGAINST) * len(found):
             candidates[name], rank[name] = found, (-len(found), broken)
-    return [
+    candidates = _without_chance(candidates, keys, failed)
+    names = [
         min((name for name, found in candidates.items() if place in found), key=rank.__getitem__, default=None)
         for place in range(len(keys))
     ]
+    return [name and explained_by(name) for name in names]
+
+
+def _without_chance(
+    candidates: dict[str, set[int]], keys: Sequence[Key], failed: Sequence[bool]
+) -> dict[str, set[int]]:
+    """The candidates, without those that agree by chance: where numbers fail that no candidate explains.
+
+    Such a failure is a mistake that is not known here, and what else fails may follow from it. So a candidate that
+    answers it otherwise is none, and neither is one that explains no more than what views derive, a few facts that many
+    wrong answers share.
+    """
+    told = set().union(*candidates.values()) if candidates else set()
+    unknown = {place for place, key in enumerate(keys) if failed[place] and _is_bare(key) and place not in told}
+    if not unknown:
+        return candidates
+    return {
+        name: found
+        for name, found in candidates.items()
+        if not any(name in keys[place].misconceptions for place in unknown)
+        and not all(keys[place].check.view for place in found)
+    }
+
+
+def _is_bare(key: Key) -> bool:
+    """Whether a check compares all numbers of an answer."""
+    return "values" in key.check.compares and key.check.view is None
 
 
 def _explained(name: str, keys: Sequence[Key], answers: Sequence[list[Answer]], failed: Sequence[bool]) -> set[int]:
@@ -121,6 +156,11 @@ def _same(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
     if key.check.compares == ("parameters",) and all(answer.get("parameters") == {} for answer in key.expected):
         # Where a state dict should be empty, what somebody calls its content says nothing about the mistake.
         return all(bool(a.get("parameters")) == bool(b.get("parameters")) for a, b in zip(wrong, got, strict=True))
+    if any(
+        one.get("lost", {}).get(BUILT) != other.get("lost", {}).get(BUILT)
+        for one, other in zip(wrong, got, strict=True)
+    ):
+        return False  # one object under two names is a mistake of its own, whatever numbers come of it
     # Both ways: what a misconception leaves out, a gradient for instance, must be missing in the answer as well.
     return first_difference(key, wrong, got) is None and first_difference(key, got, wrong) is None
 

@@ -21,7 +21,7 @@ CAUSES = {"RecursionError": "endless_calls", "SystemExit": "ends_python"}
 def explained(exercise: str, error: dict[str, Any], reveal: bool, before: str = "") -> Difference:
     """The difference that an error makes, as the runner describes it; the arguments are those of `explain`."""
     kind, text = explain(exercise, error, reveal, before)
-    cause = ""
+    cause = "parameters" if kind == "parameters" and reveal else ""
     if kind == "raised" and reveal:
         name = str(error.get("type"))
         cause = CAUSES.get(name) or _advice(exercise, error, _text_of(error))[0]

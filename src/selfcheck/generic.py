@@ -12,6 +12,7 @@ from typing import Any
 
 from . import generic_places as places
 from . import generic_scale as scale
+from . import generic_state as state
 from .advice import ADVICE
 from .arrays import as_array, unpack
 from .compare import Answer, Difference
@@ -67,6 +68,19 @@ SLIPS = {
     "no_gradient": "No gradient arrives at an argument or parameter.",
     "generator_ignored": "Random numbers do not come from the generator that is given.",
     "changed": "An argument was changed in place.",
+    "clipped": "Zero stands for every negative number.",
+    "exchanged": "Both results are right, in the wrong order.",
+    "several": "Several things came where one is due.",
+    "parameters": "The parameters have other names or shapes than those asked for.",
+    "one_object": "One layer stands under two names.",
+    "unused": "The answer does not depend on a parameter.",
+    "not_written": "A parameter still has its old numbers.",
+    "another_parameter": "A parameter holds the numbers of another.",
+    "added_to_old": "The right numbers were added to the old ones.",
+    "other_module_written": "A module was changed from which the code was to read.",
+    "parameter_shared": "Two modules share the memory of a parameter.",
+    "parameter_replaced": "A parameter was replaced by another.",
+    "parameter_frozen": "A parameter no longer asks for gradients.",
     "device": "The argument device is ignored.",
     "brackets": "& or | stands between comparisons without brackets.",
     "chained": "A chained comparison of tensors.",
@@ -101,6 +115,7 @@ OF_ONE_SHAPE: tuple[Detector, ...] = (
     scale.dropped,
     places.parts,
     scale.offset,
+    scale.clipped,
     scale.imprecise,
 )
 
@@ -114,6 +129,9 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
         text = f"{difference.text.partition(';')[0]}; other calls here get an answer: one branch has no return"
         return replace(difference, text=text, cause="generic.one_return_missing")
     expected, got = key.expected[position], answers[position]
+    found = _beside_the_numbers(key, expected, got, position, difference)
+    if found:
+        return _with_cause(difference, found)
     if (
         (difference.cause and difference.kind != "shape")
         or difference.kind not in COMPARED
@@ -127,11 +145,7 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
     except (ValueError, OverflowError, ZeroDivisionError):  # whatever a learner returned
         return difference
     if found:
-        return replace(
-            difference,
-            text=f"{found.text}{_stop(found.text)} In detail: {difference.text}",
-            cause=f"generic.{found.cause}",
-        )
+        return _with_cause(difference, found)
     if got.get("changed") and not expected.get("changed"):
         listed = ", ".join(argument_name(str(name)) for name in got["changed"])
         text = f"Your code changed what it was given ({listed}): work on a copy. In detail: {difference.text}"
@@ -139,12 +153,33 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
     return difference
 
 
+def _beside_the_numbers(key: Key, expected: Answer, got: Answer, position: int, difference: Difference) -> Found | None:
+    """What a module's parameters tell of a difference."""
+    if difference.kind in (*COMPARED, "gradient", "changed") and not difference.cause.startswith("generic.no_return"):
+        found = state.one_object(got)
+        if found:
+            return found
+    if difference.kind == "gradient":
+        return state.unused(expected, got)
+    if difference.kind == "state":
+        return state.state_slip(key.calls[position], expected, got, key.check.tolerance)
+    return None
+
+
+def _with_cause(difference: Difference, found: Found) -> Difference:
+    text = f"{found.text}{_stop(found.text)} In detail: {difference.text}"
+    return replace(difference, text=text, cause=f"generic.{found.cause}")
+
+
 def _stop(sentence: str) -> str:
     return "" if sentence.endswith("?") else "."
 
 
 def _answered(answer: Answer) -> bool:
-    return "value" in answer and answer["value"].get("kind") != "none"
+    if "value" not in answer:
+        return False
+    several = answer["value"].get("items") or [answer["value"]]  # one result for each use of an object
+    return any(one.get("kind") != "none" for one in several)
 
 
 def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float) -> Found | None:
@@ -155,6 +190,10 @@ def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float
     wants, parts = ([as_array(leaf) for leaf in leaves(tree)] for tree in (expected, got))
     if len(wants) != len(parts):
         return None
+    if len(wants) == 2 and all(wants) and all(parts) and wants[0].shape != wants[1].shape:
+        turned = [Pair(want, part, tolerance, "") for want, part in zip(wants, reversed(parts), strict=True)]
+        if all(one.want.shape == one.part.shape and one.same(one.due, one.given) for one in turned):
+            return Found("exchanged", "Both results are right, in the wrong order")
     pairs = []
     for number, (want, part) in enumerate(zip(wants, parts, strict=True), 1):
         if want is None or part is None or max(len(want.data), len(part.data)) > 8 * MOST:

@@ -76,6 +76,8 @@ def dropped(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Some entries are zero where none is due, and the others have one factor."""
     both = [(a, b) for a, b in zip(pair.due, pair.given, strict=True) if abs(a) > 1e-3]
     kept = [b / a for a, b in both if b]
+    if any(abs(a) <= 1e-3 and abs(b) > 1e-2 for a, b in zip(pair.due, pair.given, strict=True)):
+        return None
     if len({abs(a) for a, _ in both}) < 3:  # a mask: there, zeros are an answer like another
         return None
     if len(kept) < FEWEST or len(both) - len(kept) < 2 or not all(map(math.isfinite, kept)):
@@ -105,6 +107,18 @@ def _shares_in(tree: Any) -> Iterator[float]:
     elif isinstance(tree, list):
         for part in tree:
             yield from _shares_in(part)
+
+
+def clipped(pair: Pair, call: dict[str, Any]) -> Found | None:
+    """Zero stands for every negative number, and all others are right."""
+    below = sum(one < -10 * pair.tolerance for one in pair.due)
+    if below < 2 or below == len(pair.due) or not all(map(math.isfinite, pair.due)):
+        return None
+    if pair.same([max(one, 0.0) for one in pair.due], pair.given):
+        return Found(
+            "clipped", "Your answer is right but for its negative numbers, which have become 0: a ReLU too many?"
+        )
+    return None
 
 
 def whole(pair: Pair, call: dict[str, Any]) -> Found | None:
@@ -149,6 +163,12 @@ def _arrays_in(tree: Any) -> Iterator[Array]:
 def named_arrays(tree: Any, name: str) -> Iterator[tuple[str, Array]]:
     if isinstance(tree, dict) and "shape" in tree and "data" in tree:
         yield name, unpack(tree)
+    elif isinstance(tree, dict) and "uses" in tree:
+        for part in ("construct", "state"):
+            yield from named_arrays(tree.get(part), name)
+        for number, use in enumerate(tree["uses"]):
+            for one, array in named_arrays(use, ""):
+                yield (f"{number}.{one}" if len(tree["uses"]) > 1 else one), array
     elif isinstance(tree, dict):
         for key, part in tree.items():
             yield from named_arrays(

@@ -8,6 +8,7 @@ from typing import Any
 from .arrays import pack, revive
 
 MAX_NAMED = 8  # parameters in a message
+BUILT = ":built"  # what a step builds, among the modules of its arguments
 
 
 class StateMismatch(Exception):
@@ -27,6 +28,16 @@ def set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
             raise StateMismatch(wrong_shape(name, list(value.shape), list(own[name].shape)))
         own[name].data.copy_(value)  # `data`: autograd sees nothing of it, in a learner's buffers either
     return own
+
+
+def under_two_names(own: dict[str, Any]) -> dict[str, dict[str, dict[str, str]]]:
+    """What an answer holds of parameters that are others under a second name, each with the first; {} without any."""
+    first: dict[int, str] = {}
+    found = {}
+    for name, value in own.items():
+        if value.numel() and first.setdefault(value.data_ptr(), name) != name:
+            found[name] = first[value.data_ptr()]
+    return {"lost": {BUILT: found}} if found else {}
 
 
 def missing_parameter(name: str, came: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import objects
 from .arrays import pack, revive, unpacked
-from .module_state import StateMismatch, packed_state, parameters_of, set_state
+from .module_state import StateMismatch, packed_state, parameters_of, set_state, under_two_names
 from .traces import describe
 
 MOST_PRINTED = 2_000
@@ -63,7 +63,7 @@ def carry_out(
                 found["gradients"] = _gradients(returned, given.floating)
             if given.modules:
                 found["states"] = {name: packed_state(module) for name, module in given.modules.items()}
-                found["lost"] = given.lost()
+                found["lost"] = found.get("lost", {}) | given.lost()
             if given.generators:
                 found["drawn"] = given.drawn()
     except (Exception, SystemExit) as error:
@@ -197,6 +197,7 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, found:
             break
         own = set_state(built, step["state"])
         found["parameters"] = {name: list(value.shape) for name, value in own.items()}
+        found |= under_two_names(own)
         if not lessons or _teach(built, **lessons):
             break
     if hasattr(built, "state_dict"):

@@ -54,6 +54,8 @@ def form_advice(wanted: Any, came: Any) -> str:
         return ADVICE_ON_TYPES.get(str(came.get("type")), "")
     if isinstance(came, tuple) and len(came) == 1:
         return "; is there a comma after the value that is returned?"
+    if _several(wanted, came):
+        return "; return one of them alone"
     if isinstance(came, list) and as_array(came) is None:
         return "; are its rows of one length, and its entries numbers?"
     if isinstance(wanted, Array) and wanted.kind == "tensor" and isinstance(came, Array) and came.kind != "tensor":
@@ -70,11 +72,21 @@ def form_slip(wanted: Any, came: Any) -> str:
         return "generic.not_called" if name in FUNCTIONS else "generic.generator" if name == "generator" else ""
     if isinstance(came, tuple) and len(came) == 1:
         return "generic.comma"
+    if _several(wanted, came):
+        return "generic.several"
     if isinstance(came, list) and as_array(came) is None:
         return "generic.ragged"
     if isinstance(wanted, Array) and wanted.kind == "tensor" and (not isinstance(came, Array) or came.kind != "tensor"):
         return "" if isinstance(came, (tuple, list)) else "generic.no_tensor"
     return ""
+
+
+def _several(wanted: Any, came: Any) -> bool:
+    """Whether a tuple of tensors of unlike shapes, or of a tensor and something else, stands where a tensor is due."""
+    if not isinstance(wanted, Array) or wanted.kind != "tensor" or not isinstance(came, tuple) or len(came) < 2:
+        return False
+    shapes = [one.shape if isinstance(one, Array) else None for one in came]
+    return shapes[0] is not None and any(shape != shapes[0] for shape in shapes[1:])
 
 
 def argument_name(name: str) -> str:

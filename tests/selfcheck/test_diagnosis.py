@@ -46,18 +46,33 @@ def test_of_two_mistakes_at_once_each_check_has_its_own():
 def test_of_those_that_explain_as_many_the_one_with_fewer_other_failures_is_named():
     wide = ("wide", [value(1), value(8), value(9)])
     narrow = ("narrow", [value(1), None, value(9)])
+    rest = ("rest", [None, value(2), value(3)])
     answers = [value(1), value(2), value(3)]
-    assert diagnose(keys(wide, narrow), answers)[0] == "narrow"
-    assert diagnose(keys(narrow, wide), answers)[0] == "narrow"
+    assert diagnose(keys(wide, narrow, rest), answers)[0] == "narrow"
+    assert diagnose(keys(narrow, wide, rest), answers)[0] == "narrow"
 
 
 def test_what_agrees_in_one_failure_of_many_agrees_by_chance():
-    chance = ("chance", [value(1), value(8), value(9)])
-    found = keys(chance)
+    chance, rest = ("chance", [value(1), value(8), value(9)]), ("rest", [None, value(2), value(3)])
     answers = [value(1), value(2), value(3)]
-    assert diagnose(found, answers) == ["chance", None, None]  # two against one: there may be two mistakes
-    more = Key(Check("toy.double", "more", "x", lambda rng: None), found[0].calls, value(0), {"chance": value(7)})
-    assert diagnose([*found, more], [*answers, value(4)]) == [None] * 4
+    assert diagnose(keys(chance, rest), answers) == ["chance", "rest", "rest"]  # there may be two mistakes
+    assert diagnose(keys(chance), answers) == [None] * 3  # beside numbers that nothing explains
+
+
+def test_what_a_view_derives_is_named_only_where_the_numbers_are_explained_or_right():
+    def share(one, answer):
+        return answer
+
+    seen = Check("toy.double", "seen", "x", lambda rng: None, compares=("values",), view=share)
+    derived = Key(seen, [call(1).packed()], value(0), {"shares": value(5)})
+    numbers = keys(("other", [value(1)] * 3))[0]
+    assert diagnose([derived, numbers], [value(5), value(0)]) == ["shares", None]
+    assert diagnose([derived, numbers], [value(5), value(2)]) == [None, None]
+
+
+def test_forms_of_one_misconception_have_one_name():
+    found = keys(("idea", [value(7)] * 3), ("idea/in_other_words", [value(1)] * 3))
+    assert diagnose(found, [value(1)] * 3) == ["idea"] * 3
 
 
 def test_of_those_that_agree_in_all_that_the_first_in_the_catalogue_is_named():

@@ -50,6 +50,7 @@ def other(at, part):
     ("due", "given", "cause", "says"),
     [
         (GRID, turned(GRID), "transposed", "axes 0 and 1, which have changed places"),
+        (GRID, mapped(lambda one: max(one, 0.0), GRID), "clipped", "negative numbers, which have become 0"),
         (SQUARE, turned(SQUARE), "transposed", "axes 0 and 1"),
         (LOWER, turned(LOWER), "transposed", "axes 0 and 1"),
         (GRID, GRID[::-1], "reversed", "Along axis 0 (length 4, the rows) your answer stands in reverse order"),

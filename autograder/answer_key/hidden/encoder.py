@@ -23,7 +23,7 @@ def norm_small_spread(rng):
     return [call(tensor([row])), call(rng.tensor(3, 1), bias=rng.tensor(1)), call(extreme)]
 
 
-@check(FEED_FORWARD, sees="without dropout, training is as evaluation; no size is special", points=1)
+@check(FEED_FORWARD, sees="without dropout, training is as evaluation; no size is special", points=1, coinciding=True)
 def feed_training(rng):
     wide, narrow = rng.sizes(2, 4, 9)
     return [
@@ -66,7 +66,12 @@ def encoder(rng, layers, *uses, training=False, **more):
     return built(call(layers, 4, 2, 5, **({"dropout": 0.0} | more)), *uses, state=state, training=training)
 
 
-@check(ENCODER, sees="pre-norm layers, gelu and both masks together; an all-padded sequence is finite", points=1)
+@check(
+    ENCODER,
+    sees="pre-norm layers, gelu and both masks together, for equal sizes too; an all-padded sequence is finite",
+    points=1,
+    coinciding=True,
+)
 def encoder_everything(rng):
     keys = tensor([[True, True, False], [False] * 3])
     use = call(rng.tensor(2, 3, 4), causal(3), keys, True)

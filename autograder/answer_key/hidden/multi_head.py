@@ -83,11 +83,11 @@ def mha_masks_together(rng):
     points=1,
 )
 def mha_half(rng):
-    batch, queries, keys = rng.sizes(3, 2, 5)
+    batch, queries, keys = rng.sizes(3, 3, 6)
     real = mask_of(rng, batch, keys)
     real[0] = [False] * keys
     mask = {"key_mask": tensor(real)}
-    return [step(rng, (batch, queries, keys), 2, 4, dtype, **mask) for dtype in ("float16", "bfloat16")]
+    return [step(rng, (batch, queries, keys), 2, 6, dtype, **mask) for dtype in ("float16", "bfloat16")]
 
 
 @check(LOAD, sees="several heads, every parameter at once", compares=("state", "kept"), points=1)

@@ -41,6 +41,18 @@ class activation_twice(Feeding):
         return self.activation(self.linear2(self.dropout(self.hidden(x))))
 
 
+@misconception(FEED_FORWARD, "activation_twice")
+class relu_at_the_end(Feeding):
+    def answer(self, x):
+        return F.relu(self.linear2(self.dropout(self.hidden(x))))
+
+
+@misconception(FEED_FORWARD, "activation_on_the_input")
+class relu_always(Feeding):
+    def answer(self, x):
+        return self.linear2(self.dropout(self.linear1(F.relu(x))))
+
+
 @misconception(FEED_FORWARD)
 class activation_on_the_input(Feeding):
     def answer(self, x):

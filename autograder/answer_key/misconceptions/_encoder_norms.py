@@ -43,6 +43,11 @@ NORMS = {
         if x.dim() < 2
         else (x - x.mean(-1, keepdim=True)[..., :1, :]) / (variance(x)[..., :1, :] + eps).sqrt()
     ),
+    "mean_over_the_first_axis": lambda x, eps: (x - x.mean(dim=0, keepdim=True)) / (variance(x) + eps).sqrt(),
+    "variance_over_the_first_axis": lambda x, eps: (
+        deviation(x) / (x.var(dim=0, keepdim=True, unbiased=False) + eps).sqrt()
+    ),
+    "in_float32_throughout": lambda x, eps: normed(x.float(), eps),
     "variance_detached": lambda x, eps: deviation(x) / (variance(x).detach() + eps).sqrt(),
     "mean_detached": lambda x, eps: (x - x.mean(-1, keepdim=True).detach()) / (variance(x) + eps).sqrt(),
     "result_detached": lambda x, eps: normed(x, eps).detach(),

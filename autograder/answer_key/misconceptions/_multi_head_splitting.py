@@ -32,6 +32,7 @@ SPLITS = {
     "widened_to_float64": lambda x, num_heads: split(x.double(), num_heads),
     "numbers_rounded": lambda x, num_heads: split(x.round(), num_heads),
     "divided_by_the_heads": lambda x, num_heads: split(x, num_heads) / num_heads,
+    "batch_and_heads_exchanged": lambda x, num_heads: x.unflatten(-1, (num_heads, -1)).transpose(0, 2),
     "heads_in_reverse": lambda x, num_heads: split(x, num_heads).flip(1),
     "tokens_in_reverse": lambda x, num_heads: split(x, num_heads).flip(2),
     "last_head_missing": lambda x, num_heads: split(x, num_heads)[:, :-1],

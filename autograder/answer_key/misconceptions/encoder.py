@@ -9,10 +9,12 @@ from . import (
     _encoder_feed_forward,  # noqa: F401
     _encoder_feeding,  # noqa: F401
     _encoder_layers,  # noqa: F401
+    _encoder_layers_forms,  # noqa: F401
     _encoder_layers_more,  # noqa: F401
     _encoder_layers_settings,  # noqa: F401
     _encoder_norms,  # noqa: F401
     _encoder_stack,  # noqa: F401
+    _encoder_stack_forms,  # noqa: F401
     _encoder_stack_more,  # noqa: F401
 )
 from ._given import behind_given_checks

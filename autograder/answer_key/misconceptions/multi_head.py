@@ -5,12 +5,14 @@ import torch
 from . import (
     _multi_head_attention,  # noqa: F401
     _multi_head_attention_masks,  # noqa: F401
+    _multi_head_attention_own,  # noqa: F401
     _multi_head_attention_parts,  # noqa: F401
     _multi_head_attention_results,  # noqa: F401
     _multi_head_attention_scores,  # noqa: F401
     _multi_head_attention_training,  # noqa: F401
     _multi_head_copying,  # noqa: F401
     _multi_head_copying_parts,  # noqa: F401
+    _multi_head_forms,  # noqa: F401
     _multi_head_splitting,  # noqa: F401
 )
 from ._given import behind_given_checks

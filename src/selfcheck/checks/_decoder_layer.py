@@ -4,10 +4,10 @@ from selfcheck.plan import built, cache, call, check, tensor
 
 from . import _decoder_refused
 from ._decoder_inputs import decoder_state, in_training, layer, memory_changed, parts, repeated
+from ._encoder_dropout import dropout_facts
 from ._encoder_inputs import (
     LAST,
     OUT,
-    dropout_facts,
     influence,
     one_changed_at_a_time,
     padded,

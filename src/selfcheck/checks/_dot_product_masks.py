@@ -95,7 +95,11 @@ def masked_empty_gradient(rng):
     return with_empty_rows(rng)
 
 
-@check(ATTENTION, sees="output and weights have the dtype of the arguments under a mask", compares="dtype")
+@check(
+    ATTENTION,
+    sees="under a mask output and weights have the dtype of the arguments, and the mask is left as it was",
+    compares=("dtype", "unchanged"),
+)
 def masked_dtype(rng):
     queries, keys, d_v = rng.sizes(3, 3, 7)
     return [masked(rng, (), queries, keys, d_v, mask_of(rng, queries, keys), dtype) for dtype in DTYPES]

@@ -30,11 +30,11 @@ def feed_gelu(rng):
 @check(FEED_FORWARD, sees="the features are the last axis, whatever stands in front")
 def feed_axes(rng):
     batch, heads, length = rng.sizes(3, 2, 5)
-    state = feed_forward_state(rng, 5, 3)
-    state["linear1.weight"] = tensor([[0.5] * 5] * 3)
+    state = feed_forward_state(rng, 5, 7)
+    state["linear1.weight"] = tensor([[0.5] * 5] * 7)
     return [
-        built(call(5, 3), call(tensor(rng._nested(shape, lambda: round(rng.random() + 6, 2)))), state=state)
-        for shape in ((5,), (batch, length, 5), (batch, heads, length, 5))
+        built(call(5, 7), call(tensor(rng._nested(shape, lambda: round(rng.random() + 6, 2)))), state=state)
+        for shape in ((5,), (batch, length, 5), (batch, heads, length, 5), (heads, batch, length, 5))
     ]
 
 
@@ -50,7 +50,7 @@ def feed_dropout_order(rng):
 
 @check(FEED_FORWARD, sees="in evaluation nothing is dropped", view=same_twice)
 def feed_evaluation(rng):
-    x = rng.tensor(6, 4)
+    x = rng.tensor(7, 4)
     return built(call(4, 6, dropout=0.5), call(x), call(x), state=feed_forward_state(rng, 4, 6))
 
 

@@ -201,60 +201,6 @@ def padded(length, real):
     return tensor([[j < real for j in range(length)]] * (length + 1))
 
 
-def layer_in_training(rng, length, rate=None, **parameters):
-    """A pre-norm layer of width 8 in training, on tokens of tens; its parameters are zero but for those given.
-
-    rate: of dropout; None for the default
-    """
-    state = {name: filled(value, 0) for name, value in layer_state(rng, 8, 5, dtype="float32").items()}
-    state["norm1.bias"] = state["norm2.bias"] = filled(state["norm1.bias"], 1)
-    for name, value in parameters.items():
-        name = name.replace("__", ".")
-        state[name] = value if isinstance(value, Array) else filled(state[name], value)
-    x = tensor([[[10.0] * 8] * length], "float32")
-    more = {} if rate is None else {"dropout": rate}
-    return built(call(8, 2, 5, norm_first=True, **more), call(x), state=state, training=True)
-
-
-def added(answer):
-    """What was added to the tens."""
-    return [entry - 10.0 for entry in answer.values()]
-
-
-def dropout_facts(one, answer):
-    """The share dropped of the ones that were added, and the factor on the others; by default the factor alone."""
-    if not isinstance(answer, Array):
-        return answer
-    facts = dropped(added(answer), 1.0)
-    return array(facts if "dropout" in one["construct"]["kwargs"] else facts[1:])  # a tenth is no quarter
-
-
-def encoder_in_training(rng):
-    """An encoder with the default dropout, whose attention adds 1 to the first six of eight features."""
-    state = {name: filled(value, 0) for name, value in encoder_state(rng, 1, 8, 5).items()}
-    state = neutral(state, "layers.0.norm1", "layers.0.norm2")
-    state[f"layers.0.{OUT}.bias"] = tensor([1.0] * 6 + [0.0] * 2)
-    x = tensor([[[0.0] * 7 + [10.0]] * 20])
-    return built(call(1, 8, 2, 5), call(x), state=state, training=True)
-
-
-def same_twice_or_factor(one, answer):
-    """Of two uses, 1 where they gave the same; of the encoder above, the factor on what was not dropped."""
-    if len(one["uses"]) == 2 or not isinstance(answer, Array):
-        return same_twice(one, answer)
-    entries = []
-    for *raised, low, high in rows_of(answer):  # a norm keeps the ratios of differences
-        entries += [10 * (entry - low) / ((high - low) or 1.0) for entry in raised]
-    return array(dropped(entries, 1.0)[1])
-
-
-def dropped_inside(one, answer):
-    """1 where the entries that are left have several values: something was dropped before they were summed up."""
-    if not isinstance(answer, Array):
-        return answer
-    return array(int(len({round(entry, 3) for entry in added(answer) if abs(entry) > 1e-3}) > 1))
-
-
 def weights_alone(one, answer):
     """The weights of an answer that has two parts."""
     return answer[1] if isinstance(answer, (tuple, list)) and len(answer) == 2 else answer
@@ -279,9 +225,10 @@ def columns(rng, n, d_model, d, d_v, dtype="float64", scale=0.6):
 
 
 def showing_weights(rng, n, d, scale=0.6):
-    """A call whose answer is the weights: tokens and values are the unit vectors."""
-    drawn = rng.state({"w_query": (d, n), "w_key": (d, n)}, scale=scale)
-    return call(x=eye(n, n), **drawn, w_value=eye(n, n))
+    """A call whose answer is the weights, above rows of zeros: tokens and values are unit vectors."""
+    d_v, d_model = n + 3, n + 5
+    drawn = rng.state({"w_query": (d, d_model), "w_key": (d, d_model)}, scale=scale)
+    return call(x=eye(d_model, n), **drawn, w_value=eye(d_v, d_model))
 
 
 def column_sums(one, answer):

@@ -4,15 +4,19 @@ from selfcheck.plan import built, call, check
 
 from . import _encoder_refused
 from ._dtypes import DTYPES
+from ._encoder_dropout import (
+    dropout_after_norm,
+    dropout_facts,
+    dropped_inside,
+    layer_after_norm,
+    layer_in_training,
+)
 from ._encoder_inputs import (
     LAST,
     OUT,
     causal,
-    dropout_facts,
-    dropped_inside,
     eye,
     influence,
-    layer_in_training,
     layer_state,
     neutral,
     one_changed_at_a_time,
@@ -42,7 +46,7 @@ def layer_post_attention(rng):
 @check(LAYER, sees="post-norm: feed-forward is added to what it reads, and the sum normalised by norm2")
 def layer_post_feed_forward(rng):
     state = neutral(without(layer_state(rng, 6, 5), OUT), "norm1")
-    return built(call(6, 2, 5, dropout=0.0), call(signs(rng, 2, 3, 6)), state=state)
+    return built(call(6, 2, 5, dropout=0.0), call(signs(rng, 3, 4, 6)), state=state)
 
 
 @check(LAYER, sees="post-norm: what norm1 gives is all that the second half sees")
@@ -65,7 +69,7 @@ def layer_pre_feed_forward(rng):
 @check(LAYER, sees="activation reaches the feed-forward layer")
 def layer_activation(rng):
     state = neutral(without(layer_state(rng, 6, 5), OUT), "norm1")
-    return built(call(6, 2, 5, dropout=0.0, activation="gelu"), call(signs(rng, 2, 3, 6)), state=state)
+    return built(call(6, 2, 5, dropout=0.0, activation="gelu"), call(signs(rng, 3, 4, 6)), state=state)
 
 
 @check(LAYER, sees="under a causal attn_mask no position depends on a later one", view=influence)
@@ -96,18 +100,27 @@ def layer_dropout_feed_forward(rng):
     return layer_in_training(rng, 40, 0.25, feed_forward__linear2__bias=1)
 
 
+@check(LAYER, sees="post-norm: dropout acts on each of the two results, and not on the sums", view=dropout_after_norm)
+def layer_dropout_post(rng):
+    return [
+        layer_after_norm(rng, 0.0, self_attention__out_proj__bias=1),
+        layer_after_norm(rng, 0.0, feed_forward__linear2__bias=1),
+        layer_after_norm(rng, 10.0),
+    ]
+
+
 @check(LAYER, sees="dropout acts inside as well: on attention's weights and on the hidden units", view=dropped_inside)
 def layer_dropout_inside(rng):
     unit = eye(8, 8, "float32")
     return [
-        layer_in_training(rng, 8, 0.25, self_attention__v_proj__bias=1, self_attention__out_proj__weight=unit),
-        layer_in_training(rng, 8, 0.25, feed_forward__linear1__bias=1, feed_forward__linear2__weight=1),
+        layer_in_training(rng, 7, 0.25, self_attention__v_proj__bias=1, self_attention__out_proj__weight=unit),
+        layer_in_training(rng, 7, 0.25, feed_forward__linear1__bias=1, feed_forward__linear2__weight=1),
     ]
 
 
 @check(LAYER, sees="in evaluation nothing is dropped", view=same_twice)
 def layer_evaluation(rng):
-    x = rng.tensor(2, 3, 4)
+    x = rng.tensor(6, 3, 4)
     return built(call(4, 2, 5, dropout=0.5), call(x), call(x), state=layer_state(rng, 4, 5))
 
 

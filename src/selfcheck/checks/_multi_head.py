@@ -60,31 +60,43 @@ def step(rng, sizes, num_heads, d_model, dtype="float64", bias=True, training=Fa
     return built(made, call(*inputs(rng, *sizes, d_model, dtype=dtype), **masks), state=state, training=training)
 
 
-def causal_of_equal_scores(rng, batch, length, queries, keys):
-    """Weights under a causal mask where every token of the queries is one number, and every one of the keys another."""
-    causal = [[j <= i for j in range(length)] for i in range(length)]
-    x = [tensor([[[number]] * length] * batch) for number in (queries, keys)]
-    return built(call(1, 1), call(*x, rng.tensor(batch, length, 1), tensor(causal)), state=identities(1, SCORES))
+def causal_of_equal_scores(rng, batch, length, more, queries, keys):
+    """Weights under a causal mask where every token of the queries is one number, and every one of the keys another.
+
+    There are `more` keys than queries; as many of them are seen by the first query.
+    """
+    causal = [[j <= i + more for j in range(length + more)] for i in range(length)]
+    x = [tensor([[[number]] * tokens] * batch) for number, tokens in ((queries, length), (keys, length + more))]
+    return built(call(1, 1), call(*x, rng.tensor(batch, length + more, 1), tensor(causal)), state=identities(1, SCORES))
 
 
 UNITS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
 def one_hot(rng, batch=2, num_heads=3):
-    """Four queries that find one key of four alone, in each head another, whatever the scores are divided by.
+    """Five queries that find one key of four alone, in each head another, whatever the scores are divided by.
 
     All projections are identities, and a head is two features wide: there its keys point in four directions at right
-    angles, and so do its queries, in another order. The score of a query's own key lies 1,500 or more above the others:
-    an exponential of it overflows in every dtype.
+    angles, and so do its queries, in another order, the last two in one. The score of a query's own key lies 1,500 or
+    more above the others: an exponential of it overflows in every dtype.
     """
-    queries, keys = ([[[] for _ in UNITS] for _ in range(batch)] for _ in range(2))
+    queries, keys = ([[[] for _ in range(tokens)] for _ in range(batch)] for tokens in (5, 4))
     for tokens in (*queries, *keys):
         for _ in range(num_heads):
-            for token, (x, y) in zip(tokens, rng.sample(UNITS, 4), strict=True):
+            units = rng.sample(UNITS, 4)
+            for token, (x, y) in zip(tokens, (*units, units[-1])[: len(tokens)], strict=True):
                 length = float(rng.integer(40, 60))
                 token += [length * x, length * y]
     query, key = tensor(queries, "float64"), tensor(keys, "float64")
     return built(call(2 * num_heads, num_heads), call(query, key, key), state=identities(2 * num_heads))
+
+
+def several_heads(rng, low=2, high=7):
+    """Sizes of batch, heads, queries and keys, none of them twice the number of heads: heads are two features wide."""
+    while True:
+        batch, heads, queries, keys = rng.sizes(4, low, high)
+        if 2 * heads not in (batch, queries, keys):
+            return batch, heads, queries, keys
 
 
 def alike_in_all_features(rng, sizes, num_heads, d_model):
@@ -106,12 +118,12 @@ def one_feature(rng, batch, length, mask, names=NAMES):
 
 
 def uniform(rng, training, dropout=0.25):
-    """One head whose weights are all 1 / KEYS; the values are unit vectors beside a column of ones.
+    """One head whose weights are all 1 / KEYS, for more queries than keys; the values: unit vectors, and ones.
 
     So the output holds the weights that were used, and in its last column their sum.
     """
     d_model = KEYS + 1
-    query, key = ([[[rng.integer(1, 4)] * d_model] * KEYS] for _ in range(2))
+    query, key = ([[[rng.integer(1, 4)] * d_model] * tokens] for tokens in (KEYS + 5, KEYS))
     value = [[*row, 1.0] for row in identity(KEYS)]
     arguments = [tensor(x, "float32") for x in (query, key, [value])]
     state = identities(d_model, dtype="float32")

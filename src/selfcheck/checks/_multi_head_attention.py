@@ -7,10 +7,12 @@ from ._multi_head import (
     SCORES,
     alike_in_all_features,
     causal_of_equal_scores,
+    identities,
     inputs,
     one_feature,
     one_hot,
     parameters,
+    several_heads,
     step,
     uniform,
     used_weights,
@@ -57,8 +59,7 @@ def mha_projections(rng):
 
 @check(ATTENTION, sees="scores are divided by √d_head, the root of the width of one head", view=weights)
 def mha_scale(rng):
-    batch, length, d_head = rng.sizes(3, 2, 5)
-    heads = rng.sample([size for size in (2, 3, 4) if size != d_head], 1)[0]
+    batch, length, d_head, heads = rng.sizes(4, 2, 6)
     return alike_in_all_features(rng, (batch, length), heads, heads * d_head)
 
 
@@ -69,8 +70,8 @@ def mha_heads(rng):
 
 @check(ATTENTION, sees="weights come back for each head, and each query's sum to 1", view=row_sums)
 def mha_weights(rng):
-    batch, heads, queries, keys = rng.sizes(4, 2, 7)
-    return weights_step(rng, (batch, queries, keys), heads, heads)
+    batch, heads, queries, keys = several_heads(rng)
+    return weights_step(rng, (batch, queries, keys), heads, 2 * heads)
 
 
 @check(ATTENTION, sees="attn_mask: keys are attended where it is True, and nowhere else", view=attended)
@@ -81,12 +82,11 @@ def mha_attn_mask(rng):
 
 @check(ATTENTION, sees="attn_mask may differ by sequence or by head, and broadcasts over the other axes", view=attended)
 def mha_mask_shapes(rng):
-    batch, heads, queries, keys = rng.sizes(4, 2, 6)
+    batch, heads, queries, keys = several_heads(rng)
     shapes = [(keys,), (batch, 1, queries, keys), (heads, 1, keys), (batch, heads, queries, keys)]
+    masks = [tensor(mask_of(rng, *shape)) for shape in shapes]
     sizes = (batch, queries, keys)
-    return [
-        weights_step(rng, sizes, heads, heads, "float32", attn_mask=tensor(mask_of(rng, *shape))) for shape in shapes
-    ]
+    return [weights_step(rng, sizes, heads, 2 * heads, "float32", attn_mask=mask) for mask in masks]
 
 
 @check(ATTENTION, sees="key_mask: keys are attended where it is True, by all queries of that sequence", view=attended)
@@ -115,19 +115,21 @@ def mha_both_masks(rng):
 
 @check(ATTENTION, sees="under a causal mask the weights of the past sum to 1, however low its scores", view=weights)
 def mha_causal(rng):
-    batch, length = rng.sizes(2, 3, 6)
+    batch, length = rng.sizes(2, 5, 8)
     return [
         one_feature(rng, batch, length, [[j <= i for j in range(length)] for i in range(length)], SCORES),
-        causal_of_equal_scores(rng, batch, length, 0.0, 1.0),
-        causal_of_equal_scores(rng, batch, length, 1e5, -1e5),  # below every number that is taken for -∞
+        causal_of_equal_scores(rng, 2, 3, 2, 0.0, 1.0),
+        causal_of_equal_scores(rng, 2, 3, 2, 1e5, -1e5),  # below every number that is taken for -∞
     ]
 
 
 def nothing_to_see(rng):
     """A step in which one query may attend to nothing, and the others to everything."""
-    batch, length = rng.sizes(2, 2, 4)
-    empty = rng.integer(0, length)
-    return one_feature(rng, batch, length, [[i != empty] * length for i in range(length)])
+    batch, queries, keys = rng.sizes(3, 2, 5)
+    empty = rng.integer(0, queries)
+    mask = tensor([[i != empty] * keys for i in range(queries)])
+    state = identities(1) | {"out_proj.bias": rng.tensor(1)}
+    return built(call(1, 1), call(*inputs(rng, batch, queries, keys, 1), attn_mask=mask), state=state)
 
 
 @check(ATTENTION, sees="a query that may attend to nothing gets zero weights, and out_proj's bias as its output")

@@ -1,0 +1,102 @@
+"""Finds what became of the parameters of a module: those that nobody wrote into, that hold another's numbers.
+
+It also says which parameters a wrong answer does not depend on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .arrays import Array, array, unpack
+from .generic_pairs import Found
+from .module_state import BUILT, listed
+from .trees import close
+from .words import argument_name
+
+Answer = dict[str, Any]
+
+
+def state_slip(call: dict[str, Any], expected: Answer, got: Answer, tolerance: float) -> Found | None:
+    """A statement about the first parameter of a module among the arguments that holds wrong numbers."""
+    wrong = list(_wrong(expected, got, tolerance))
+    for argument, name, _, _ in wrong:
+        if _was_to_stay(call, argument, expected["states"][argument], tolerance):
+            return Found(
+                "other_module_written", f"{name} of {argument_name(argument)} was to stay as it was: copy from it"
+            )
+    for argument, name, due, came in wrong[:1]:
+        whose = f"{name} of {argument_name(argument)}"
+        wanted = {other: unpack(tree) for other, tree in expected["states"][argument].items()}
+        old = _before(call, argument).get(name)
+        if old is not None and _same(old, came, tolerance):
+            return Found("not_written", f"{whose} still has its old numbers: nothing was copied into it")
+        for other, one in wanted.items():
+            if other != name and _same(one, came, tolerance):
+                return Found("another_parameter", f"{whose} holds the numbers that belong into {other}")
+        if len(due.shape) == 2 and _same(_transposed(due), came, tolerance):
+            return Found("transposed", f"{whose} holds the right numbers with rows and columns exchanged")
+        if old is not None and _sums(old, due, came, tolerance):
+            return Found("added_to_old", f"{whose} holds the sum of its old numbers and the right ones")
+    return None
+
+
+def _wrong(expected: Answer, got: Answer, tolerance: float) -> Iterator[tuple[str, str, Array, Array]]:
+    for argument, wanted in expected.get("states", {}).items():
+        came = (got.get("states") or {}).get(argument, {})
+        for name, tree in wanted.items():
+            due, part = unpack(tree), unpack(came.get(name, {"kind": "none"}))
+            if isinstance(due, Array) and isinstance(part, Array) and not _same(due, part, tolerance):
+                yield argument, name, due, part
+
+
+def _before(call: dict[str, Any], argument: str) -> dict[str, Array]:
+    """The parameters that a module had among the arguments of a call, by name."""
+    held = call["args"][int(argument)] if argument.isdecimal() else call["kwargs"].get(argument, {})
+    return {name: unpack(tree) for name, tree in held.get("state", {}).items()}
+
+
+def _same(one: Array, other: Array, tolerance: float) -> bool:
+    if one.shape != other.shape:
+        return False
+    return all(close(a, b, tolerance) for a, b in zip(one.values(), other.values(), strict=True))
+
+
+def _was_to_stay(call: dict[str, Any], argument: str, wanted: dict[str, Any], tolerance: float) -> bool:
+    """Whether a right answer changes nothing in a module."""
+    before = _before(call, argument)
+    return all(name in before and _same(before[name], unpack(tree), tolerance) for name, tree in wanted.items())
+
+
+def _sums(old: Array, due: Array, came: Array, tolerance: float) -> bool:
+    if not old.shape == due.shape == came.shape:
+        return False
+    entries = zip(old.values(), due.values(), came.values(), strict=True)
+    return all(close(a + b, c, tolerance) for a, b, c in entries)
+
+
+def _transposed(one: Array) -> Array:
+    return array([list(column) for column in zip(*one.nested(), strict=True)])
+
+
+def one_object(got: Answer) -> Found | None:
+    """Two names of one parameter in what was built."""
+    twice = (got.get("lost") or {}).get(BUILT)
+    if not twice:
+        return None
+    name, first = next(iter(twice.items()))
+    return Found("one_object", f"{name} and {first} are one parameter: one layer was made and stands under both names")
+
+
+def unused(expected: Answer, got: Answer) -> Found | None:
+    """The parameters that no gradient reaches, where others get one."""
+    due = expected.get("gradients", {})
+    came = {name: unpack((got.get("gradients") or {}).get(name, {"kind": "none"})) for name in due}
+    missing = [
+        name.removeprefix("state.")
+        for name, tree in due.items()
+        if name.startswith("state.") and isinstance(unpack(tree), Array) and came[name] is None
+    ]
+    if not missing or all(one is None for one in came.values()):
+        return None
+    return Found("unused", f"Your answer does not depend on {listed(missing)}: is it used, and nothing detached?")
