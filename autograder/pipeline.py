@@ -21,7 +21,7 @@ from .gradebook.audit_log import Log, NotLogged
 from .gradebook.errors import NotEntered
 from .gradebook.sync import GradebookSync
 from .intake.arrivals import archives_word
-from .intake.store import take_in
+from .intake.store import Unrecognised, take_in
 from .intake.submission import Submission
 from .judge.cache import put_on_file, result_on_file, task_of
 from .judge.cluster import judged
@@ -176,6 +176,9 @@ def _not_judged(submission: Submission, error: Exception) -> Line:
     student = submission.student
     if isinstance(error, InvalidStudentId):
         return Line(student, None, 0, (f"not graded: {error}. Rename the folder in `submitted`",), True)
+    if isinstance(error, Unrecognised):
+        mend = "Take in the right work with submit, or remove it from `submitted`"
+        return Line(student, None, 0, (f"not graded, no zero is entered: {error}. {mend}",), True)
     fault = machine_fault(error)
     if fault:
         return Line(student, None, 0, (f"not graded: {fault}, and run grade again",), True)

@@ -52,9 +52,9 @@ def no_interrupt_lost() -> Iterator[None]:
             raise KeyboardInterrupt from None
         raise
     finally:
+        for again in waiting:  # first: one that came after the handler is put back would end in a traceback
+            again.cancel()
         signal.signal(signal.SIGINT, handler)
         sys.unraisablehook = hook
-        for again in waiting:
-            again.cancel()
     if came.is_set():
         raise KeyboardInterrupt

@@ -49,7 +49,7 @@ def _show(problem_set: str, events: list[Event]) -> None:
     for event in events:
         when = event["time"][:MINUTE].replace("T", " ")
         show(printable_line(f"{when}  {event['student']}  {_points(event)}  run {event['run']}", MOST))
-        whys = [*event["why"], *_changes(event)]
+        whys = [*event["why"], *_changes(event), *_mistakes(event)]
         more = [f"and {len(whys) - MOST_WHYS} more"] if len(whys) > MOST_WHYS else []
         show("    " + "; ".join([*(printable_line(why, MOST_WHY) for why in whys[:MOST_WHYS]), *more]))
 
@@ -73,6 +73,12 @@ def _changes(event: Event) -> Iterator[str]:
         return
     for name, (before, after) in [*event["exercises"].items(), *event["by_hand"].items()]:
         yield f"{name} {_value(before)} → {_value(after)}"
+
+
+def _mistakes(event: Event) -> Iterator[str]:
+    """Which misconceptions the verdicts named."""
+    for name, mistakes in event["mistakes"].items():
+        yield f"{name}: named {', '.join(mistakes)}"
 
 
 def _value(value: Any) -> str:

@@ -94,7 +94,9 @@ def _event(raw: bytes) -> Event | None:
         event = json.loads(raw)
         event.setdefault("late", {})  # older lines know nothing of it
         event.setdefault("final", None)
+        event.setdefault("mistakes", {})
         texts = [event[name] for name in (*TEXTS, "previous")] + event["why"]
+        texts += [text for mistakes in event["mistakes"].values() for text in mistakes]
         pairs = [pair for name in CHANGES for pair in event[name].values()]
         before, after = event["points"]
         numbers = [event["of"], after, 0 if before is None else before, event["final"] or 0]

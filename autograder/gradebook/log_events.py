@@ -42,11 +42,21 @@ def new_event(before: Standing | None, result: Result, entry: GradebookEntry, re
         "of": result.max_points,
         "final": entry.final,
         "why": [*why, *(f"points for code changed by hand: {text}" for text in given)],
+        "mistakes": mistakes_of(result),
         **changes,
         **{name: getattr(result, name) for name in ("key", "graded", "grader", "secret")},
         "terms": result.policy,
         "isolation": result.isolation,
     }
+
+
+def mistakes_of(result: Result) -> dict[str, list[str]]:
+    """The misconceptions that the verdicts name, by exercise, each once; exercises with none are left out."""
+    named = {
+        exercise.id: list(dict.fromkeys(check.misconception for check in exercise.checks if check.misconception))
+        for exercise in result.exercises
+    }
+    return {exercise: mistakes for exercise, mistakes in named.items() if mistakes}
 
 
 def _reasons(before: Standing, result: Result, changes: dict[str, Changes], regraded: bool) -> Iterator[str]:

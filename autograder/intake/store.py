@@ -43,6 +43,10 @@ PACKAGE = "attention/"
 DRAFT = "-arriving-"  # in the name of a folder that is being written
 
 
+class Unrecognised(ValueError):
+    """What is there is no submission to the problem set, and nothing was handed in before."""
+
+
 @dataclass(frozen=True)
 class _Mark:
     """What is known of a cleaned submission: its digest, the remarks on it, the graded cells of its release, its time
@@ -70,7 +74,7 @@ def take_in(
     """A student's submission, which is cleaned before if it is not clean; the original is then kept in `received`.
 
     inbound: gives the folder of nbgrader's exchange in which submissions are left; asked where a time is in doubt
-    Raises ValueError for a student's id that could be taken for something else.
+    Raises ValueError for a student's id that could be taken for something else, and Unrecognised.
     """
     check_student_id(student)
     with course_lock(course):  # other graders clean, and so does nbgrader's hook beside them
@@ -124,7 +128,7 @@ def _cleaned(course: Course, student: str, problem_set: str, inbound: Callable[[
         doubts = (f"what came last is refused, and {before}: {received.refusal}",)
         received, when = former, stamp_time(mark.stamp)
     elif received.refusal:
-        doubts = (f"this would be refused, and nothing was handed in before: {received.refusal}", *doubts)
+        raise Unrecognised(f"{received.refusal}. Nothing was handed in before")
     with kept(course, student, problem_set, folder):
         return store_with_lock(course, student, problem_set, received, when, doubts)
 

@@ -17,7 +17,7 @@ from autograder.gradebook import audit_log
 from autograder.gradebook.audit_log import Log, NotLogged, read_log
 from autograder.gradebook.entry import GradebookEntry
 from autograder.gradebook.nbgrader import api
-from autograder.judge.result import Result
+from autograder.judge.result import CheckOutcome, Result
 from autograder.pipeline import grade
 from autograder.version import grader_version
 
@@ -287,6 +287,17 @@ def test_one_student_is_shown_alone_with_what_became_of_each_exercise(course):
     assert code == 0 and "ps1: 2 events" in text and "ben" not in text
     assert "21 → 19 of 26" in text and "13 → 11" in text
     assert "nothing is logged of leo in ps1" in run(course, "--student", "leo")[1]
+
+
+def test_the_mistake_that_was_named_for_an_exercise_is_told(course):
+    first = record(softmax=9)
+    found = {"check": "", "sees": "", "verdict": "failed", "points": 0, "max_points": 2}
+    checks = tuple(CheckOutcome(**found, misconception=one) for one in ("over_the_queries", "over_the_queries", None))
+    softmax = replace(first.exercises[0], checks=checks)
+    (event,) = logged(course, replace(first, exercises=(softmax, *first.exercises[1:])))
+    assert event["mistakes"] == {"worked_example.softmax": ["over_the_queries"]}
+    code, output = run(course)
+    assert code == 0 and "worked_example.softmax: named over_the_queries" in " ".join(output.split())
 
 
 def test_a_record_that_is_not_what_was_logged_is_found(course):

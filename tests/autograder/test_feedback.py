@@ -235,6 +235,17 @@ def test_the_line_that_a_message_names_is_marked_where_the_code_still_stands_the
     assert (elsewhere.places[0].module, elsewhere.places[0].line) == ("masks", 7)
 
 
+def test_what_a_learner_can_mend_comes_before_what_waits_for_it():
+    checks = (
+        CheckOutcome("softmax_axis", "it is refused", "skipped", 0, 1, "counts as soon as another check passes"),
+        CheckOutcome("not shown", "a secret", "failed", 0, 2, "this fails for inputs that are not shown"),
+        CheckOutcome("softmax_rows", "it sums to one", "failed", 0, 1, "the sum is taken over the queries"),
+    )
+    outcome = ExerciseOutcome("worked_example.softmax", "2.3", 0, 4, "", checks)
+    causes = [problem.cause for problem in verdict_of(outcome).problems]
+    assert [cause.split()[0] for cause in causes] == ["The", "This", "Counts"]
+
+
 def test_a_hidden_check_says_nothing_but_whether_it_passes():
     verdict = verdict_of(outcome("This fails for inputs that are not shown", check="softmax_extremes"))
     (problem,) = verdict.problems

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from autograder import nbgrader_plugin
+from autograder import nbgrader_plugin, pipeline
 from autograder.course.paths import REFERENCE
 from autograder.intake import hand_in, store
 from autograder.intake.hand_in import Options
@@ -76,7 +76,14 @@ def test_a_good_one_from_the_exchange_takes_the_place_as_ever(course, tmp_path):
     assert taken.files["worked_example.py"].endswith(b"# new\n") and not any("refused" in one for one in taken.remarks)
 
 
-def test_without_an_earlier_one_it_is_told_that_this_would_be_refused(course):
-    collected(course, OTHER_SET, "ben")
-    (told,) = [remark for remark in store.take_in(course, "ben", "ps1").remarks if "refused" in remark]
-    assert "this would be refused, and nothing was handed in before: this is ps2's" in told
+def test_without_an_earlier_one_it_is_not_graded_until_the_right_work_comes(course, tmp_path):
+    collected(course, OTHER_SET, "ada")
+    with pytest.raises(store.Unrecognised, match="this is ps2's"):
+        store.take_in(course, "ada", "ps1")
+    (line,) = pipeline.grade(course, "ps1", "none")
+    (told,) = line.remarks
+    assert line.points is None and "no zero is entered: this is ps2's" in told and "with submit" in told
+    assert not (course.root / "autograded/ada").exists() and not course.result_file("ada", "ps1").exists()
+    good(course, tmp_path)
+    (line,) = pipeline.grade(course, "ps1", "none")
+    assert line.points == line.max_points > 0

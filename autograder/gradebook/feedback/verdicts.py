@@ -134,12 +134,16 @@ def _is_hidden(exercise: str, check: CheckOutcome) -> bool:
 
 
 def _problems(outcome: ExerciseOutcome, module: str, symbol: str) -> Iterator[Problem]:
-    """Each cause once, in the order of the checks."""
+    """Each cause once: of what a learner can run first, then of what is not shown, last what is skipped for these."""
     groups: dict[tuple[str, str], list[CheckOutcome]] = {}
     for check in outcome.checks:
         if check.verdict != PASSED:
             groups.setdefault((check.verdict, _same(check.message)), []).append(check)
-    for (verdict, _), checks in groups.items():
+
+    def rank(verdict: str, checks: list[CheckOutcome]) -> tuple[bool, bool]:
+        return verdict == SKIPPED, all(_is_hidden(outcome.id, check) for check in checks)
+
+    for (verdict, _), checks in sorted(groups.items(), key=lambda group: rank(group[0][0], group[1])):
         first = next((check for check in checks if not _is_hidden(outcome.id, check)), checks[0])
         cause, remedy = _parted(outcome.id, first)
         sees = tuple(check.sees for check in checks if not _is_hidden(outcome.id, check))
