@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import io
 import shutil
-import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from html import escape
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +17,7 @@ from pypdf import PdfReader, PdfWriter
 from ..course.paths import BOOK, ROOT
 from ..prerequisites import CHROMIUM
 from .notebooks import texts
+from .serving import served
 from .urls import site_url
 
 if TYPE_CHECKING:
@@ -97,7 +94,7 @@ def print_book(site: Path, file: Path, chosen: list[Section], said: Callable[[st
     for one in chosen:
         if not (site / f"{one.page}.html").is_file():
             raise PrintError(f"{site / one.page}.html is missing; build the book with python -m autograder book")
-    with _served(site) as address, sync_playwright() as playwright:
+    with served(site) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         printed = []
         for one in chosen:
@@ -230,17 +227,3 @@ def zip_notebooks(file: Path) -> int:
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, text)
     return len(notebooks)
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Says nothing: a page is printed or the printing fails."""
-
-
-@contextmanager
-def _served(folder: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-    server.server_close()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import html
 import re
 import subprocess
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
+from formula_fonts import FONTS, MAIN, characters_by_font
 from sphinx.application import Sphinx
 
 from autograder.course.paths import ROOT
@@ -31,8 +32,6 @@ UNUSED = (
     "_static/**/*.woff",
 )
 OLD_FORMATS = re.compile(r",\s*url\([^)]*\.(?:ttf|woff)\)\s*format\([^)]*\)")
-FORMULA = re.compile(r'<span class="katex-html"[^>]*>')
-PART = re.compile(r"<[^>]*>|[^<]+")
 ICON = re.compile(r"\\([ef][0-9a-f]{3})")
 #: Classes that a script or a reader's choice sets, written in no page: PurgeCSS would not see them used.
 SET_LATER = ("show", "active", "scrolled")
@@ -46,7 +45,7 @@ def purge_styles(site: Path) -> None:
     sheets = sorted(set(site.rglob("*.css")) - kept)
     with tempfile.TemporaryDirectory() as folder:
         used = ("--content", f"{site}/**/*.html", f"{site}/_static/**/*.js", "--safelist", *SET_LATER)
-        beside = ("--keyframes", "--font-face", "--output", folder)
+        beside = ("--keyframes", "--font-face", "--variables", "--output", folder)
         command = [str(PURGECSS), "--css", *map(str, sheets), *used, *beside]
         subprocess.run(command, check=True, capture_output=True)
         for sheet in sheets:
@@ -55,25 +54,15 @@ def purge_styles(site: Path) -> None:
 
 
 def reduce_fonts(site: Path) -> None:
-    """Keeps, of each font, the characters that a page or a style rule shows."""
+    """Keeps, of each font, the characters that a page or a style rule shows in it."""
     icons = {chr(int(code, 16)) for sheet in site.rglob("*.css") for code in ICON.findall(sheet.read_text("utf-8"))}
-    formulas = {sign for page in site.rglob("*.html") for sign in characters_of_formulas(page.read_text("utf-8"))}
+    formulas: dict[str, set[str]] = defaultdict(set)
+    for page in site.rglob("*.html"):
+        for font, characters in characters_by_font(page.read_text("utf-8")).items():
+            formulas[font] |= characters
     for path in sorted(site.rglob("*.woff2")):
-        keep_characters(path, icons if "fontawesome" in path.parts else formulas)
-
-
-def characters_of_formulas(page: str) -> set[str]:
-    """The characters that the formulas of a page are drawn with; page: its HTML"""
-    found: set[str] = set()
-    for formula in FORMULA.finditer(page):
-        depth = 1
-        for part in PART.finditer(page, formula.end()):
-            depth += {"<span": 1, "</spa": -1}.get(part[0][:5], 0)
-            if depth == 0:
-                break
-            if not part[0].startswith("<"):
-                found |= set(html.unescape(part[0]))
-    return found
+        own = formulas[path.stem if path.stem in (MAIN, *FONTS.values()) else ""]
+        keep_characters(path, icons if "fontawesome" in path.parts else own)
 
 
 def keep_characters(path: Path, characters: Iterable[str]) -> None:

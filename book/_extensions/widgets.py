@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -66,7 +67,7 @@ class WidgetDirective(SphinxDirective):
         block = widget(name=name, options=options, adopts=adopts, ids=[name if number == 0 else f"{name}-{number + 1}"])
         self.set_source_info(block)
         if module and not adopts:
-            block += nodes.raw("", module.fallback(options), format="html")
+            block += nodes.raw("", with_columns(module.fallback(options)), format="html")
         return [block]
 
 
@@ -82,6 +83,19 @@ def python_module(name: str) -> ModuleType | None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def with_columns(table: str) -> str:
+    """The table of a fallback whose cells say their column's name, for phones on which a row becomes a card."""
+    tree = BeautifulSoup(table, "html.parser")
+    for found in tree.find_all("table"):
+        found["class"] = [*found.get("class", []), "cards"]
+        names, *rows = found.find_all("tr")
+        for row in rows:
+            for cell, name in zip(row.find_all(["th", "td"]), names.find_all("th"), strict=True):
+                if cell.name == "td":
+                    cell["data-column"] = name.get_text()
+    return str(tree)
 
 
 def files_of(name: str, view: str = "") -> list[str]:

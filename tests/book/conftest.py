@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
+from autograder.build.serving import served
 from autograder.build.site import build_book, is_fresh
 from autograder.course.paths import BOOK
-
-from .serving import served
 
 PHONE = {"width": 390, "height": 844}
 BUILDING = 1800  # seconds; with every page on record it takes half a minute

@@ -14,12 +14,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.build.serving import served
 from autograder.build.site import build_book
 from autograder.course.paths import BOOK, ROOT
 from autograder.prerequisites import CHROMIUM
 
 from .pages import all_pages
-from .serving import served
+from .serving import Compressed
 
 DECIDING = ("accessibility", "best-practices", "seo")
 SCRIPT = Path(__file__).with_suffix(".mjs")
@@ -28,7 +29,7 @@ SCRIPT = Path(__file__).with_suffix(".mjs")
 def audits(site: Path, pages: Sequence[str], categories: Sequence[str] = DECIDING, runs: int = 1) -> Iterator[Any]:
     """What lighthouse.mjs says of each page, in their order; runs: of which the median is taken."""
     chromium = next(filter(None, map(shutil.which, CHROMIUM.names)))
-    with served(site, compressed=True) as address:
+    with served(site, Compressed) as address:
         asked = {"categories": categories, "runs": runs, "chromium": chromium}
         asked["addresses"] = [f"{address}{page}.html" for page in pages]
         command = ["node", str(SCRIPT), json.dumps(asked)]

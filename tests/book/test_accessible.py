@@ -113,8 +113,7 @@ def test_the_keyboard_alone_reads_unfolds_searches_and_changes_colours(browser: 
     tab_to(tab, "Copy", within=3)
     tab.keyboard.press("Control+k")
     tab.keyboard.type("rope")
-    tab.wait_for_selector(".search-results a")
-    tab.keyboard.press("Enter")
+    tab.keyboard.press("Enter")  # at once: the results of "rope" are waited for, not those of "rop"
     tab.wait_for_function("document.activeElement.closest('.search-results')")
     assert tab.evaluate(FOCUSED)["ring"] >= RING
     tab.keyboard.press("Enter")

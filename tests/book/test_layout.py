@@ -10,6 +10,7 @@ from .page_measures import chapters
 from .pages import all_pages
 
 NARROWEST = 320
+QUICK = ("04-masks", "07-encoder", "08-classifier")  # a mask to choose, the widest tables; the others are `full`
 FULL = [page for page in all_pages() if not page.startswith("chapters/")]
 
 
@@ -22,13 +23,25 @@ def test_a_chapter_fits_every_screen(chapter: str, browser: Browser, address: st
     assert found == []
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("chapter", chapters())
+@pytest.mark.parametrize(
+    "chapter", [pytest.param(one, marks=[] if one in QUICK else pytest.mark.full) for one in chapters()]
+)
 def test_a_chapter_fits_the_narrowest_screen_and_paper(chapter: str, browser: Browser, address: str) -> None:
     tab = browser.new_page()
     tab.goto(f"{address}chapters/{chapter}.html", wait_until="load")
     found = [*too_wide(tab, NARROWEST), *on_paper(tab)]
     tab.close()
+    assert found == []
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("chapter", chapters())
+def test_tables_of_widgets_fit_without_scripts(chapter: str, browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(f"{address}chapters/{chapter}.html", wait_until="load")
+    found = [*too_wide(tab, NARROWEST), *on_paper(tab)]
+    context.close()
     assert found == []
 
 

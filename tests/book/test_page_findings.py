@@ -8,7 +8,8 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import BrowserContext
 
-from .serving import served
+from autograder.build.serving import served
+
 from .test_pages import (
     in_a_browser,
     in_its_formulas,

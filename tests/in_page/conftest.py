@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 
-from tests.book.serving import served
+from autograder.build.serving import served
 
 from .places import small_site
 

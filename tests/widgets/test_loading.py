@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 import figures
+from autograder.build.serving import served
 from autograder.course.paths import BOOK
-from tests.book.serving import served
 
 from .pages import extension, write_page
 

@@ -90,8 +90,10 @@ document.addEventListener("DOMContentLoaded", () => {
     clearTimeout(waiting);
     waiting = setTimeout(show, WAIT);
   });
-  form.addEventListener("submit", (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    clearTimeout(waiting);
+    await show(); // of all that is typed: later results would take the focus away
     list.querySelector("a")?.focus(); // Enter leads to the best result, a second one follows it
   });
   (dialog ?? document).addEventListener("keydown", (event) => {
