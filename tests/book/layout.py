@@ -11,7 +11,6 @@ PAPER = 665  # CSS pixels between the margins of A4, as print.css sets them: 176
 TOO_WIDE = """may_scroll => {
   const article = document.querySelector('article')
   article.querySelectorAll('details').forEach(fold => { fold.open = true })
-  article.querySelectorAll('section').forEach(part => { part.style.contentVisibility = 'visible' })
   const edge = article.getBoundingClientRect().right + 1
   const isDrawn = element => element.checkVisibility() && getComputedStyle(element).position !== 'absolute'
   const holdsMore = element => element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0
