@@ -14,7 +14,7 @@ from . import generic_places as places
 from . import generic_scale as scale
 from . import generic_state as state
 from .advice import ADVICE
-from .arrays import as_array, unpack
+from .arrays import Array, as_array, unpack
 from .compare import Answer, Difference
 from .diagnose import Key
 from .generic_pairs import Found, Pair
@@ -112,10 +112,10 @@ OF_ONE_SHAPE: tuple[Detector, ...] = (
     scale.factor,
     places.order,
     scale.whole,
+    scale.clipped,
     scale.dropped,
     places.parts,
     scale.offset,
-    scale.clipped,
     scale.imprecise,
 )
 
@@ -182,6 +182,15 @@ def _answered(answer: Answer) -> bool:
     return any(one.get("kind") != "none" for one in several)
 
 
+def _exchanged(wants: list[Array | None], parts: list[Array | None], tolerance: float) -> bool:
+    """Whether two results of different shapes are right, each in the other's place."""
+    turned = [
+        Pair(want, part, tolerance, "") for want, part in zip(wants, reversed(parts), strict=True) if want and part
+    ]
+    shapes = {pair.want.shape for pair in turned}
+    return len(shapes) == 2 and all(one.want.shape == one.part.shape and one.same(one.due, one.given) for one in turned)
+
+
 def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float) -> Found | None:
     """The first statement that is true of the arrays of an answer that differ; None where none is.
 
@@ -190,10 +199,8 @@ def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float
     wants, parts = ([as_array(leaf) for leaf in leaves(tree)] for tree in (expected, got))
     if len(wants) != len(parts):
         return None
-    if len(wants) == 2 and all(wants) and all(parts) and wants[0].shape != wants[1].shape:
-        turned = [Pair(want, part, tolerance, "") for want, part in zip(wants, reversed(parts), strict=True)]
-        if all(one.want.shape == one.part.shape and one.same(one.due, one.given) for one in turned):
-            return Found("exchanged", "Both results are right, in the wrong order")
+    if len(wants) == 2 and _exchanged(wants, parts, tolerance):
+        return Found("exchanged", "Both results are right, in the wrong order")
     pairs = []
     for number, (want, part) in enumerate(zip(wants, parts, strict=True), 1):
         if want is None or part is None or max(len(want.data), len(part.data)) > 8 * MOST:

@@ -25,7 +25,7 @@ GOOD_HEAD = f'<meta name="description" content="{"word " * 10}"><link rel="icon"
 
 @pytest.fixture
 def write(tmp_path: Path):
-    (tmp_path / "katex.min.css").touch()
+    (tmp_path / "katex.min.css").write_text(".katex {}")
     (tmp_path / "data.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", "utf-8")
 
     def page(head: str = GOOD_HEAD, article: str = "") -> tuple[Path, BeautifulSoup]:

@@ -84,8 +84,8 @@ def in_its_formulas(site: Path, page: str, soup: BeautifulSoup) -> Iterator[str]
     yield from (f"no KaTeX in {one.get_text()[:60]!r}" for one in formulas if not one.select_one(".katex-html"))
     yield from (f"KaTeX refuses {one.get_text()[:60]!r}" for one in article.select(".katex-error"))
     styles = [link["href"].split("?")[0] for link in soup.head.find_all("link", rel="stylesheet")]
-    files = [(site / page).parent.joinpath(style).resolve() for style in styles if style.endswith("katex.min.css")]
-    if formulas and not any(file.is_file() for file in files):
+    files = [(site / page).parent.joinpath(style).resolve() for style in styles if ":" not in style]
+    if formulas and not any(file.is_file() and ".katex" in file.read_text("utf-8") for file in files):
         yield "it has formulas, but not KaTeX's style"
 
 
