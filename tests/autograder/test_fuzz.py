@@ -376,15 +376,11 @@ def test_a_damaged_mark_of_the_intake_costs_nobody_a_submission(course, drawn):
 
 
 CHECK = {"check": "c", "sees": "s", "verdict": "passed", "points": 1, "max_points": 1, "message": "", "section": ""}
+EXERCISE = {"id": "masks.causal_mask", "number": "4.1", "points": 1, "max_points": 2, "text": "t"}
 RECORD = {
     **{"key": "k", "student": "ada", "problem_set": "ps3", "isolation": "bubblewrap", "grader_error": False},
     **{"remarks": ["r"], "troubles": ["t"]},
-    "exercises": [
-        {
-            **{"id": "masks.causal_mask", "number": "4.1", "points": 1, "max_points": 2, "text": "t"},
-            "checks": [CHECK | {"misconception": None}],
-        }
-    ],
+    "exercises": [EXERCISE | {"checks": [CHECK | {"misconception": None}]}],
 }
 
 
