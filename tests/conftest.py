@@ -12,9 +12,6 @@ from .scheduling import Groups
 
 pytest_plugins = ["tests.records.plugin"]
 
-#: Its place is taken by tests/exercises/test_forms.py: it goes when test_proofs.py, on which every proof of an exercise
-#: depends, is next changed.
-REPLACED = "test_every_runnable_misconception_is_in_the_catalogue"
 WITH_COURSES, COURSE_SECONDS = ("attacks", "autograder"), 1800
 PAGE_MILLISECONDS = 300_000  # for what a page does; on a busy machine the 30 seconds of Playwright are not enough
 ALONE = [
@@ -35,7 +32,6 @@ def pytest_xdist_make_scheduler(config, log):
 
 def pytest_collection_modifyitems(items):
     """Whichever test of a course comes first makes the course: two minutes, and many more on a busy machine."""
-    items[:] = [item for item in items if item.name != REPLACED]
     for item in items:
         if item.path.parent.name in WITH_COURSES and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(COURSE_SECONDS))

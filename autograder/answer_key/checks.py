@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 
 from selfcheck.catalogue import Exercise
 from selfcheck.plan import Check, checks_in
 
 from ..course.extra_checks import extra_checks
 
+DRAWS = 3  # hidden draws of a check, at most
+ENOUGH_CALLS = 5  # in all of these: a check that makes many calls in each draw needs fewer
+
 
 def seed_of(secret: bytes, check: Check, draw: int = 0) -> int:
     """The hidden seed of a check: the same in every run of a course, different between courses."""
     text = f"{check.exercise}/{check.name}/{draw}".encode()
     return int.from_bytes(hmac.new(secret, text, hashlib.sha256).digest()[:8], "big")
+
+
+def hidden_seeds(secret: bytes, check: Check) -> list[int]:
+    """The seeds of a check's hidden draws: the fewest that make enough calls."""
+    calls = len(check.calls(seed_of(secret, check)))
+    draws = min(DRAWS, math.ceil(ENOUGH_CALLS / max(calls, 1)))
+    return [seed_of(secret, check, draw) for draw in range(draws)]
 
 
 def visible_checks(exercise: Exercise) -> list[Check]:

@@ -16,10 +16,9 @@ from selfcheck.recorded import visible_keys
 
 from ..course.digest import digest_of_parts
 from ..course.policy import GradingPolicy
-from .checks import hidden_checks, seed_of, visible_checks
+from .checks import DRAWS, hidden_checks, hidden_seeds, seed_of, visible_checks
 
 PUBLIC_POLICY = GradingPolicy(b"attention by hand")  # of a judgement outside any course
-DRAWS = 3  # hidden draws of each check
 
 
 @dataclass(frozen=True)
@@ -73,12 +72,13 @@ def live_answer_key(problem_set: str, policy: GradingPolicy, exercises: Iterable
 
 
 def hidden_draws(exercise: Exercise, policy: GradingPolicy) -> list[tuple[Check, int, bool]]:
-    """The draws that only the grader makes, several of each check: check, seed, whether misconceptions are tried on it.
+    """The draws that only the grader makes: check, seed, whether misconceptions are tried on it.
 
     The last are those of checks that are measured from outside besides.
     """
     checks = visible_checks(exercise) + hidden_checks(exercise, policy.extra)
-    drawn = [(check, seed_of(policy.secret, check, draw), draw == 0) for check in checks for draw in range(DRAWS)]
+    seeds = [(check, hidden_seeds(policy.secret, check)) for check in checks]
+    drawn = [(check, seed, seed == drawn[0]) for check, drawn in seeds for seed in drawn]
     measured = [one.measured for one in checks if one.measured]
     return [*drawn, *((check, seed_of(policy.secret, check, DRAWS), False) for check in measured)]
 

@@ -11,8 +11,7 @@ from selfcheck.plan import Check
 
 from ..course.extra_checks import InvalidCheck, error_text, extra_checks
 from ..course.policy import GradingPolicy
-from .checks import hidden_checks, seed_of, visible_checks
-from .keys import DRAWS
+from .checks import DRAWS, hidden_checks, seed_of, visible_checks
 from .live import answers_of, live_key
 from .reference_package import reference
 

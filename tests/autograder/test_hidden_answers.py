@@ -9,12 +9,14 @@ from datetime import UTC, datetime
 import pytest
 
 from autograder.answer_key import precomputed
-from autograder.answer_key.keys import live_answer_key
+from autograder.answer_key.checks import DRAWS, ENOUGH_CALLS, hidden_checks, hidden_seeds, visible_checks
+from autograder.answer_key.keys import PUBLIC_POLICY, hidden_draws, live_answer_key
 from autograder.course.folder import Course
 from autograder.course.paths import ROOT
 from autograder.course.policy import GradingPolicy
 from autograder.pipeline import grade
 from autograder.release import bundle
+from selfcheck.catalogue import exercises
 
 from .judged_class import hand_in
 from .shared_courses import copy_of, released
@@ -138,3 +140,16 @@ def test_grading_leaves_nothing_behind_in_modules(handed_in, tmp_path):
         assert [line.points is None for line in grade(course, "ps1", regrade=True)] == [False]
         after = module_state()
     assert after == before and before
+
+
+def test_every_check_makes_enough_hidden_calls_and_no_more_draws_than_it_takes():
+    numbers = set()
+    for exercise in exercises():
+        drawn = [check for check, _, _ in hidden_draws(exercise, PUBLIC_POLICY)]
+        for check in visible_checks(exercise) + hidden_checks(exercise):
+            seeds = hidden_seeds(PUBLIC_POLICY.secret, check)
+            calls = len(check.calls(seeds[0]))
+            assert drawn.count(check) == len(seeds) == len(set(seeds))
+            assert len(seeds) == DRAWS or len(seeds) * calls >= ENOUGH_CALLS > (len(seeds) - 1) * calls
+            numbers.add(len(seeds))
+    assert numbers == {1, 2, DRAWS}

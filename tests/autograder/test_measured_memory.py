@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from autograder.answer_key.keys import DRAWS, hidden_draws
+from autograder.answer_key.checks import DRAWS
+from autograder.answer_key.keys import hidden_draws
 from autograder.course.policy import GradingPolicy
 from autograder.judge.answers import answers_in
 from autograder.judge.protocol import Request, ask

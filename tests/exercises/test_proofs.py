@@ -4,7 +4,6 @@ import pytest
 
 from autograder.answer_key import checks, reference_package
 from autograder.answer_key.keys import trains_a_model
-from autograder.answer_key.misconceptions import misconceptions_of
 from autograder.authoring import proofs
 from autograder.build import stubs
 from autograder.course.policy import GradingPolicy
@@ -114,9 +113,3 @@ def test_the_catalogue_entry_is_complete(exercise):
 
 def test_there_are_four_misconceptions_an_exercise_on_average():
     assert sum(len(exercise.misconceptions) for exercise in ALL) >= 4 * len(ALL)
-
-
-def test_every_runnable_misconception_is_in_the_catalogue():
-    for name in {exercise.id for exercise in ALL}:
-        written = {one.id for exercise in ALL if exercise.id == name for one in exercise.misconceptions}
-        assert set(misconceptions_of(name)) == written, name
