@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
+import nbgrader.api
 from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SAWarning
 from traitlets.config import Config
@@ -122,9 +122,14 @@ def api(course: Course) -> NbGraderAPI:
 
 def prepare_process() -> None:
     """Give nbgrader what it needs of this process."""
-    # It starts `alembic` by name, which lies beside this Python and need not be on the path.
-    programs = str(Path(sys.executable).parent)
-    if programs not in os.environ.get("PATH", "").split(os.pathsep):
-        os.environ["PATH"] = programs + os.pathsep + os.environ.get("PATH", os.defpath)
+    nbgrader.api.get_alembic_version = _newest_schema  # its own starts a program, a second for each new gradebook
     # nbgrader's own queries flush half-built objects; its users need not read of it.
     warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
+
+
+@cache
+def _newest_schema() -> str:
+    """The version of the gradebook's tables that this nbgrader writes."""
+    from alembic.script import ScriptDirectory  # a tenth of a second, for a new gradebook alone
+
+    return str(ScriptDirectory(ALEMBIC_DIR).get_current_head())

@@ -1,17 +1,20 @@
 """nbgrader's own commands never run what was handed in, whatever has become of the course's settings or the grader."""
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from nbgrader.dbutil import _temp_alembic_ini
 
 from autograder.__main__ import main
 from autograder.course import nbgrader_files
 from autograder.course.folder import Course
-from autograder.gradebook.nbgrader import configuration
+from autograder.gradebook.nbgrader import configuration, gradebook
 
 from .shared_courses import copy_of, released
 
@@ -113,3 +116,13 @@ def test_settings_that_end_the_program_are_an_error_of_the_course(tmp_path):
     (course.root / nbgrader_files.SETTINGS).write_text("raise SystemExit(1)\n", encoding="utf-8")
     with pytest.raises(RuntimeError, match="nbgrader_config.py stops: SystemExit"):
         configuration(course)
+
+
+def test_a_new_gradebook_has_the_version_that_alembic_names_and_starts_no_program(tmp_path, monkeypatch):
+    with _temp_alembic_ini("sqlite://") as settings:
+        heads = [sys.executable, "-m", "alembic", "-c", settings, "heads"]
+        newest = subprocess.run(heads, capture_output=True, text=True, check=True).stdout.split()[0]
+    course = Course.open(tmp_path / "course")
+    monkeypatch.setenv("PATH", "")
+    with gradebook(course), closing(sqlite3.connect(course.root / "gradebook.db")) as tables:
+        assert tables.execute("SELECT version_num FROM alembic_version").fetchall() == [(newest,)]

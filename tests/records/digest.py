@@ -54,6 +54,7 @@ class Digests:
         self._stamps: dict[Path, tuple[int, int]] = {}
         self._content = functools.cache(self._digest)
         self._closure = functools.cache(self._follow)
+        self._page = functools.cache(self._follow_page)
         self._key = functools.cache(self._compute)
         self._matches = functools.cache(self._find)
 
@@ -80,14 +81,15 @@ class Digests:
 
     def _follow(self, files: frozenset[Path]) -> Closure:
         """The closure of files, and of the code cells of pages among them, as whoever executes these needs it."""
-        closures = [self._imports.closure(files)]
-        for path in sorted(path for path in files if path.suffix == ".md"):
-            code = "\n".join(CODE_CELL.findall(path.read_text(encoding="utf-8")))
-            closures.append(self._page_imports.closure_of_code(MAGIC.sub(r"\1pass", code), path.parent))
+        closures = [self._imports.closure(files), *(self._page(path) for path in files if path.suffix == ".md")]
         return Closure(
             frozenset().union(*(closure.files for closure in closures)),
             frozenset().union(*(closure.packages for closure in closures)),
         )
+
+    def _follow_page(self, path: Path) -> Closure:
+        code = "\n".join(CODE_CELL.findall(path.read_text(encoding="utf-8")))
+        return self._page_imports.closure_of_code(MAGIC.sub(r"\1pass", code), path.parent)
 
     def _digest(self, path: Path) -> bytes:
         self._stamps[path] = _stamp(path)
@@ -131,7 +133,12 @@ def _stamp(path: Path) -> tuple[int, int]:
 def _versions(packages: Iterable[str]) -> dict[str, str]:
     """The versions of installed packages by the name of their distribution; a build's own suffix is left out."""
     distributions = {name for package in packages for name in _distributions().get(package, [])}
-    return {name: importlib.metadata.version(name).partition("+")[0] for name in sorted(distributions)}
+    return {name: _version(name) for name in sorted(distributions)}
+
+
+@functools.cache
+def _version(distribution: str) -> str:
+    return importlib.metadata.version(distribution).partition("+")[0]
 
 
 @functools.cache

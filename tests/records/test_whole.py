@@ -1,16 +1,17 @@
-"""Which tests are proofs of everything that is shipped, and that they are proven again when any of it changes."""
+"""Which tests are proofs of the site or of the grader, and that they are proven again when any of it changes."""
 
 import pytest
 
 from autograder.course.paths import ROOT
 
 from .digest import Digests
-from .whole import RUN_EVERY_TIME, SHIPPED, TESTS, is_about_the_whole, proof_of_the_whole
+from .whole import ALSO, GRADER, RUN_EVERY_TIME, SITE, TESTS, is_about_the_whole, proof_of_the_whole
 
 
-def test_what_is_run_every_time_is_there():
-    for folder, modules in RUN_EVERY_TIME.items():
-        assert all((TESTS / folder / f"{name}.py").is_file() for name in modules)
+def test_what_is_named_is_there():
+    named = {f"{folder}/{name}" for folder, modules in RUN_EVERY_TIME.items() for name in modules}
+    assert all((TESTS / f"{name}.py").is_file() for name in named | ALSO.keys())
+    assert not named & ALSO.keys()
 
 
 @pytest.mark.parametrize(
@@ -28,10 +29,39 @@ def test_isolation_and_processes_are_tested_every_time(module, proven):
     assert is_about_the_whole(TESTS / module) == proven
 
 
-def test_the_key_covers_every_file_that_is_shipped():
-    module = TESTS / "autograder" / "test_export.py"
-    covered = Digests(ROOT).closure(proof_of_the_whole(module).kwargs["depends"], [module]).files
-    shipped = {path for pattern in SHIPPED for path in Digests(ROOT).files(pattern)}
-    assert shipped <= covered
-    for name in ("autograder/pipeline.py", "book/_config.yml", "src/selfcheck/compare.py", "package-lock.json"):
-        assert ROOT / name in covered
+@pytest.fixture(scope="module")
+def known():
+    return Digests(ROOT)
+
+
+@pytest.mark.parametrize(
+    ("module", "declared", "covered", "free"),
+    [
+        (
+            "book/test_weight.py",
+            SITE,
+            ("book/_config.yml", "src/selfcheck/compare.py", "autograder/build/site.py", "tests/book/conftest.py"),
+            ("autograder/judge/schedule.py", "tests/sample_class/class.toml", "tests/book/test_search.py"),
+        ),
+        (
+            "autograder/test_export.py",
+            GRADER,
+            ("autograder/judge/schedule.py", "src/selfcheck/compare.py", "tests/sample_class/class.toml"),
+            ("book/index.md", "book/_theme/attention/theme.conf", "tests/autograder/test_roster.py"),
+        ),
+        (
+            "book/test_class_report.py",
+            GRADER,
+            ("autograder/report/page.py", "book/index.md", "tests/sample_class/class.toml"),
+            ("tests/book/test_search.py",),
+        ),
+    ],
+)
+def test_a_key_covers_what_the_tests_are_about_and_no_more(known, module, declared, covered, free):
+    path = TESTS / module
+    files = [path, TESTS / "book" / "conftest.py"] if module.startswith("book") else [path]
+    found = known.closure(proof_of_the_whole(path).kwargs["depends"], files).files
+    assert {path for pattern in declared for path in known.files(pattern)} <= found
+    assert all((ROOT / name).exists() for name in (*covered, *free))
+    assert {ROOT / name for name in covered} <= found
+    assert not {ROOT / name for name in free} & found

@@ -1,4 +1,4 @@
-"""Tests of pages and of grading as a whole are proofs as well: of everything that is shipped.
+"""Tests of pages and of grading as a whole are proofs as well: of the site, or of the grader.
 
 Their outcome follows from the repository's files. What follows from the machine too is run every time: isolation,
 limits, processes that die, terminals, the class that is graded, the attacks.
@@ -6,16 +6,26 @@ limits, processes that die, terminals, the class that is graded, the attacks.
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
 
 TESTS = Path(__file__).parent.parent
 
-FOLDERS = ("autograder", "book", "solutions", "src")
 FILES = ("CHANGELOG.md", "README.md", "*.cff", "*.toml", "*.json", "LICENSE*", "Makefile", "requirements.txt")
-SHIPPED = (*FOLDERS, *FILES)
-SHARED = ("tests/*.py", "tests/requirements.txt", "tests/sample_class", "tests/alternatives", "tests/data")
+COMMANDS = ("autograder/__main__.py", "autograder/cli/book.py", "autograder/cli/pdf.py")
+SITE = ("book", "solutions", "src", "autograder/build", *COMMANDS, *FILES)  # and what these import
+IN_THE_GRADER = ("book/notebooks", "book/problem-sets", "book/questions", "book/*.yml", "book/*.toml")
+CLASS = ("tests/sample_class", "tests/alternatives", "tests/data", "tests/attacks/code")
+GRADER = ("autograder", "solutions", "src", *IN_THE_GRADER, *FILES, *CLASS)
+
+#: What the tests of a folder depend on, beside what they import.
+DEPENDS = {"attacks": GRADER, "autograder": GRADER, "book": SITE, "in_page": SITE, "widgets": SITE}
+#: What those of one module depend on besides.
+ALSO: dict[str, tuple[str, ...]] = {
+    "book/test_class_report": GRADER,
+}
 
 #: Folders of such tests, and the modules in them that are run every time.
 RUN_EVERY_TIME: dict[str, frozenset[str]] = {
@@ -45,18 +55,24 @@ RUN_EVERY_TIME: dict[str, frozenset[str]] = {
             "test_worker_pool",
         }
     ),
-    "book": frozenset(),
-    "in_page": frozenset(),
-    "widgets": frozenset(),
 }
 
 
 def is_about_the_whole(module: Path) -> bool:
-    """Whether the tests of a module are proofs of everything that is shipped."""
+    """Whether the tests of a module are proofs of the site or of the grader."""
     folder = module.parent
-    return folder.parent == TESTS and module.stem not in RUN_EVERY_TIME.get(folder.name, {module.stem})
+    in_scope = folder.parent == TESTS and folder.name in DEPENDS
+    return in_scope and module.stem not in RUN_EVERY_TIME.get(folder.name, ())
 
 
+@functools.cache
 def proof_of_the_whole(module: Path) -> pytest.MarkDecorator:
-    """The mark of such a module's tests: the folder they stand in is part of what they depend on."""
-    return pytest.mark.proof(depends=(*SHIPPED, *SHARED, f"tests/{module.parent.name}"))
+    """The mark of such a module's tests; what they import and their fixtures are part of any proof's key."""
+    folder = module.parent
+    data = tuple(f"tests/{folder.name}/{file.name}" for file in sorted(folder.iterdir()) if _is_data(file))
+    also = ALSO.get(f"{folder.name}/{module.stem}", ())
+    return pytest.mark.proof(depends=(*DEPENDS[folder.name], *data, *also))
+
+
+def _is_data(file: Path) -> bool:
+    return file.is_file() and file.suffix != ".py"
