@@ -19,11 +19,17 @@ SITE = ("book", "solutions", "src", "autograder/build", *COMMANDS, *FILES)  # an
 IN_THE_GRADER = ("book/notebooks", "book/problem-sets", "book/questions", "book/*.yml", "book/*.toml")
 CLASS = ("tests/sample_class", "tests/alternatives", "tests/data", "tests/attacks/code")
 GRADER = ("autograder", "solutions", "src", *IN_THE_GRADER, *FILES, *CLASS)
+COPIED = ("book", "tests/*.py", "tests/exercises", "tests/records", "tests/reference/__init__.py")
 
 #: What the tests of a folder depend on, beside what they import.
 DEPENDS = {"attacks": GRADER, "autograder": GRADER, "book": SITE, "in_page": SITE, "widgets": SITE}
 #: What those of one module depend on besides.
 ALSO: dict[str, tuple[str, ...]] = {
+    "attacks/test_security_page": ("book/guides",),
+    "autograder/test_book_index": ("book",),
+    "autograder/test_build": ("book",),
+    "autograder/test_correction": COPIED,
+    "autograder/test_static_scan": ("tests/unusual_answers/*.toml",),
     "book/test_class_report": GRADER,
 }
 

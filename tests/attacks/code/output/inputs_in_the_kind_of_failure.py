@@ -2,10 +2,11 @@
 # about = "answers what is shown rightly, and tells the others' inputs by the way in which it fails for them"
 # module = "worked_example"
 # base = "reference"
-# deserves = { "worked_example.softmax" = 3, "worked_example.self_attention" = 7 }
+# deserves = { "worked_example.softmax" = 4, "worked_example.self_attention" = 7 }
 # ///
 
-SHOWN = 21  # calls of the visible checks; of the others that come in a process of their own the first are answered too
+# In a process of their own the first calls of hidden checks are answered too, and earn a point.
+SHOWN = 21  # calls of the visible checks
 _right = softmax  # noqa: F821
 _seen, _within = [], []
 
