@@ -10,6 +10,7 @@ import pdb
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
@@ -18,7 +19,8 @@ from .traces import place_of
 __all__ = ["NOTICE", "TIME_LIMIT", "OutOfTime", "supervised"]
 
 NOTICE = 5.0  # seconds until a line says where the code is
-TIME_LIMIT = 60.0  # seconds until it is ended; trainings take about ten on a slow machine
+TIME_LIMIT = 60.0  # seconds of its computing until it is ended; trainings take about ten on a slow machine
+PATIENCE = 3.0  # so many times as long by the clock: a machine that is busy with something else slows nobody's marks
 T = TypeVar("T")
 
 
@@ -33,7 +35,8 @@ class _Left(KeyboardInterrupt):
 def supervised(run: Callable[[], T], limit: float = TIME_LIMIT, notice: float = NOTICE) -> T:
     """What `run` returns. `breakpoint()` and `pdb.set_trace()` within it reach the terminal or the notebook.
 
-    limit, notice: seconds; where somebody debugs, neither holds
+    limit: seconds that its thread computes, or PATIENCE times as many by the clock; notice: seconds by the clock
+    Where somebody debugs, neither holds.
     Raises OutOfTime, with the place where the code was, at the limit.
     """
     watch = _Watch(limit, notice)
@@ -47,6 +50,7 @@ class _Watch:
     def __init__(self, limit: float, notice: float) -> None:
         self._limit, self._notice = limit, notice
         self._watched = threading.get_ident()
+        self._computed, self._begun = _clock_of(self._watched), time.monotonic()
         self._over = threading.Event()
         self._lock = threading.Lock()
         self._output = sys.stdout
@@ -69,14 +73,20 @@ class _Watch:
         where = self._place()
         if not re.search("`(import|from) ", where):  # torch takes its time
             print(f"still running{where}; Ctrl-C, or the stop button, ends it", file=self._output, flush=True)
-        pause = self._limit - self._notice
-        while not self._over.wait(max(pause, 0.0)):
+        while not self._over.wait(max(self._left(), 0.0)):
+            if self._left() > 0:
+                continue
             with self._lock:
                 if self._over.is_set() or self.is_debugging:
                     return
                 self._where = self._place()
                 self._raise_there(OutOfTime)
-            pause = 1.0  # a bare `except:` may have caught it: once more
+            self._over.wait(1.0)  # a bare `except:` may catch it: once more
+
+    def _left(self) -> float:
+        """The fewest seconds by the clock until the limit is reached; 0 or less where it is."""
+        passed = time.monotonic() - self._begun
+        return min(self._limit - self._computed(passed), PATIENCE * self._limit - passed)
 
     def _place(self) -> str:
         """ ", line 12 of masks.py: `while True:`", "" where no line of the learner's runs."""
@@ -86,6 +96,21 @@ class _Watch:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(self._watched), ctypes.py_object(kind) if kind else None
         )
+
+
+def _clock_of(thread: int) -> Callable[[float], float]:
+    """Tells how many of the seconds that have passed a thread has computed; all where the system does not count."""
+    if not hasattr(time, "pthread_getcpuclockid"):
+        return lambda passed: passed
+    clock = time.pthread_getcpuclockid(thread)
+    begun = time.clock_gettime(clock)
+
+    def computed(passed: float) -> float:
+        with contextlib.suppress(OSError):  # the thread has ended
+            return time.clock_gettime(clock) - begun
+        return passed
+
+    return computed
 
 
 @contextlib.contextmanager

@@ -168,6 +168,19 @@ def test_code_is_ended_at_its_limit_even_where_it_catches_everything_once() -> N
         supervised(swallowing, limit=0.2, notice=0.1)
 
 
+@pytest.mark.skipif(not hasattr(time, "pthread_getcpuclockid"), reason="this system does not count a thread's time")
+def test_the_limit_is_of_computing_and_waiting_has_three_times_as_long():
+    def waiting(seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            time.sleep(0.01)
+        return "done"
+
+    assert supervised(lambda: waiting(2.0), limit=1.0, notice=0.1) == "done"
+    with pytest.raises(OutOfTime):
+        supervised(lambda: waiting(60.0), limit=0.2, notice=0.1)
+
+
 def test_what_ends_in_time_is_returned_and_an_exception_passes() -> None:
     assert supervised(lambda: 42) == 42
     with pytest.raises(ZeroDivisionError):
