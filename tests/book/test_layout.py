@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser
 
-from .layout import WIDTHS, on_paper, too_wide
+from .layout import WIDTHS, on_paper, too_wide, torn_off
 from .page_measures import chapters
 from .pages import all_pages
 
@@ -18,7 +18,8 @@ FULL = [page for page in all_pages() if not page.startswith("chapters/")]
 def test_a_chapter_fits_every_screen(chapter: str, browser: Browser, address: str) -> None:
     tab = browser.new_page()
     tab.goto(f"{address}chapters/{chapter}.html", wait_until="load")
-    found = [finding for width in WIDTHS if width > NARROWEST for finding in too_wide(tab, width)]
+    wider = [width for width in WIDTHS if width > NARROWEST]
+    found = [finding for width in wider for finding in (*too_wide(tab, width), *torn_off(tab, width))]
     tab.close()
     assert found == []
 
