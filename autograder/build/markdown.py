@@ -11,7 +11,7 @@ from ..course.paths import BOOK
 from .book_index import BookIndex
 from .inline_markdown import Inline
 from .quick_questions import find, plain
-from .solution_marks import without_marks, without_solutions
+from .solution_marks import without_marks, without_solutions, without_tool_comments
 from .urls import site_url
 
 __all__ = ["Block", "Directive", "convert", "pieces"]
@@ -201,7 +201,7 @@ class _Converter(Inline):
         if "end-before" in directive.options:
             source = source.split(directive.options["end-before"], 1)[0].rsplit("\n", 1)[0]
         clean = without_marks if self.index.show_solutions else without_solutions
-        return clean(source + "\n").rstrip()
+        return without_tool_comments(clean(source + "\n")).rstrip()
 
     def picture(self, directive: Directive) -> list[str]:
         path = directive.argument.split("/_static/")[-1]

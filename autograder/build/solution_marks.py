@@ -9,10 +9,19 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["Region", "has_marks", "regions", "replace_regions", "without_marks", "without_solutions"]
+__all__ = [
+    "Region",
+    "has_marks",
+    "regions",
+    "replace_regions",
+    "without_marks",
+    "without_solutions",
+    "without_tool_comments",
+]
 
 MARK = re.compile(r"^(?P<indent>[ \t]*)# solution: (?P<kind>begin|end)\b(?P<rest>.*)$")
 DROP = " (drop)"
+FOR_TOOLS = re.compile(r"(?m)[ \t]+# (?:fmt: (?:skip|off|on)|noqa\b.*|type: ignore\b.*)$")
 ELLIPSIS = "...  # yours to write"
 
 
@@ -77,6 +86,11 @@ def without_marks(source: str) -> str:
     marked = {number for number, _ in _marks(source)}
     lines = source.splitlines(keepends=True)
     return "".join(line for number, line in enumerate(lines, start=1) if number not in marked)
+
+
+def without_tool_comments(source: str) -> str:
+    """A text as a reader needs it: without what its lines say to a formatter or a linter."""
+    return FOR_TOOLS.sub("", source)
 
 
 def _marks(source: str) -> Iterator[tuple[int, re.Match[str]]]:

@@ -71,7 +71,7 @@ def _texts(children: list[nodes.Node]) -> tuple[str, str]:
 
 def prose(node: nodes.Node) -> str:
     """The sentences of a node in one line, formulas in them as plain signs."""
-    return re.sub(r"\s+([.,;:?!)])(?=\s|$)", r"\1", " ".join("".join(_pieces(node)).replace("\u2060", "").split()))
+    return re.sub(r"\s+([.,;:?!)])(?=\s|$)", r"\1", " ".join("".join(_pieces(node)).split()))
 
 
 def _pieces(node: nodes.Node) -> Iterator[str]:

@@ -147,6 +147,11 @@ def test_an_excerpt_shows_no_part_of_a_solution_whose_marks_are_cut_off():
     assert solution_marks.without_marks(f"    known\n{end}b\n") == "    known\nb\n"
 
 
+def test_comments_for_tools_are_left_out_and_others_stay():
+    source = "l = 0  # noqa: E741\nf(a,\n  b)  # fmt: skip\nx = 1  # type: ignore[assignment]\ny = 2  # (L, S)\n"
+    assert solution_marks.without_tool_comments(source) == "l = 0\nf(a,\n  b)\nx = 1\ny = 2  # (L, S)\n"
+
+
 @pytest.mark.parametrize("path", HANDED_OUT, ids=lambda path: path.name)
 def test_a_book_without_solutions_hides_what_a_stub_leaves_out(path):
     source = path.read_text()

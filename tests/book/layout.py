@@ -1,4 +1,4 @@
-"""Finds what a screen of a given width cuts off, or what scrolls sideways on it, with every fold open."""
+"""Finds what a screen of a given width cuts off, tears apart or scrolls sideways, with every fold open."""
 
 from __future__ import annotations
 
@@ -30,6 +30,21 @@ TOO_WIDE = """may_scroll => {
   })
 }"""
 
+#: Signs that begin a line because the formula before them ends the one above.
+TORN_OFF = """() => {
+  const found = [], texts = document.createTreeWalker(document.querySelector('article'), NodeFilter.SHOW_TEXT)
+  for (let text; (text = texts.nextNode());) {
+    const formula = text.previousSibling
+    const base = formula?.matches?.('span.math') && [...formula.querySelectorAll('.base')].at(-1)
+    if (!base || !/^[.,;:!?)]/.test(text.data) || !base.checkVisibility()) continue
+    const sign = document.createRange()
+    sign.setStart(text, 0)
+    sign.setEnd(text, 1)
+    const [left, right] = [sign.getBoundingClientRect().left, base.getBoundingClientRect().right]
+    if (left < right - 3) found.push(`${text.data.slice(0, 30)} after ${formula.textContent}`)
+  }
+  return found
+}"""
 
 #: Text smaller than 10 points: "8.5 pt: its text", one line for each element that holds some. Formulas have indices.
 TOO_SMALL = """() => {
@@ -59,3 +74,9 @@ def too_wide(tab: Page, width: int) -> list[str]:
     """tab: an open page; width: of the screen, in CSS pixels. Returns a line for each innermost element."""
     tab.set_viewport_size({"width": width, "height": 900})
     return [f"{width} px: {finding}" for finding in tab.evaluate(TOO_WIDE, TABLES if width < NARROW else "")]
+
+
+def torn_off(tab: Page, width: int) -> list[str]:
+    """A line for each comma or full stop that does not stand on the line of its formula."""
+    tab.set_viewport_size({"width": width, "height": 900})
+    return [f"{width} px: {finding}" for finding in tab.evaluate(TORN_OFF)]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from io import BytesIO
+
 import pytest
 from playwright.sync_api import Browser
+from pypdf import PageObject, PdfReader
 
-from .layout import WIDTHS, on_paper, too_wide
+from .layout import WIDTHS, on_paper, too_wide, torn_off
 from .page_measures import chapters
 from .pages import all_pages
 
@@ -18,7 +22,8 @@ FULL = [page for page in all_pages() if not page.startswith("chapters/")]
 def test_a_chapter_fits_every_screen(chapter: str, browser: Browser, address: str) -> None:
     tab = browser.new_page()
     tab.goto(f"{address}chapters/{chapter}.html", wait_until="load")
-    found = [finding for width in WIDTHS if width > NARROWEST for finding in too_wide(tab, width)]
+    wider = [width for width in WIDTHS if width > NARROWEST]
+    found = [finding for width in wider for finding in (*too_wide(tab, width), *torn_off(tab, width))]
     tab.close()
     assert found == []
 
@@ -32,6 +37,28 @@ def test_a_chapter_fits_the_narrowest_screen_and_paper(chapter: str, browser: Br
     found = [*too_wide(tab, NARROWEST), *on_paper(tab)]
     tab.close()
     assert found == []
+
+
+def test_no_printed_page_ends_on_the_head_of_what_the_next_one_holds(browser: Browser, address: str) -> None:
+    tab = browser.new_page()
+    tab.goto(f"{address}chapters/03-scores.html", wait_until="load")
+    ends = [lowest_text(page) for page in PdfReader(BytesIO(tab.pdf(format="A4", prefer_css_page_size=True))).pages]
+    tab.close()
+    assert len(ends) > 10
+    assert [end for end in ends if re.match(r"Exercise \d|\d+ points|Your part of|Show the code", end)] == []
+
+
+def lowest_text(page: PageObject) -> str:
+    """The words that stand lowest on a page of a PDF."""
+    found = []
+
+    def see(text: str, page_matrix: list[float], text_matrix: list[float], *font: object) -> None:
+        if text.strip():
+            height = text_matrix[4] * page_matrix[1] + text_matrix[5] * page_matrix[3] + page_matrix[5]
+            found.append((round(height), text.strip()))
+
+    page.extract_text(visitor_text=see)
+    return min(found)[1] if found else ""
 
 
 @pytest.mark.full

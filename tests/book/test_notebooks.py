@@ -191,6 +191,11 @@ def test_included_code_is_the_reference_without_marks() -> None:
         convert(text, "problem-sets/ps3", BookIndex())
 
 
+def test_included_code_has_no_comments_for_tools() -> None:
+    shown = convert("```{literalinclude} ../studies/small_kernel.py\n```", "deeper/triton-kernel", BookIndex())
+    assert "@triton.jit" in shown and not re.search("noqa|fmt: skip", shown)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [("{ref}`sec-nowhere`", LookupError), ("{cite}`nobody1900nothing`", LookupError), ("{unheard}`of`", ValueError)],

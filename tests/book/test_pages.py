@@ -23,6 +23,8 @@ from .pages import all_pages, notebook_pages, parsed
 
 COLAB = re.compile(r"https://colab\.research\.google\.com/\S*?/blob/[^/]+/(\S+\.ipynb)")
 OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+#: What code says to a formatter or a linter, and to no reader.
+FOR_TOOLS = re.compile(r"# (?:fmt: |noqa|type: ignore).*")
 #: The formulas that are not drawn: a box without a size, or text in a font that did not arrive.
 UNDRAWN = """() => [...document.querySelectorAll('.katex-html')].filter(e => e.checkVisibility())
     .filter(e => e.getBoundingClientRect().width < 2 || !getComputedStyle(e).fontFamily.includes('KaTeX'))
@@ -42,6 +44,7 @@ def test_page(page: str, phone: BrowserContext, address: str, site: Path, genera
         *in_its_formulas(site, page, soup),
         *in_its_head(site, page, soup),
         *in_its_pictures(soup),
+        *in_its_code(soup),
         *in_its_notebook(site, page, soup, generated),
         *in_its_links(site, page, soup),
     ]
@@ -97,6 +100,11 @@ def in_its_head(site: Path, page: str, soup: BeautifulSoup) -> Iterator[str]:
     icon = soup.head.find("link", rel="icon")
     if icon is None or not (site / page).parent.joinpath(icon["href"].split("?")[0]).resolve().is_file():
         yield f"its icon is not there: {icon}"
+
+
+def in_its_code(soup: BeautifulSoup) -> Iterator[str]:
+    for code in soup.select("div.highlight pre"):
+        yield from (f"a comment for a tool: {found}" for found in FOR_TOOLS.findall(code.get_text()))
 
 
 def in_its_pictures(soup: BeautifulSoup) -> Iterator[str]:

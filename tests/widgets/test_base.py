@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
+from pygments.token import STANDARD_TYPES
 
 from autograder.course.paths import BOOK
 
@@ -18,6 +19,23 @@ def example() -> str:
     return textwrap.dedent(re.search(r"(?ms)^    // uses: base\.js\n.*?^    \}\)\(\);$", text)[0])
 
 
+def test_no_class_of_ours_is_one_of_the_highlighters() -> None:
+    """Pygments calls a space in code `w`: with a rule for `.w` on the page, `def` and its name stand on two lines."""
+    sheets = [
+        file
+        for folder in ("widgets", "_static", "in_page", "quick_questions")
+        for file in (BOOK / folder).glob("*.css")
+    ]
+    assert sheets
+    taken = [
+        f"{file.name}: .{name}"
+        for file in sheets
+        for name in re.findall(r"(?m)(?:^|,)\s*\.([\w-]+)(?=[^{}]*\{)", file.read_text("utf-8"))
+        if name in STANDARD_TYPES.values()
+    ]
+    assert not taken, taken
+
+
 def test_the_example_for_authors_is_a_widget(open_widget: Callable[..., Page]) -> None:
     tab = open_widget("living-example", view="hero")
     tab.add_script_tag(content=example())
@@ -26,10 +44,10 @@ def test_the_example_for_authors_is_a_widget(open_widget: Callable[..., Page]) -
     slider.focus()
     for _ in range(2):
         tab.keyboard.press("ArrowRight")
-    assert tab.locator("two-numbers .w > p").first.inner_text() == "2a = 6"
+    assert tab.locator("two-numbers .w-root > p").first.inner_text() == "2a = 6"
     assert tab.locator("two-numbers").evaluate("widget => widget.link()").endswith("#two:a=3")
     tab.keyboard.press("Control+z")
-    assert tab.locator("two-numbers .w > p").first.inner_text() == "2a = 4"
+    assert tab.locator("two-numbers .w-root > p").first.inner_text() == "2a = 4"
     tab.evaluate("location.hash = '#two:a=5'")
     tab.wait_for_function("document.querySelector('two-numbers p').textContent === '2a = 10'")
     tab.evaluate("location.hash = '#two:a=7'")  # out of range counts as absent

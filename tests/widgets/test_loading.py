@@ -47,7 +47,7 @@ def test_nothing_is_fetched_before_the_reader_is_near(address: str, requests: tu
     tab.goto(address, wait_until="networkidle")
     assert names(asked) == {"loader.js"}
     tab.mouse.wheel(0, 3700)  # still more than half a screen above it
-    tab.wait_for_selector("living-example > .w")
+    tab.wait_for_selector("living-example > .w-root")
     assert names(asked) == {"loader.js", *extension().files_of("living-example", "hero")}
     assert all(url.startswith(address.rsplit("/", 1)[0]) for url in asked)
 
@@ -55,7 +55,7 @@ def test_nothing_is_fetched_before_the_reader_is_near(address: str, requests: tu
 def test_a_link_to_a_widget_fetches_it_and_shows_it(address: str, requests: tuple[Page, list[str]]) -> None:
     tab, _ = requests
     tab.goto(address + "#living-example:scale=0&row=2")
-    tab.wait_for_selector("living-example > .w")
+    tab.wait_for_selector("living-example > .w-root")
     assert tab.locator("[aria-checked=true]").inner_text().endswith("2")
     assert tab.locator("living-example").evaluate("one => one.getBoundingClientRect().top < innerHeight")
 
@@ -68,7 +68,7 @@ def test_a_file_that_does_not_come_leaves_the_table(address: str, requests: tupl
     assert tab.locator("table.numbers").is_visible()
     tab.unroute("**/matrix.js")
     tab.locator("living-example").hover()
-    tab.wait_for_selector("living-example > .w")
+    tab.wait_for_selector("living-example > .w-root")
 
 
 def test_files_are_small() -> None:
