@@ -12,6 +12,7 @@ from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_s
 
 from ..answer_key import precomputed
 from ..build import stubs
+from ..course.faults import error_in_text
 from ..course.folder import Course
 from ..course.locks import replacing_releases
 from ..course.paths import RECORDED, REFERENCE, SELFCHECK
@@ -35,7 +36,7 @@ def release(
     say: told when somebody grades or releases in the course, who is waited for
     Raises ValueError for a set in with_answers that is not earlier, or where the course's settings hand out none, or
     have a check that the reference fails; SetMoved where the course has released its exercises in other problem sets,
-    or other exercises under its name; RuntimeError where nbgrader refuses.
+    or other exercises under its name; RuntimeError where nbgrader refuses; OSError for a fault of the disk.
     """
     import nbformat
 
@@ -63,7 +64,7 @@ def release(
         done = api(course).generate_assignment(problem_set, force=True, create=True)
         if not done["success"]:
             log = f"{done.get('log', '')}\n{done.get('error', '')}"
-            raise RuntimeError(f"nbgrader could not release {problem_set}:\n{log}")
+            raise error_in_text(log) or RuntimeError(f"nbgrader could not release {problem_set}:\n{log}")
     _set_deadline(course, problem_set, before, due)
     precomputed.answer_key(course, problem_set)  # so that nobody who wants marks waits for it
     return course.release(problem_set)
