@@ -20,6 +20,7 @@ from ..course.policy import DEFAULT_POLICY, GradingPolicy
 from ..course.releases import replacing_release
 from ..course.settings import SETTINGS_FILE
 from ..gradebook.migrate import graded_in_gradebook, migrate_gradebook
+from .handout import handout_files
 from .moved import require_new_exercises, require_own_exercises
 from .points import catalogue_with_points
 from .staleness import check_extra_checks, released_deadline
@@ -107,7 +108,7 @@ def bundle(
     texts = stubs.all_stubs()
     package = {f"{name}.py": _with_solved(name, solved) if name in solved else texts[f"{name}.py"] for name in modules}
     package |= {"__init__.py": texts["__init__.py"], **_private_files(package, texts)}
-    files = {f"attention/{name}": text for name, text in package.items()}
+    files = handout_files(problem_set) | {f"attention/{name}": text for name, text in package.items()}
     for path in sorted(SELFCHECK.glob("*.py")):
         files[f"selfcheck/{path.name}"] = path.read_text(encoding="utf-8")
     for name in ("catalogue/__init__.py", "catalogue/names.py", "checks/__init__.py", "recorded/__init__.py"):

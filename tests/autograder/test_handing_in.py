@@ -169,3 +169,12 @@ def test_every_exercise_has_the_mark_by_which_its_stub_is_known(stub):
     for exercise in in_problem_set("ps1"):
         assert not in_cells._is_written(exercise, {"worked_example.py": stub})
         assert in_cells._is_written(exercise, {"worked_example.py": RIGHT})
+
+
+def test_the_handout_as_a_whole_holds_nothing_that_is_told_as_odd(course, tmp_path):
+    path = tmp_path / "ps1.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        for file in course.release("ps1").rglob("*"):
+            packed.write(file, "ps1" / file.relative_to(course.release("ps1")))
+    code, said = run(course, "submit", "ps1", "--student", "ada", path)
+    assert code == 0 and "1 module" in said and "left out" not in said
