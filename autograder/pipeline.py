@@ -20,7 +20,7 @@ from .course.locks import reading_release
 from .gradebook.audit_log import Log, NotLogged
 from .gradebook.errors import NotEntered
 from .gradebook.sync import GradebookSync
-from .intake.arrivals import archives_word
+from .intake.arrivals import is_archives_word
 from .intake.store import Unrecognised, take_in
 from .intake.submission import Submission
 from .judge.cache import put_on_file, result_on_file, task_of
@@ -45,6 +45,7 @@ class Line:
     seconds_late: float = 0.0
     penalty: float = 0.0  # points
     final: float | None = None  # the points that count: marks given by hand included, the penalty taken off
+    archives_word: bool = False  # in time by the times in its own archive, and taken in after the deadline
 
     @property
     def score(self) -> str:
@@ -169,7 +170,7 @@ def _entered(course: Course, sync: GradebookSync, log: Log, submission: Submissi
     if "due" not in late:
         return line
     until = datetime.fromisoformat(late["due"]).replace(tzinfo=UTC) + timedelta(seconds=late.get("extension", 0))
-    return replace(line, remarks=(*remarks, *archives_word(course, submission, until)))
+    return replace(line, archives_word=is_archives_word(course, submission, until))
 
 
 def _not_judged(submission: Submission, error: Exception) -> Line:

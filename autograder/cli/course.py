@@ -19,7 +19,7 @@ from ..course.printable import counted, printable_line
 from ..course.student_ids import student_id
 from ..sandbox.bubblewrap import CHOICES, open_sandbox
 from .interrupts import no_interrupt_lost
-from .times import given_time, lateness_lines, the_clock
+from .times import archives_word_lines, given_time, lateness_lines, the_clock
 
 ISOLATION = click.Choice(CHOICES)
 INTERRUPTED = 130  # the exit status after Ctrl-C
@@ -88,6 +88,14 @@ def _require_current(course: Course, problem_set: str) -> None:
         require_current(course, problem_set)
 
 
+def _why_stale(course: Course, problem_set: str) -> str:
+    """Why final scores are not up to date, "" where they are, or the set has moved."""
+    from ..gradebook.outdated import why_stale
+    from ..release.moved import moved_in
+
+    return "" if moved_in(course, problem_set) else why_stale(course, problem_set)
+
+
 @course_command
 @click.option("--with-answers", default="", help="Earlier problem sets to release with their solutions: ps1,ps2.")
 def release(course: Course, problem_set: str, with_answers: str) -> None:
@@ -147,11 +155,14 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
     if not lines:
         raise FileNotFoundError(f"nobody has handed in {problem_set} in {course.root}: run submit {problem_set} first")
     late = [line for line in lines if line.seconds_late]
+    by_archive = [line for line in lines if line.archives_word]
     troubled = [line for line in lines if line.remarks]
-    if late or troubled:
+    if late or by_archive or troubled:
         console.print("To look at:")
         for text in lateness_lines(late, len(lines)):
             show(f"  {text}", style="bold red")
+        for text in archives_word_lines(by_archive, len(lines)):
+            show(f"  {text}", style="red")
         for line in troubled:
             show(f"  {printable_line(line.student, 100)}: {remarks_line(line.remarks)}")
     if any(line.points is None for line in lines):
@@ -216,6 +227,7 @@ def report(course: Course, problem_set: str, section: str | None, hide_names: bo
 
     with working("the class report"):
         summary = class_report(course, problem_set, section)
+        summary.stale = _why_stale(course, problem_set) if summary.scores else ""
     part = "" if section is None else re.sub(r"[^\w-]+", "-", f"-{section}")
     if hide_names:
         summary, part = without_names(summary), f"{part}-without-names"

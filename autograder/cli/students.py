@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -10,7 +11,7 @@ from ..console import console, plain, show
 from ..course.extensions import NONE, grant, read_extension
 from ..course.folder import Course
 from ..course.printable import counted, printable_name
-from ..course.roster import ROSTER_FILE, write_roster
+from ..course.roster import ROSTER_FILE, Person, write_roster
 from ..course.roster_import import CANVAS_IDS, MOODLE_IDS, joined, read_export
 from ..course.student_ids import student_id
 from .user_errors import user_errors
@@ -59,13 +60,14 @@ def roster(source: Path | None, gradebook: bool, identify_by: str | None, folder
             found = read_export(source, identify_by)
             people, left_out, by = list(found.people), found.left_out, found.identified_by
         ids = {one.id for one in people}
-        path = write_roster(course.root, joined(known, people))
+        everybody = joined(known, people)
+        path = write_roster(course.root, everybody)
         console.print(plain(f"{counted(len(people), 'student')} by {by}, written: {path}"))
         absent = [one.id for one in known if one.id not in ids]
         if absent:
             more = f" and {len(absent) - MOST_NAMED} more" if len(absent) > MOST_NAMED else ""
             show(f"  still on the roster, and not there: {', '.join(map(printable_name, absent[:MOST_NAMED]))}{more}")
-        for line in left_out:
+        for line in (*left_out, *_doubled(everybody)):
             show(f"  {line}")
 
 
@@ -98,6 +100,17 @@ def extend(student: str, problem_set: str, extension: str, folder: Path) -> None
         console.print(plain(f"{student} has {what} for {problem_set}"))
         again = f"run grade {problem_set}, for the late penalty to follow" if entered else "it counts once it is graded"
         show(f"  {'in the gradebook too; ' if entered else 'nothing of theirs is graded yet; '}{again}")
+
+
+def _doubled(people: list[Person]) -> Iterator[str]:
+    """A line on ids that share an address or a number: one person twice, who would be exported twice."""
+    for name, told in (("email", "e-mail address"), ("lms_id", "LMS number")):
+        ids: dict[str, list[str]] = {}
+        for one in people:
+            ids.setdefault(getattr(one, name).casefold(), []).append(printable_name(one.id))
+        for text, same in ids.items():
+            if text and len(same) > 1:
+                yield f"{', '.join(same)} have one {told}: if that is one person, take a line out of {ROSTER_FILE}"
 
 
 def _entered(course: Course, student: str, problem_set: str) -> bool:

@@ -47,3 +47,14 @@ def lateness_lines(late: Sequence[Line], everybody: int) -> Iterator[str]:
     for line in late:
         final = "" if line.final is None else f": -{line.penalty:g}, {line.final:g} count"
         yield f"  {printable_line(line.student, 100)} {span(line.seconds_late)} late{final}"
+
+
+def archives_word_lines(lines: Sequence[Line], everybody: int) -> Iterator[str]:
+    """Who is in time by the times in an archive alone; lines: of these alone."""
+    if not lines:
+        return
+    yield (
+        f"{len(lines)} of {everybody} in time by the newest file in the archive alone, which whoever packs it can "
+        "choose, and taken in after the deadline; `submit --time` says when it came:"
+    )
+    yield f"  {', '.join(printable_line(line.student, 100) for line in lines)}"

@@ -26,8 +26,9 @@ SQLITE_TEXTS = {
     "database or disk is full": errno.ENOSPC,
     "attempt to write a readonly database": errno.EROFS,
     "disk I/O error": errno.EIO,
+    "unable to open database file": errno.EACCES,
 }
-IN_A_TEXT = re.compile(r"\[Errno (\d{1,4})\]")
+IN_A_TEXT = re.compile(r"\[Errno (?P<code>\d{1,4})\][^:\n]*(?:: '(?P<file>[^'\n]+)')?")
 MOST = 300  # characters of a file's path
 
 
@@ -54,12 +55,13 @@ def machine_fault(error: BaseException) -> str:
     return ""
 
 
-def fault_in_text(text: str) -> str:
-    """As machine_fault, of an error that is there as a text alone."""
+def error_in_text(text: str) -> OSError | None:
+    """The error that the machine gave, where a library has made a text of it; None where the text tells of none."""
     found = IN_A_TEXT.search(text)
     if found:
-        return _told(int(found[1]), os.strerror(int(found[1])), None)
-    return next((_told(code, said, "the gradebook") for said, code in SQLITE_TEXTS.items() if said in text), "")
+        code = int(found["code"])
+        return OSError(code, os.strerror(code), *([found["file"]] if found["file"] else []))
+    return next((OSError(code, said, "the gradebook") for said, code in SQLITE_TEXTS.items() if said in text), None)
 
 
 def _told(code: int, reason: str, file: object) -> str:

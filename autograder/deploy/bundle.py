@@ -17,6 +17,8 @@ from ..course.folder import Course
 from ..course.paths import ROOT
 from ..course.releases import release_file
 from ..course.settings import SECRET, SETTINGS_FILE, read_checks
+from ..release.handout import NEEDED as LEARNERS
+from ..release.handout import pinned
 from .gradescope import SETTINGS, VISIBILITIES
 
 PLATFORMS = ("gradescope", "github-classroom")
@@ -98,7 +100,7 @@ def _github_classroom(course: Course, problem_set: str) -> Iterator[tuple[str, b
         inside = path.relative_to(release)
         if path.is_file() and "__pycache__" not in inside.parts and inside.parts[0] != ".ipynb_checkpoints":
             yield inside.as_posix(), path.read_bytes()
-    yield "requirements.txt", pinned(NEEDED).encode()
+    yield "requirements.txt", pinned((*NEEDED, *(name for name in LEARNERS if name not in NEEDED))).encode()
     yield ".gitignore", b"__pycache__/\n.ipynb_checkpoints/\n.venv/\n"
     yield ".github/workflows/classroom.yml", workflow(course, problem_set).encode()
 
@@ -126,20 +128,6 @@ def workflow(course: Course, problem_set: str) -> str:
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"@([A-Z]+)@", lambda found: values.get(found[1], found[0]), text)
-
-
-def pinned(names: tuple[str, ...]) -> str:
-    """The lines of requirements.txt of these packages; LookupError for one that is not there."""
-    lines = {}
-    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines():
-        if name := re.match(r"([\w.-]+)==", line):
-            lines[name[1].casefold()] = line
-    missing = [name for name in names if name.casefold() not in lines]
-    if missing:
-        raise LookupError(
-            f"requirements.txt pins no {', '.join(missing)}: correct NEEDED in autograder/deploy/bundle.py"
-        )
-    return "".join(f"{lines[name.casefold()]}\n" for name in names)
 
 
 def _write_zip(target: Path, files: Mapping[str, bytes]) -> None:

@@ -43,6 +43,7 @@ CANVAS_POINTS = "    Points Possible"
 CANVAS_OWN = re.compile("(Current|Final) (Score|Points|Grade)|Override (Score|Grade|Status)")
 MOST_MOODLE = 100  # points: with more in a cell Moodle refuses the file, unless `unlimitedgrades` is set there
 MOST_NAMED = 5
+DECIMALS = 6  # of points in a table
 NOTHING = "handed in nothing"
 
 
@@ -108,9 +109,9 @@ def _write_csv(everybody: Iterable[Score], problem_set: str, target: Path) -> No
             "yes" if score.needs_manual_grade else "no",
             score.submitted,
             score.seconds_late,
-            score.late_penalty,
+            round(score.late_penalty, DECIMALS),
             "yes" if score.graded else "no",
-            score.final if score.graded else "",
+            round(score.final, DECIMALS) if score.graded else "",
             "yes" if score.handed_in else "no",
             *(getattr(score, name) for name in ("last_name", "first_name", "email", "section", "lms_id")),
             "; ".join(one.text for one in score.overrides),
@@ -193,7 +194,9 @@ def _write_moodle(people: list[tuple[str, Score]], target: Path, identity_column
 
 
 def _number(points: float) -> float | int:
-    return int(points) if points == int(points) else points
+    """Points as a table has them: whole ones without a point, others without what binary fractions leave behind."""
+    rounded = round(points, DECIMALS)
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
 def _missing(everybody: list[Score]) -> list[str]:

@@ -56,8 +56,8 @@ def _listener(root: Path) -> Callable[[Mapper[Any], Connection, Grade], None]:
             .where(SubmittedNotebook.id == grade.notebook_id)
         ).one()
         line = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "user": _user(), "student": student}
-        line |= {"problem_set": problem_set, "cell": cell, "mark": grade.manual_score}
-        line |= {"extra_credit": grade.extra_credit} if grade.extra_credit else {}
+        line |= {"problem_set": problem_set, "cell": cell}
+        line |= {"mark": grade.manual_score} | ({"extra_credit": grade.extra_credit} if grade.extra_credit else {})
         with suppress(OSError), (root / FILE).open("a", encoding="utf-8") as file:  # the mark itself counts
             file.write(json.dumps(line) + "\n")
 
@@ -70,6 +70,11 @@ def _is_of(root: Path, connection: Connection) -> bool:
     if url.get_backend_name() != "sqlite" or not url.database:
         return True
     return Path(url.database).resolve().parent == root
+
+
+def _points(value: float | str | None) -> float | None:
+    """A mark as a number. Formgrader's page sends the text that was typed, of which only the database makes one."""
+    return None if value is None or value == "" else float(value)
 
 
 def _user() -> str:
@@ -87,5 +92,5 @@ def marks_given(root: Path, problem_set: str) -> Given:
                 line = json.loads(text)
                 if line["problem_set"] == problem_set:
                     key = str(line["student"]), str(line["cell"])
-                    given[key] = MarkGiven(str(line["user"]), str(line["time"]), line["mark"])
+                    given[key] = MarkGiven(str(line["user"]), str(line["time"]), _points(line["mark"]))
     return given

@@ -1,4 +1,4 @@
-"""Refuses to pass on final scores that are stale: a late penalty by another policy, deadline, extension or mark."""
+"""Finds final scores that are stale, by another policy, deadline, extension or mark, and refuses to pass them on."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ class Stale(RuntimeError):
 
 def require_current(course: Course, problem_set: str) -> None:
     """Raises Stale where the gradebook has another deadline or other late penalties than the course gives now."""
-    try:
-        with GradebookSync(course, problem_set) as sync:
-            moved, names = sync.outdated()
-    except NotEntered as error:
-        raise RuntimeError(str(error)) from error
+    moved, names = _outdated(course, problem_set)
     grade = f"python -m autograder grade {problem_set} --course {course.root}"
     if moved:
         raise Stale(
@@ -33,3 +29,26 @@ def require_current(course: Course, problem_set: str) -> None:
             f"the late penalty of {', '.join(map(printable_name, names[:MOST_NAMED]))}{more} is not what policy, "
             f"deadline, extension and marks give now: run `{grade}`, then this once more"
         )
+
+
+def why_stale(course: Course, problem_set: str) -> str:
+    """Why the final scores are not what the course has now, and what to run, without a name; "" where they are."""
+    moved, names = _outdated(course, problem_set)
+    if moved:
+        return f"the deadline has changed since {problem_set} was released: run release and grade, then this once more"
+    if names:
+        many = f"penalties of {len(names)} learners are"
+        penalties = "penalty of one learner is" if len(names) == 1 else many
+        return (
+            f"the late {penalties} not what policy, deadline, extension and marks give now: run grade, then this once "
+            "more"
+        )
+    return ""
+
+
+def _outdated(course: Course, problem_set: str) -> tuple[bool, list[str]]:
+    try:
+        with GradebookSync(course, problem_set) as sync:
+            return sync.outdated()
+    except NotEntered as error:
+        raise RuntimeError(str(error)) from error

@@ -134,18 +134,13 @@ def arrival_at(course: Course, student: str, problem_set: str, when: datetime | 
     return next((one for one in reversed(known) if one.time.when == when), None)
 
 
-def archives_word(course: Course, submission: Submission, until: datetime) -> tuple[str, ...]:
-    """A remark where work is in time by the word of its own archive alone, and was taken in after the deadline."""
+def is_archives_word(course: Course, submission: Submission, until: datetime) -> bool:
+    """Whether work is in time by the word of its own archive alone, and was taken in after the deadline."""
     when = submission.arrived
     if when is None or when > until:
-        return ()
+        return False
     arrival = arrival_at(course, submission.student, submission.problem_set, when)
-    if arrival is None or arrival.time.source != "archive" or arrival.taken_in <= until:
-        return ()
-    return (
-        f"in time, at {stamp_text(when)}, by the newest file in the archive alone, which whoever packs it can choose; "
-        f"it was taken in at {stamp_text(arrival.taken_in)}: `submit --time` says otherwise",
-    )
+    return arrival is not None and arrival.time.source == "archive" and arrival.taken_in > until
 
 
 def newest_in_zip(path: Path, zone: tzinfo | None = None) -> datetime | None:

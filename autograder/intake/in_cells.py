@@ -13,6 +13,8 @@ from ..sandbox.limited import items_of
 from .notebook import cells_of, source_of
 
 MAGIC = re.compile(r"(?m)^\s*[%!?].*$")  # lines that Jupyter reads, and Python does not
+#: In the JSON of a notebook, where a cell is a list of lines or one text whose lines end in the two characters "\\n".
+DEFINES = rb"(?:\\[nrt]|\b)(?:def|class)(?:\s|\\t)+(?:%s)\b"
 MOST_NAMED = 5
 
 
@@ -26,7 +28,7 @@ def written_in_cells(
     """
     missing = [exercise for exercise in in_problem_set(problem_set) if not _is_written(exercise, files)]
     named = {exercise.symbol for exercise in missing}
-    if not notebook or not re.search(rb"\b(def|class)\s+(%s)\b" % "|".join(sorted(named)).encode(), notebook):
+    if not notebook or not re.search(DEFINES % "|".join(sorted(named)).encode(), notebook):
         return (), ()
     defined = set(items_of(_defined, notebook, sorted(named)).items) if named else set()
     found = [exercise for exercise in missing if exercise.symbol in defined]

@@ -12,6 +12,7 @@ from selfcheck.catalogue import exercises, in_problem_set, modules_of, problem_s
 
 from ..answer_key import precomputed
 from ..build import stubs
+from ..course.faults import error_in_text
 from ..course.folder import Course
 from ..course.locks import replacing_releases
 from ..course.paths import RECORDED, REFERENCE, SELFCHECK
@@ -19,6 +20,7 @@ from ..course.policy import DEFAULT_POLICY, GradingPolicy
 from ..course.releases import replacing_release
 from ..course.settings import SETTINGS_FILE
 from ..gradebook.migrate import graded_in_gradebook, migrate_gradebook
+from .handout import handout_files
 from .moved import require_new_exercises, require_own_exercises
 from .points import catalogue_with_points
 from .staleness import check_extra_checks, released_deadline
@@ -35,7 +37,7 @@ def release(
     say: told when somebody grades or releases in the course, who is waited for
     Raises ValueError for a set in with_answers that is not earlier, or where the course's settings hand out none, or
     have a check that the reference fails; SetMoved where the course has released its exercises in other problem sets,
-    or other exercises under its name; RuntimeError where nbgrader refuses.
+    or other exercises under its name; RuntimeError where nbgrader refuses; OSError for a fault of the disk.
     """
     import nbformat
 
@@ -63,7 +65,7 @@ def release(
         done = api(course).generate_assignment(problem_set, force=True, create=True)
         if not done["success"]:
             log = f"{done.get('log', '')}\n{done.get('error', '')}"
-            raise RuntimeError(f"nbgrader could not release {problem_set}:\n{log}")
+            raise error_in_text(log) or RuntimeError(f"nbgrader could not release {problem_set}:\n{log}")
     _set_deadline(course, problem_set, before, due)
     precomputed.answer_key(course, problem_set)  # so that nobody who wants marks waits for it
     return course.release(problem_set)
@@ -106,7 +108,7 @@ def bundle(
     texts = stubs.all_stubs()
     package = {f"{name}.py": _with_solved(name, solved) if name in solved else texts[f"{name}.py"] for name in modules}
     package |= {"__init__.py": texts["__init__.py"], **_private_files(package, texts)}
-    files = {f"attention/{name}": text for name, text in package.items()}
+    files = handout_files(problem_set) | {f"attention/{name}": text for name, text in package.items()}
     for path in sorted(SELFCHECK.glob("*.py")):
         files[f"selfcheck/{path.name}"] = path.read_text(encoding="utf-8")
     for name in ("catalogue/__init__.py", "catalogue/names.py", "checks/__init__.py", "recorded/__init__.py"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .summary import ClassReport
 
 Value = TypeVar("Value")
+FILE = r"[^\s;,:`'\"()]*[/.][^\s;,:`'\"()]*\w"  # a word with a dot or a slash within it
 
 
 def aliases_of(course: Course, students: Iterable[str]) -> dict[str, str]:
@@ -84,8 +86,18 @@ def _first(item: tuple[str, Any]) -> int:
     return number_of(item[0])
 
 
-def _without(text: str, aliases: dict[str, str]) -> str:
-    """A remark without the ids of learners, which a file's name may hold."""
-    for student, alias in aliases.items():
-        text = text.replace(student, alias) if len(student) > 2 else text
-    return text
+def _without(text: str, aliases: Mapping[str, str]) -> str:
+    """A remark without the ids of learners. In a file's name an id may be part of a word; elsewhere it is one."""
+    ids = {student.casefold(): alias for student, alias in aliases.items() if len(student) > 2}
+    if not ids:
+        return text
+    either = "|".join(map(re.escape, sorted(ids, key=len, reverse=True)))
+    anywhere = re.compile(either, re.IGNORECASE)
+
+    def alias(found: re.Match[str]) -> str:
+        return ids.get(found[0].casefold(), "learner")
+
+    def nameless(found: re.Match[str]) -> str:
+        return anywhere.sub(alias, found[0]) if found["file"] else alias(found)
+
+    return re.sub(rf"(?P<file>{FILE})|(?<![^\W_])(?:{either})(?![^\W_])", nameless, text, flags=re.IGNORECASE)

@@ -120,6 +120,7 @@ class ClassReport:
     scores: what the gradebook holds and the roster says, by learner
     absent: who is on the roster and handed in nothing
     attempts: by learner, whether anything was started, or all is blank or packed so that no module came
+    stale: why the points that count are not up to date, "" where they are
     aliases: by learner, what stands for the name where names are hidden; hidden: whether they are hidden for good
     """
 
@@ -135,6 +136,7 @@ class ClassReport:
     scores: dict[str, Score] = field(default_factory=dict)
     absent: list[Score] = field(default_factory=list)
     attempts: dict[str, str] = field(default_factory=dict)
+    stale: str = ""
     aliases: dict[str, str] = field(default_factory=dict)
     hidden: bool = False
     similar: Similarities = field(default_factory=lambda: Similarities((), (), (), 0))

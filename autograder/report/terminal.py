@@ -53,7 +53,8 @@ def _first_lines(report: ClassReport) -> list[RenderableType]:
     lines += filter(None, [finals_told(report)])
     if len(report.graders) > 1:
         lines.append(f"graded by {len(report.graders)} versions of the grader: run grade")
-    return [plain(line) for line in lines]
+    stale = [Text(f"Not up to date: {report.stale}", style="bold red")] if report.stale else []
+    return [*stale, *(plain(line) for line in lines)]
 
 
 def _exercises(report: ClassReport) -> Table:

@@ -56,7 +56,7 @@ DISK = Disk()
 
 
 @contextmanager
-def failing(root: Path, fails: int, how: str = ONCE, code: int = errno.ENOSPC) -> Iterator[Disk]:
+def failing(root: Path | str, fails: int, how: str = ONCE, code: int = errno.ENOSPC) -> Iterator[Disk]:
     """Within it the change of this number below `root` fails; 0: none does, they are counted."""
     DISK.hook()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograder.__main__ import main
+from autograder.course.faults import error_in_text, machine_fault
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.intake import store
@@ -154,6 +155,30 @@ def test_a_command_that_a_write_fails_says_so_and_completes_the_next_time(course
     for number, place in enumerate(places):
         how = (ONCE, ONWARD, FULL)[number % 3]
         assert_told_and_mended(courses, packed, undisturbed, tmp_path / "c", name, place, how, CODES[number % 3])
+
+
+def test_a_write_that_fails_inside_nbgrader_is_told_in_a_line_of_ours(courses, tmp_path):
+    course = copy_of(courses["released"], tmp_path / "c")
+    with failing(f"{course.root}/release/.", 1) as disk:  # as nbgrader writes the path, and nobody else does
+        status, said = run(course, COMMANDS["release"].words)
+    assert disk.fired and status == 1
+    assert said.startswith("release ps1: the disk is full (") and "Traceback" not in said and "nbgrader" not in said
+    assert said.endswith("make room, and run release again; nothing is half done")
+    assert run(course, COMMANDS["release"].words)[0] == 0
+
+
+IN_TEXTS = {
+    "a\nOSError: [Errno 28] No space left on device: '/c/./ps1'\nb": "the disk is full (/c/./ps1): make room",
+    "Error: [('a', 'b', \"[Errno 30] Read-only file system: 'b'\")]": "the disk is read-only (b): make it writable",
+    "OSError: [Errno 5] Input/output error\nsee 'above'": "the disk does not answer, Input/output error: see to it",
+    "(sqlite3.OperationalError) database or disk is full": "the disk is full (the gradebook): make room",
+}
+
+
+@pytest.mark.parametrize("text", IN_TEXTS)
+def test_a_fault_of_the_machine_is_known_from_a_librarys_text(text):
+    assert machine_fault(error_in_text(text)) == IN_TEXTS[text]
+    assert error_in_text("KeyError: 'Errno'") is None
 
 
 @pytest.mark.full

@@ -246,6 +246,14 @@ def test_what_a_learner_can_mend_comes_before_what_waits_for_it():
     assert [cause.split()[0] for cause in causes] == ["The", "This", "Counts"]
 
 
+def test_an_exercise_that_fails_names_a_section_to_reread_whether_the_cause_is_known_or_not():
+    for misconception in (None, "generic.transposed"):
+        (problem,) = verdict_of(outcome("The values differ", misconception=misconception)).problems
+        assert problem.title == "“Step 3: from scores to weights”" and problem.address.endswith("#sec-softmax")
+    skipped = verdict_of(outcome("Skipped: it builds on worked_example.project, which …", verdict="skipped"))
+    assert not skipped.problems[0].title
+
+
 def test_a_hidden_check_says_nothing_but_whether_it_passes():
     verdict = verdict_of(outcome("This fails for inputs that are not shown", check="softmax_extremes"))
     (problem,) = verdict.problems

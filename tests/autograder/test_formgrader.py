@@ -1,5 +1,6 @@
 """An instructor reads and marks in nbgrader's formgrader, in a real browser."""
 
+import re
 import subprocess
 import sys
 
@@ -100,11 +101,15 @@ def test_a_submission_shows_verdicts_source_and_answer_and_a_mark_given_there_su
         with saved(page, "comment"):
             panel.locator("textarea.comment").fill("Well put.")
             panel.locator("input.score").focus()
+    with saved(page, "grade"):
+        page.locator("input#worked_example-softmax").fill("2")
+        page.locator("textarea.comment").first.focus()
     before = {one.student: one.points for one in scores(course, "ps1")}
 
     command = [sys.executable, "-m", "autograder", "grade", "ps1", "--regrade", "--course", course.root]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"worked_example\.softmax \d+ → 2 by \w+, \d{4}-", " ".join(done.stdout.split()))
     assert {one.student: one.points for one in scores(course, "ps1")} == before
     open_submission(page, formgrader, PARTLY)
     fields = [panel.locator("input.score") for panel in written(page)]

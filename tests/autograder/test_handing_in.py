@@ -122,6 +122,15 @@ def test_code_in_the_notebooks_cells_is_found_where_the_module_lacks_it(course, 
     assert in_cells.written_in_cells(talk, "ps1", {}) == ((), ())
 
 
+def test_a_cell_that_is_one_text_is_searched_like_one_that_is_a_list_of_lines(course):
+    tree = json.loads(notebook(course, "x"))
+    for text in ("import numpy as np\ndef softmax(scores):\n    return scores", "x = 1\r\ndef\tsoftmax(s): return s"):
+        for source in (text, text.splitlines(keepends=True)):
+            cell = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": [], "source": source}
+            data = json.dumps(tree | {"cells": [*tree["cells"], cell]}).encode()
+            assert in_cells.written_in_cells(data, "ps1", {})[0] == ("worked_example.softmax",), source
+
+
 def test_a_hostile_notebook_costs_the_search_no_more_than_its_limits(course, monkeypatch):
     monkeypatch.setattr("autograder.sandbox.limited.CPU_SECONDS", 1)
     deep = notebook(course, "x", "def softmax(x): return " + "(" * 50_000, "a" + "\u0300\u0316" * 60_000 + " = 1")
@@ -160,3 +169,12 @@ def test_every_exercise_has_the_mark_by_which_its_stub_is_known(stub):
     for exercise in in_problem_set("ps1"):
         assert not in_cells._is_written(exercise, {"worked_example.py": stub})
         assert in_cells._is_written(exercise, {"worked_example.py": RIGHT})
+
+
+def test_the_handout_as_a_whole_holds_nothing_that_is_told_as_odd(course, tmp_path):
+    path = tmp_path / "ps1.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        for file in course.release("ps1").rglob("*"):
+            packed.write(file, "ps1" / file.relative_to(course.release("ps1")))
+    code, said = run(course, "submit", "ps1", "--student", "ada", path)
+    assert code == 0 and "1 module" in said and "left out" not in said

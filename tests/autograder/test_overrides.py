@@ -50,9 +50,10 @@ def called(course, *words):
     return " ".join(done.output.split())
 
 
-def test_grade_report_log_and_exports_name_the_override_who_gave_it_and_when(course, monkeypatch):
+@pytest.mark.parametrize("score", [2.0, "2"])  # the second is what formgrader's page sends
+def test_grade_report_log_and_exports_name_the_override_who_gave_it_and_when(course, monkeypatch, score):
     monkeypatch.setenv(HUB_USER, "kim")
-    mark(course)
+    mark(course, score=score)
     by_ada, *others = grade(course, "ps1")
     told = BY_KIM.search(" ".join(by_ada.remarks))
     assert told and float(told[1]) > 2 and not any("by hand" in " ".join(line.remarks) for line in others)

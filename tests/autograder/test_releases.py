@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from autograder.build import stubs
+from autograder.build.urls import site_url
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.releases import written_questions
 from autograder.release import bundle as releasing
+from autograder.release.handout import NEEDED
 from selfcheck import saving
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, parts_of, problem_sets
 
@@ -137,6 +139,17 @@ def test_a_bundle_holds_the_private_files_of_its_package_and_no_others():
     assert found["ps4"] == found["ps7"] == found["ps3"] | {"_rows.py"}
     assert found["ps8"] == found["ps7"]
     assert found["ps9"] == found["ps10"] == found["ps8"] | GIVEN_IN_PS9
+
+
+def test_a_handout_says_how_to_begin_and_pins_what_it_needs():
+    files = bundle("ps3")
+    pins = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    given = files["requirements.txt"].splitlines()
+    assert {line.partition("==")[0] for line in given} == set(NEEDED) and set(given) <= set(pins)
+    readme = files["README.md"]
+    for text in ("ps3.ipynb", "`attention/masks.py`", 'pack("ps3")', "pip install -r requirements.txt", "{"):
+        assert (text in readme) == (text != "{")
+    assert f"{site_url().rstrip('/')}/guides/learner.html" in readme and (ROOT / "book/guides/learner.md").exists()
 
 
 @pytest.mark.proof(

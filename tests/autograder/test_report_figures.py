@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from autograder.__main__ import main
 from autograder.course.folder import Course
 from autograder.gradebook.scores import Score
+from autograder.report import anonymous
 from autograder.report import page as report_page
 from autograder.report.anonymous import without_names
 from autograder.report.attempts import BLANK, MISPACKED, STARTED, attempt_of, attempts_of
@@ -151,6 +152,19 @@ def test_a_report_without_names_holds_none_and_is_the_same_else(course):
     by_number = sorted(report.aliases, key=lambda name: int(report.aliases[name].split()[1]))
     assert by_number != sorted(report.aliases), "the numbers do not follow the ids"
     assert not hidden.aliases
+
+
+REMARKS = {
+    "is there a loop that never ends? See eve's": "is there a learner 1 that never ends? See learner 2's",
+    "gus.ipynb is taken for ps1.ipynb": "learner 3.ipynb is taken for ps1.ipynb",
+    "left out: in/MÜLLERps1/xloop_1.py; eve_ps1.zip": "left out: in/learner 4ps1/xlearner 1_1.py; learner 2_ps1.zip",
+}
+
+
+@pytest.mark.parametrize("text", REMARKS)
+def test_an_id_is_taken_out_of_a_remark_and_not_out_of_the_words_around_it(text):
+    aliases = {"loop": "learner 1", "eve": "learner 2", "gus": "learner 3", "müller": "learner 4", "is": "learner 5"}
+    assert anonymous._without(text, aliases) == REMARKS[text]
 
 
 def test_the_switch_on_the_page_hides_every_name(course, browser):

@@ -124,6 +124,15 @@ def test_moodles_grade_book_is_read_and_says_by_which_column(course, tmp_path):
     assert code == 1 and "say which, with --identify-by username, idnumber, email" in said
 
 
+def test_a_person_who_comes_in_under_two_ids_is_told(course, tmp_path):
+    source = tmp_path / "grades.csv"
+    source.write_text(MOODLE, encoding="utf-8")
+    assert "have one" not in run(course, "roster", source)[1]
+    code, said = run(course, "roster", source, "--identify-by", "email")
+    assert code == 0 and "4001, ada@example.org have one e-mail address: if that is one person, take a line out" in said
+    assert "4002, olga@example.org have one e-mail address" in said and "LMS number" not in said
+
+
 def test_another_table_is_refused_and_the_roster_stays(course, tmp_path):
     (course.root / "students.csv").write_text("id\nada\n")
     for name, text in (("odd.csv", "a,b\n1,2\n"), ("empty.csv", ""), ("odd.db", "no database")):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -96,7 +97,8 @@ class Term:
             notebook = (self.course.root / "autograded" / student / "ps1" / "ps1.ipynb").read_text()
             assert ("late: " in head_of(notebook)) == (late > 0)
         absent = [name for name in ("ben", "idle", "zoë") if name not in found]
-        assert f"Handed in nothing: {', '.join(absent)}" in report
+        assert f"Handed in nothing: {', '.join(absent)}" in report and "Not up to date" not in report
+        assert not [text for row in table.values() for text in row.values() if re.search(r"\d\.\d{7}", text)]
         return found
 
 
@@ -129,6 +131,9 @@ def test_every_place_tells_the_same_final_score_all_through_a_term(term):
     refused = term.run("export", code=1)
     assert "late penalty of ben is not what" in refused and "autograder grade ps1" in refused
     assert "autograder grade ps1" in term.run("feedback", code=1)
+    stale = "late penalty of one learner is not what policy, deadline, extension and marks give now: run grade"
+    assert f"Not up to date: the {stale}" in term.run("report")
+    assert stale in (term.course.root / "reports" / "ps1.html").read_text()
     said = term.run("grade")
     assert f"ben 2 h late: -{before['ben'] * 0.1:g}, {before['ben'] * 0.9:g} count" in said
     assert term.finals() == before | {"ben": pytest.approx(before["ben"] * 0.9)}, "zoë came within the grace"
@@ -150,6 +155,7 @@ def test_every_place_tells_the_same_final_score_all_through_a_term(term):
     earlier = DUE - timedelta(days=2)  # the deadline moves, which everybody reads on the page
     term.settings('"zero"', earlier)
     assert "the deadline of ps1 has changed" in term.run("export", code=1)
+    assert "Not up to date: the deadline has changed" in term.run("report")
     term.run("release")
     said = term.run("grade")
     assert "3 of 3 late" in said
@@ -180,3 +186,24 @@ def test_work_taken_in_after_the_deadline_came_when_it_is_said_to_have_come(term
     term.run("grade")
     assert term.finals()["ada"] == 42
     assert next(csv.DictReader(io.StringIO((term.course.root / "ps1.csv").read_text())))["section"] == "A"
+
+
+def test_those_in_time_by_their_own_archive_alone_are_told_together(term):
+    term.settings('"zero"')
+    term.run("release")
+    for student in ("ada", "ben"):
+        folder = term.folder / student
+        folder.mkdir(parents=True)
+        with zipfile.ZipFile(folder / "ps1.zip", "w") as file:
+            for name, data in modules("right").items():
+                file.writestr(zipfile.ZipInfo(f"attention/{name}", (2030, 1, 7, 12, 0, 0)), data)
+        term.now = DUE + timedelta(days=1)
+        term.run("submit", "--student", student, folder / "ps1.zip")
+    term.hand_in("zoë", "right", DUE - timedelta(hours=1))
+    said = term.run("grade")
+    assert (
+        "To look at: 2 of 3 in time by the newest file in the archive alone, which whoever packs it can choose, and "
+        "taken in after the deadline; `submit --time` says when it came: ada, ben" in said
+    )
+    term.run("submit", "--student", "ada", "--time", "2030-01-08T11:00Z", term.folder / "ada" / "ps1.zip")
+    assert "1 of 3 in time by the newest file" in term.run("grade")

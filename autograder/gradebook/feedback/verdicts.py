@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from selfcheck.catalogue import Exercise, exercises
@@ -38,7 +38,7 @@ class Place:
 class Problem:
     """One cause, and the checks that do not pass for it.
 
-    cause, remedy: what happened, and what to do about it; title, address: of the section to reread
+    cause, remedy: what happened, and what to do about it; title, address: of the section to reread, "" for none
     sees: what those of the checks see that learners can run; hidden: how many there are that they cannot
     every: whether it is the cause of all checks; call: an example; places: lines of the code that the cause names
     """
@@ -89,6 +89,7 @@ def verdict_of(outcome: ExerciseOutcome) -> Verdict:
     passed = [check for check in outcome.checks if check.verdict == PASSED]
     shown = [check.sees for check in passed if not _is_hidden(outcome.id, check)]
     problems = () if state == NOT_STARTED else tuple(_problems(outcome, module, symbol))
+    problems = _with_section(outcome.id, problems)
     return Verdict(
         outcome.id,
         outcome.number,
@@ -160,6 +161,17 @@ def _problems(outcome: ExerciseOutcome, module: str, symbol: str) -> Iterator[Pr
             "" if named or verdict != FAILED else _call(outcome.text, first, symbol),
             tuple(_places(cause, module)),
         )
+
+
+def _with_section(exercise: str, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """Problems of which one at least names a section to reread: the exercise's own where no cause has another."""
+    failed = next((place for place, one in enumerate(problems) if one.verdict == FAILED), None)
+    known = _known().get(exercise)
+    if failed is None or not known or any(one.title for one in problems):
+        return problems
+    section = known[0].section
+    told = replace(problems[failed], title=title_of(section), address=address_of(section))
+    return (*problems[:failed], told, *problems[failed + 1 :])
 
 
 def _sentence(message: str) -> str:
