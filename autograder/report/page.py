@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment
 
 from selfcheck.atomic_files import write_atomically
-from selfcheck.verdict import FAILED, SKIPPED
+from selfcheck.verdict import FAILED, PASSED, SKIPPED
 
 from ..console import remarks_line
 from ..course.printable import printable_line
@@ -95,7 +95,7 @@ def _environment() -> Environment:
     made = environment("autograder.report")
     made.filters["one_line"] = lambda text: printable_line(text, MOST_REASON)
     made.globals |= {"words": words, "share_of": share_of, "BLANK": BLANK, "MISPACKED": MISPACKED}
-    made.globals |= {"FAILED": FAILED, "SKIPPED": SKIPPED}
+    made.globals |= {"PASSED": PASSED, "FAILED": FAILED, "SKIPPED": SKIPPED}
     return made
 
 

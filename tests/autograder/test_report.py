@@ -60,6 +60,9 @@ def test_each_mechanism_is_counted_by_verdict_and_hidden_ones_are_marked(course)
     skipped = of(class_report(course, "ps1"), LAYER).checks
     assert {tuple(sorted(one.verdicts.items())) for one in skipped.values()} == {(("passed", 3), ("skipped", 2))}
     visible = set(next(one for one in in_problem_set("ps1") if one.id == SOFTMAX).points)
+    soup = BeautifulSoup(report_page.page(class_report(course, "ps1")), "html.parser")
+    rows = [row for row in table_of(soup, "Checks by exercise") if row[0] == checks["softmax_rows"].sees]
+    assert rows == [[checks["softmax_rows"].sees, "3 of 5 (60 %)", "2", "0"]]
     assert {name for name, check in checks.items() if check.hidden} == set(checks) - visible != set()
 
 
