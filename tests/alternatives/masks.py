@@ -284,7 +284,7 @@ def softmax_slice_by_slice(scores, mask=None, dim=-1):
     shape, length = lines.shape, lines.shape[-1]
     rows = []
     for line, permission in zip(lines.reshape(-1, length), permissions.reshape(-1, length), strict=True):
-        places = (permission & (line > -math.inf)).nonzero().squeeze(-1)
+        places = (permission & (line != -math.inf)).nonzero().squeeze(-1)
         row = torch.zeros_like(line)
         if len(places) > 0:
             row = row.index_put((places,), line[places].softmax(dim=0))
@@ -295,11 +295,11 @@ def softmax_slice_by_slice(scores, mask=None, dim=-1):
 @below_given_checks(SOFTMAX)
 def softmax_of_harmless_rows(scores, mask=None, dim=-1):
     """An empty row is treated as if everything were allowed, and multiplied by zero afterwards."""
-    allowed = torch.isfinite(scores)
+    allowed = ~torch.isneginf(scores)
     if mask is not None:
         allowed = torch.logical_and(allowed, mask)
     some = allowed.any(dim, keepdim=True)
-    finite = torch.where(torch.isfinite(scores), scores, torch.zeros_like(scores))
+    finite = torch.where(torch.isneginf(scores), torch.zeros_like(scores), scores)
     additive = torch.zeros_like(scores).masked_fill(some & ~allowed, -torch.inf)
     return torch.nn.functional.softmax(finite + additive, dim=dim) * some
 
