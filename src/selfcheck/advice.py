@@ -175,6 +175,11 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("is invalid for input of size",),
     ),
     (
+        "device",
+        "A new tensor is made on the CPU unless you say device=…: give it that of an argument, such as lengths.device",
+        ("to be on the same device",),
+    ),
+    (
         "view_after_transpose",
         "After a transpose the entries lie out of order in memory: reshape copies where view cannot",
         ("view size is not compatible",),

@@ -81,7 +81,7 @@ SLIPS = {
     "parameter_shared": "Two modules share the memory of a parameter.",
     "parameter_replaced": "A parameter was replaced by another.",
     "parameter_frozen": "A parameter no longer asks for gradients.",
-    "device": "The argument device is ignored.",
+    "device": "The device that is asked for, by its name or by a tensor that is given, is ignored.",
     "brackets": "& or | stands between comparisons without brackets.",
     "chained": "A chained comparison of tensors.",
     "matrix_for_row": "One index takes a matrix where a row is meant, because batches stand in front.",

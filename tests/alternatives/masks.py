@@ -34,7 +34,7 @@ def columns(lengths, max_length):
 @below_given_checks(PADDING)
 def padding_by_loops(lengths, max_length=None):
     max_length = columns(lengths, max_length)
-    mask = torch.zeros(len(lengths), max_length, dtype=torch.bool)
+    mask = torch.zeros(len(lengths), max_length, dtype=torch.bool, device=lengths.device)
     for b, length in enumerate(lengths.tolist()):
         for j in range(length):
             mask[b, j] = True
@@ -53,14 +53,14 @@ def padding_by_slices(lengths, max_length=None):
 @below_given_checks(PADDING)
 def padding_by_expanded_positions(lengths, max_length=None):
     max_length = columns(lengths, max_length)
-    positions = torch.arange(max_length).expand(lengths.size(0), max_length)
+    positions = torch.arange(max_length, device=lengths.device).expand(lengths.size(0), max_length)
     return torch.lt(positions, lengths[:, None])
 
 
 @below_given_checks(PADDING)
 def padding_negated(lengths, max_length=None):
     max_length = columns(lengths, max_length)
-    is_padding = torch.arange(max_length).unsqueeze(0) >= lengths.view(-1, 1)
+    is_padding = torch.arange(max_length, device=lengths.device).unsqueeze(0) >= lengths.view(-1, 1)
     return is_padding.logical_not()
 
 
@@ -68,7 +68,7 @@ def padding_negated(lengths, max_length=None):
 def padding_by_lists(lengths, max_length=None):
     max_length = columns(lengths, max_length)
     rows = [[True] * n + [False] * (max_length - n) for n in lengths.tolist()]
-    return table(rows, (len(rows), max_length))
+    return table(rows, (len(rows), max_length), lengths.device)
 
 
 # 4.2 causal_mask
