@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from . import generic_places as places
+from . import generic_rows as rows
 from . import generic_scale as scale
 from . import generic_state as state
 from .advice import ADVICE
@@ -69,6 +70,14 @@ SLIPS = {
     "generator_ignored": "Random numbers do not come from the generator that is given.",
     "changed": "An argument was changed in place.",
     "clipped": "Zero stands for every negative number.",
+    "largest_alone": "In each row the largest number takes all, as argmax has it.",
+    "added_up": "Along the first axis the parts are added up from one to the next.",
+    "rest_zero": "Nothing but the first part along the first axis was written.",
+    "rearranged": "The answer holds the right numbers in other places.",
+    "joined": "Several results stand beside each other in one array.",
+    "nan_gradient": "A gradient is NaN, of an answer whose numbers are all finite.",
+    "axes_order": "The axes of the answer stand in another order.",
+    "dict": "A dict stands where the results are due.",
     "exchanged": "Both results are right, in the wrong order.",
     "several": "Several things came where one is due.",
     "parameters": "The parameters have other names or shapes than those asked for.",
@@ -104,16 +113,21 @@ COMPARED = ("values", "facts", "nan", "shape")  # kinds of difference that speak
 MOST = 20_000  # entries that are looked at
 #: Those that compare two arrays of whatever shapes, and those of one shape; what says more of a cause comes first.
 OF_ANY_SHAPE: tuple[Detector, ...] = (places.transposed, places.missing)
+OF_ANOTHER_SHAPE: tuple[Detector, ...] = (rows.rearranged,)
 OF_ONE_SHAPE: tuple[Detector, ...] = (
     places.inverted,
     places.masked_rows,
     scale.overflow,
+    rows.largest_takes_all,
     places.equal_rows,
+    rows.rest_zero,
+    rows.added_up,
     scale.factor,
     places.order,
     scale.whole,
     scale.clipped,
     scale.dropped,
+    rows.rearranged,
     places.parts,
     scale.offset,
     scale.imprecise,
@@ -160,7 +174,9 @@ def _beside_the_numbers(key: Key, expected: Answer, got: Answer, position: int, 
         if found:
             return found
     if difference.kind == "gradient":
-        return state.unused(expected, got)
+        return state.unused(expected, got) or rows.nan_gradient(expected, got)
+    if difference.kind == "structure" and not difference.cause and "value" in expected and "value" in got:
+        return rows.joined(unpack(expected["value"]), unpack(got["value"]), key.check.tolerance)
     if difference.kind == "state":
         return state.state_slip(key.calls[position], expected, got, key.check.tolerance)
     return None
@@ -213,8 +229,9 @@ def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float
         return None
     first = pairs[0]
     alike = first.want.shape == first.part.shape and bool(first.due)
-    for detect in (*OF_ANY_SHAPE, *(OF_ONE_SHAPE if alike else ())):
+    for detect in (*OF_ANY_SHAPE, *(OF_ONE_SHAPE if alike else OF_ANOTHER_SHAPE)):
         found = detect(first, call)
         if found:
             return Found(found.cause, found.text + first.where)
-    return None
+    hard = [found for pair in pairs[1:] if (found := rows.largest_takes_all(pair, call))]
+    return Found(hard[0].cause, hard[0].text + pairs[-1].where) if hard else None
