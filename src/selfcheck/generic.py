@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from . import generic_functions as functions
 from . import generic_places as places
 from . import generic_rows as rows
 from . import generic_scale as scale
@@ -75,6 +76,12 @@ SLIPS = {
     "rest_zero": "Nothing but the first part along the first axis was written.",
     "rearranged": "The answer holds the right numbers in other places.",
     "joined": "Several results stand beside each other in one array.",
+    "function": "Each entry is a simple function of the one that is due: its logarithm, its square.",
+    "line_factor": "Each row, or each column, is right but for a factor of its own.",
+    "line_offset": "Each row, or each column, is right but for a number that was added to it.",
+    "reduced": "One axis is gone: the answer is the sum, the mean or the largest along it.",
+    "whole": "Every number is whole where fractions are due.",
+    "counted": "The results are right, and more or fewer than are due.",
     "nan_gradient": "A gradient is NaN, of an answer whose numbers are all finite.",
     "axes_order": "The axes of the answer stand in another order.",
     "dict": "A dict stands where the results are due.",
@@ -113,7 +120,7 @@ COMPARED = ("values", "facts", "nan", "shape")  # kinds of difference that speak
 MOST = 20_000  # entries that are looked at
 #: Those that compare two arrays of whatever shapes, and those of one shape; what says more of a cause comes first.
 OF_ANY_SHAPE: tuple[Detector, ...] = (places.transposed, places.missing)
-OF_ANOTHER_SHAPE: tuple[Detector, ...] = (rows.rearranged,)
+OF_ANOTHER_SHAPE: tuple[Detector, ...] = (rows.rearranged, functions.reduced)
 OF_ONE_SHAPE: tuple[Detector, ...] = (
     places.inverted,
     places.masked_rows,
@@ -127,10 +134,13 @@ OF_ONE_SHAPE: tuple[Detector, ...] = (
     scale.whole,
     scale.clipped,
     scale.dropped,
+    functions.function,
     rows.rearranged,
-    places.parts,
     scale.offset,
+    functions.line_factors,
+    places.parts,
     scale.imprecise,
+    functions.whole_numbers,
 )
 
 
@@ -176,7 +186,8 @@ def _beside_the_numbers(key: Key, expected: Answer, got: Answer, position: int, 
     if difference.kind == "gradient":
         return state.unused(expected, got) or rows.nan_gradient(expected, got)
     if difference.kind == "structure" and not difference.cause and "value" in expected and "value" in got:
-        return rows.joined(unpack(expected["value"]), unpack(got["value"]), key.check.tolerance)
+        both = unpack(expected["value"]), unpack(got["value"])
+        return rows.joined(*both, key.check.tolerance) or functions.counted(*both, key.check.tolerance)
     if difference.kind == "state":
         return state.state_slip(key.calls[position], expected, got, key.check.tolerance)
     return None

@@ -5,7 +5,7 @@ import math
 import torch
 
 from . import misconception
-from ._multi_head import Parts, merge, split
+from ._multi_head import Parts, split
 
 MHA = "multi_head.MultiHeadAttention"
 
