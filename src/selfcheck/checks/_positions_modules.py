@@ -16,7 +16,7 @@ LEARNED = "positions.LearnedPositionalEmbedding"
 @check(ADDING, sees="zeros come back as the table: token p gets row p")
 def encoding_of_zeros(rng):
     length, d_model = sizes(rng)
-    return built(call(d_model, 23), call(zeros(1, length, d_model)))
+    return built(call(d_model, 23), call(zeros(1, length, d_model)), call(zeros(1, 23, d_model)))
 
 
 @check(ADDING, sees="x itself comes through, neither scaled nor multiplied", view=views.what_became_of_x, given=True)
@@ -118,7 +118,7 @@ def learned_batch(rng):
 @check(LEARNED, sees="a sequence shorter than max_length gets the first rows")
 def learned_shorter(rng):
     first, second, d_model = apart(rng, 3)
-    return learned(rng, d_model, 13, call(zeros(1, first, d_model)), call(zeros(1, second, d_model)))
+    return learned(rng, d_model, 13, *(call(zeros(1, length, d_model)) for length in (first, second, 13)))
 
 
 @check(LEARNED, sees="gradients reach x and the rows that were used, and no other row", compares="gradient")
