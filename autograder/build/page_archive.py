@@ -56,7 +56,8 @@ def course_files() -> dict[str, str]:
         files[f"selfcheck/catalogue/{path.name}"] = _text(path)
     for path in sorted((SELFCHECK / "catalogue").glob("*.toml")):
         files[f"selfcheck/catalogue/{path.name}"] = _text(path) if path.stem in modules else _in_outline(path)
-    files["selfcheck/recorded/__init__.py"] = _text(RECORDED / "__init__.py")
+    for path in sorted(RECORDED.glob("*.py")):
+        files[f"selfcheck/recorded/{path.name}"] = _text(path)
     files["attention/__init__.py"] = strip(_text(REFERENCE / "__init__.py"), "__init__")
     checks = SELFCHECK / "checks"
     for path in (checks / "__init__.py", *(one for module in modules for one in sorted(checks.glob(f"*{module}*.py")))):

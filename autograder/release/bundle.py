@@ -111,7 +111,8 @@ def bundle(
     files = handout_files(problem_set) | {f"attention/{name}": text for name, text in package.items()}
     for path in sorted(SELFCHECK.glob("*.py")):
         files[f"selfcheck/{path.name}"] = path.read_text(encoding="utf-8")
-    for name in ("catalogue/__init__.py", "catalogue/names.py", "checks/__init__.py", "recorded/__init__.py"):
+    code = (f"recorded/{path.name}" for path in sorted(RECORDED.glob("*.py")))
+    for name in ("catalogue/__init__.py", "catalogue/names.py", "checks/__init__.py", *code):
         files[f"selfcheck/{name}"] = (SELFCHECK / name).read_text(encoding="utf-8")
     files["selfcheck/sections.json"] = (SELFCHECK / "sections.json").read_text(encoding="utf-8")
     for module in modules:

@@ -13,7 +13,7 @@ from .self_test import INSIDE
 PROGRAMS = ("linux.py", "idle.py", "self_test.py", "runner.py", "worker.py", "fork_server.py")
 SELFCHECK_MODULES = (
     *("arrays.py", "call_bend.py", "call_watch.py", "eager.py", "module_state.py", "named_functions.py", "objects.py"),
-    *("operations.py", "runner.py", "steps.py", "traces.py"),
+    *("elsewhere.py", "largest.py", "operations.py", "runner.py", "steps.py", "traces.py"),
 )
 LAUNCHER = f"{INSIDE}/code/start.py"
 PACKAGE_PARENT = f"{INSIDE}/work"

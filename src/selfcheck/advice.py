@@ -175,6 +175,17 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("is invalid for input of size",),
     ),
     (
+        "number_walked",
+        "One number came where several are due: for, sum and max walk through a list or an array, and your loops "
+        "expect one axis more than there is",
+        ("'float' object is not iterable", "'int' object is not iterable", "iteration over a 0-d"),
+    ),
+    (
+        "device",
+        "A new tensor is made on the CPU unless you say device=…: give it that of an argument, such as lengths.device",
+        ("to be on the same device",),
+    ),
+    (
         "view_after_transpose",
         "After a transpose the entries lie out of order in memory: reshape copies where view cannot",
         ("view size is not compatible",),

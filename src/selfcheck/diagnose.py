@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .arrays import unpack
 from .compare import Answer, Difference, compare
 from .module_state import BUILT
 from .plan import Check
+from .trees import compare_trees
 
 FORM = "/"  # between the id of a misconception and the name of one of its forms
 MOST_AGAINST = 2  # failures that a misconception answers otherwise, for each that it explains
@@ -153,6 +155,9 @@ def _same(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
         # Where no values are compared, None or an answer of another kind is no sign that the values are right.
         if "error" not in want and "values" not in key.check.compares and _kind(want) != _kind(came):
             return False
+    # A gradient that is missing is missing for many reasons: the numbers that it belongs to must be the same.
+    if "gradient" in key.check.compares and "values" not in key.check.compares and not _same_values(key, wrong, got):
+        return False
     if key.check.compares == ("parameters",) and all(answer.get("parameters") == {} for answer in key.expected):
         # Where a state dict should be empty, what somebody calls its content says nothing about the mistake.
         return all(bool(a.get("parameters")) == bool(b.get("parameters")) for a, b in zip(wrong, got, strict=True))
@@ -163,6 +168,11 @@ def _same(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
         return False  # one object under two names is a mistake of its own, whatever numbers come of it
     # Both ways: what a misconception leaves out, a gradient for instance, must be missing in the answer as well.
     return first_difference(key, wrong, got) is None and first_difference(key, got, wrong) is None
+
+
+def _same_values(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
+    pairs = [(unpack(a["value"]), unpack(b["value"])) for a, b in zip(wrong, got, strict=True) if "value" in a]
+    return all(compare_trees(a, b, key.check.tolerance, False, "") is None for a, b in pairs)
 
 
 def _kind(answer: Answer) -> str:

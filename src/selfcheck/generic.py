@@ -10,7 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from . import generic_functions as functions
 from . import generic_places as places
+from . import generic_rows as rows
 from . import generic_scale as scale
 from . import generic_state as state
 from .advice import ADVICE
@@ -69,6 +71,20 @@ SLIPS = {
     "generator_ignored": "Random numbers do not come from the generator that is given.",
     "changed": "An argument was changed in place.",
     "clipped": "Zero stands for every negative number.",
+    "largest_alone": "In each row the largest number takes all, as argmax has it.",
+    "added_up": "Along the first axis the parts are added up from one to the next.",
+    "rest_zero": "Nothing but the first part along the first axis was written.",
+    "rearranged": "The answer holds the right numbers in other places.",
+    "joined": "Several results stand beside each other in one array.",
+    "function": "Each entry is a simple function of the one that is due: its logarithm, its square.",
+    "line_factor": "Each row, or each column, is right but for a factor of its own.",
+    "line_offset": "Each row, or each column, is right but for a number that was added to it.",
+    "reduced": "One axis is gone: the answer is the sum, the mean or the largest along it.",
+    "whole": "Every number is whole where fractions are due.",
+    "counted": "The results are right, and more or fewer than are due.",
+    "nan_gradient": "A gradient is NaN, of an answer whose numbers are all finite.",
+    "axes_order": "The axes of the answer stand in another order.",
+    "dict": "A dict stands where the results are due.",
     "exchanged": "Both results are right, in the wrong order.",
     "several": "Several things came where one is due.",
     "parameters": "The parameters have other names or shapes than those asked for.",
@@ -81,7 +97,7 @@ SLIPS = {
     "parameter_shared": "Two modules share the memory of a parameter.",
     "parameter_replaced": "A parameter was replaced by another.",
     "parameter_frozen": "A parameter no longer asks for gradients.",
-    "device": "The argument device is ignored.",
+    "device": "The device that is asked for, by its name or by a tensor that is given, is ignored.",
     "brackets": "& or | stands between comparisons without brackets.",
     "chained": "A chained comparison of tensors.",
     "matrix_for_row": "One index takes a matrix where a row is meant, because batches stand in front.",
@@ -104,19 +120,27 @@ COMPARED = ("values", "facts", "nan", "shape")  # kinds of difference that speak
 MOST = 20_000  # entries that are looked at
 #: Those that compare two arrays of whatever shapes, and those of one shape; what says more of a cause comes first.
 OF_ANY_SHAPE: tuple[Detector, ...] = (places.transposed, places.missing)
+OF_ANOTHER_SHAPE: tuple[Detector, ...] = (rows.rearranged, functions.reduced)
 OF_ONE_SHAPE: tuple[Detector, ...] = (
     places.inverted,
     places.masked_rows,
     scale.overflow,
+    rows.largest_takes_all,
     places.equal_rows,
+    rows.rest_zero,
+    rows.added_up,
     scale.factor,
     places.order,
     scale.whole,
     scale.clipped,
     scale.dropped,
-    places.parts,
+    functions.function,
+    rows.rearranged,
     scale.offset,
+    functions.line_factors,
+    places.parts,
     scale.imprecise,
+    functions.whole_numbers,
 )
 
 
@@ -160,7 +184,10 @@ def _beside_the_numbers(key: Key, expected: Answer, got: Answer, position: int, 
         if found:
             return found
     if difference.kind == "gradient":
-        return state.unused(expected, got)
+        return state.unused(expected, got) or rows.nan_gradient(expected, got)
+    if difference.kind == "structure" and not difference.cause and "value" in expected and "value" in got:
+        both = unpack(expected["value"]), unpack(got["value"])
+        return rows.joined(*both, key.check.tolerance) or functions.counted(*both, key.check.tolerance)
     if difference.kind == "state":
         return state.state_slip(key.calls[position], expected, got, key.check.tolerance)
     return None
@@ -213,8 +240,9 @@ def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float
         return None
     first = pairs[0]
     alike = first.want.shape == first.part.shape and bool(first.due)
-    for detect in (*OF_ANY_SHAPE, *(OF_ONE_SHAPE if alike else ())):
+    for detect in (*OF_ANY_SHAPE, *(OF_ONE_SHAPE if alike else OF_ANOTHER_SHAPE)):
         found = detect(first, call)
         if found:
             return Found(found.cause, found.text + first.where)
-    return None
+    hard = [found for pair in pairs[1:] if (found := rows.largest_takes_all(pair, call))]
+    return Found(hard[0].cause, hard[0].text + pairs[-1].where) if hard else None

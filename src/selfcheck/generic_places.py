@@ -93,7 +93,7 @@ def equal_rows(pair: Pair, call: dict[str, Any]) -> Found | None:
     if len(pair.want.shape) < 2 or pair.want.shape[0] < 2:
         return None
     want, rows = pair.slices(pair.want, 0), pair.slices(pair.part, 0)
-    alike = all(pair.same(rows[0], one) for one in rows[1:])
+    alike = all(pair.same(rows[0], one) for one in rows[1:]) and not any(map(math.isnan, rows[0]))
     if not alike or all(pair.same(want[0], one) for one in want[1:]) or len(set(rows[0])) < 2:
         return None
     last = (

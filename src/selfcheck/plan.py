@@ -55,6 +55,7 @@ __all__ = [
     "check",
     "checks_in",
     "dtype",
+    "elsewhere",
     "entries",
     "generator",
     "iterator",
@@ -89,6 +90,7 @@ class Call:
         for how many numbers it learns
     refused: of a built object, whether this use should raise ValueError and the object be used further
     quotient: of a function that returns a triple (maximum, total, summed), whether summed / total is the answer
+    elsewhere: of a function, whether it is asked with its tensors on another device too, which the answer may not leave
     """
 
     args: tuple[Any, ...] = ()
@@ -96,6 +98,7 @@ class Call:
     method: str = ""
     refused: bool = False
     quotient: bool = False
+    elsewhere: bool = False
 
     def packed(self) -> dict[str, Any]:
         """The call as a JSON tree for the runner."""
@@ -103,7 +106,7 @@ class Call:
             "args": [pack_argument(argument) for argument in self.args],
             "kwargs": {name: pack_argument(argument) for name, argument in self.kwargs.items()},
         }
-        return packed | ({"quotient": True} if self.quotient else {})
+        return packed | {name: True for name in ("quotient", "elsewhere") if getattr(self, name)}
 
 
 @dataclass(frozen=True)
@@ -272,6 +275,11 @@ def entries() -> Call:
 def quotient(triples: Call) -> Call:
     """A call that returns a triple (maximum, total, summed), whose answer is the output: summed / total."""
     return replace(triples, quotient=True)
+
+
+def elsewhere(one: Call) -> Call:
+    """A call of a function that is also made with its tensors on another device, which the answer may not leave."""
+    return replace(one, elsewhere=True)
 
 
 def refused(use: Call) -> Call:

@@ -24,6 +24,8 @@ def _slip_and_remark(want: tuple[int, ...], part: tuple[int, ...]) -> tuple[str,
         return "generic.first_row", "the first row alone: does the return stand inside the loop?"
     if len(want) > 1 and want[0] > 1 and part == want[1:]:
         return "generic.one_row", "its first axis is missing: is each row kept, or does the next one replace it?"
+    if len(want) > 2 and sorted(want) == sorted(part):
+        return "generic.axes_order", "its axes stand in another order"
     long_axes = [[length for length in shape if length != 1] for shape in (want, part)]
     if long_axes[0] == long_axes[1]:
         return "generic.axis_of_one", "axes of length 1 differ: squeeze one, or unsqueeze"

@@ -12,8 +12,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import objects
+from . import elsewhere, objects
 from .arrays import pack, revive, unpacked
+from .largest import largest_counted
 from .module_state import StateMismatch, packed_state, parameters_of, set_state, under_two_names
 from .traces import describe
 
@@ -54,7 +55,9 @@ def carry_out(
             else:
                 args, kwargs = given.take(step)
                 given.watch(gradient)
-                with _watched(step, found):
+                with largest_counted(step, found):
+                    if step.get("elsewhere"):
+                        elsewhere.ask(symbol, args, kwargs)
                     returned = symbol(*args, **kwargs)
                     returned = objects.quotient(returned) if step.get("quotient") else returned
             returned = unpacked(returned)
@@ -182,7 +185,7 @@ def _use(symbol: Callable[..., Any], step: dict[str, Any], given: Given, gradien
         given.trees[f"state.{name}"] = (tree, own[name])
         if own[name].requires_grad:
             given.floating[f"state.{name}"] = own[name]
-    with _watched(step, found):
+    with largest_counted(step, found):
         results = [one for number, use in enumerate(uses, start=1) for one in _used(built, number, *use)]
     return None if not results else results[0] if len(results) == 1 else tuple(results)
 
@@ -252,28 +255,6 @@ def _teach(
         return True
     with torch.no_grad():
         return float(loss_fn(built(*batch), wanted, reduction="none").max()) < LEARNT
-
-
-@contextlib.contextmanager
-def _watched(step: dict[str, Any], found: dict[str, Any]) -> Iterator[None]:
-    """Within it, the entries of the largest tensor that is made are counted, where a step asks for it."""
-    if not step.get("memory"):
-        yield
-        return
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class Largest(TorchDispatchMode):
-        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            made = function(*args, **(kwargs or {}))
-            for one in _leaves(made):
-                if hasattr(one, "untyped_storage"):  # a view by expand has many entries in little memory
-                    held = one.untyped_storage().nbytes() // max(one.element_size(), 1)
-                    found["largest"] = max(found["largest"], min(one.numel(), held))
-            return made
-
-    found["largest"] = 0
-    with Largest():  # type: ignore[no-untyped-call]
-        yield
 
 
 def _gradients(returned: Any, floating: dict[str, Any]) -> dict[str, Any]:

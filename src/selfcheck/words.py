@@ -10,6 +10,7 @@ FUNCTIONS = ("function", "method", "builtin_function_or_method")
 TYPES = {"generator": "a generator", "dict": "a dict", "set": "a set", "text": "a text"}
 TYPES |= dict.fromkeys(FUNCTIONS, "a function")
 ADVICE_ON_TYPES = dict.fromkeys(FUNCTIONS, "; are the brackets () of a call missing?")
+ADVICE_ON_TYPES["dict"] = "; hand the results back in a tuple, `return first, second`"
 ADVICE_ON_TYPES["generator"] = "; yield makes one: collect the values and return them"
 
 
@@ -69,7 +70,9 @@ def form_slip(wanted: Any, came: Any) -> str:
         return "generic.no_return"
     if isinstance(came, dict):
         name = str(came.get("type"))
-        return "generic.not_called" if name in FUNCTIONS else "generic.generator" if name == "generator" else ""
+        if name in ("dict", "generator"):
+            return f"generic.{name}"
+        return "generic.not_called" if name in FUNCTIONS else ""
     if isinstance(came, tuple) and len(came) == 1:
         return "generic.comma"
     if _several(wanted, came):

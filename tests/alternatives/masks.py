@@ -34,7 +34,7 @@ def columns(lengths, max_length):
 @below_given_checks(PADDING)
 def padding_by_loops(lengths, max_length=None):
     max_length = columns(lengths, max_length)
-    mask = torch.zeros(len(lengths), max_length, dtype=torch.bool)
+    mask = torch.zeros(len(lengths), max_length, dtype=torch.bool, device=lengths.device)
     for b, length in enumerate(lengths.tolist()):
         for j in range(length):
             mask[b, j] = True
@@ -53,14 +53,14 @@ def padding_by_slices(lengths, max_length=None):
 @below_given_checks(PADDING)
 def padding_by_expanded_positions(lengths, max_length=None):
     max_length = columns(lengths, max_length)
-    positions = torch.arange(max_length).expand(lengths.size(0), max_length)
+    positions = torch.arange(max_length, device=lengths.device).expand(lengths.size(0), max_length)
     return torch.lt(positions, lengths[:, None])
 
 
 @below_given_checks(PADDING)
 def padding_negated(lengths, max_length=None):
     max_length = columns(lengths, max_length)
-    is_padding = torch.arange(max_length).unsqueeze(0) >= lengths.view(-1, 1)
+    is_padding = torch.arange(max_length, device=lengths.device).unsqueeze(0) >= lengths.view(-1, 1)
     return is_padding.logical_not()
 
 
@@ -68,7 +68,7 @@ def padding_negated(lengths, max_length=None):
 def padding_by_lists(lengths, max_length=None):
     max_length = columns(lengths, max_length)
     rows = [[True] * n + [False] * (max_length - n) for n in lengths.tolist()]
-    return table(rows, (len(rows), max_length))
+    return table(rows, (len(rows), max_length), lengths.device)
 
 
 # 4.2 causal_mask
@@ -284,7 +284,7 @@ def softmax_slice_by_slice(scores, mask=None, dim=-1):
     shape, length = lines.shape, lines.shape[-1]
     rows = []
     for line, permission in zip(lines.reshape(-1, length), permissions.reshape(-1, length), strict=True):
-        places = (permission & (line > -math.inf)).nonzero().squeeze(-1)
+        places = (permission & (line != -math.inf)).nonzero().squeeze(-1)
         row = torch.zeros_like(line)
         if len(places) > 0:
             row = row.index_put((places,), line[places].softmax(dim=0))
@@ -295,11 +295,11 @@ def softmax_slice_by_slice(scores, mask=None, dim=-1):
 @below_given_checks(SOFTMAX)
 def softmax_of_harmless_rows(scores, mask=None, dim=-1):
     """An empty row is treated as if everything were allowed, and multiplied by zero afterwards."""
-    allowed = torch.isfinite(scores)
+    allowed = ~torch.isneginf(scores)
     if mask is not None:
         allowed = torch.logical_and(allowed, mask)
     some = allowed.any(dim, keepdim=True)
-    finite = torch.where(torch.isfinite(scores), scores, torch.zeros_like(scores))
+    finite = torch.where(torch.isneginf(scores), torch.zeros_like(scores), scores)
     additive = torch.zeros_like(scores).masked_fill(some & ~allowed, -torch.inf)
     return torch.nn.functional.softmax(finite + additive, dim=dim) * some
 

@@ -15,7 +15,7 @@ PADDING, CAUSAL, WINDOW, DOCUMENT = (
 
 def real_tokens(lengths, max_length=None):
     max_length = (int(lengths.max()) if len(lengths) else 0) if max_length is None else max_length
-    return torch.arange(max_length) < lengths.unsqueeze(-1)
+    return torch.arange(max_length, device=lengths.device) < lengths.unsqueeze(-1)
 
 
 def past(query_length, key_length=None, device=None):
@@ -164,7 +164,7 @@ def first_length_for_all(lengths, max_length=None):
 @behind_given_checks(PADDING)
 def full_sentence_emptied(lengths, max_length=None):
     max_length = columns(lengths, max_length)
-    mask = torch.ones(len(lengths), max_length, dtype=torch.bool)
+    mask = torch.ones(len(lengths), max_length, dtype=torch.bool, device=lengths.device)
     for b, length in enumerate(lengths.tolist()):
         mask[b, -(max_length - length) :] = False
     return mask
@@ -186,17 +186,17 @@ def first_position_always_real(lengths, max_length=None):
 
 @behind_given_checks(PADDING)
 def lengths_not_upright(lengths, max_length=None):
-    return torch.arange(columns(lengths, max_length)) < lengths
+    return torch.arange(columns(lengths, max_length), device=lengths.device) < lengths
 
 
 @behind_given_checks(PADDING)
 def lengths_not_upright_either(lengths, max_length=None):
-    return lengths > torch.arange(columns(lengths, max_length))
+    return lengths > torch.arange(columns(lengths, max_length), device=lengths.device)
 
 
 @behind_given_checks(PADDING)
 def one_length_expected(lengths, max_length=None):
-    return torch.arange(columns(lengths, max_length)) < lengths.item()
+    return torch.arange(columns(lengths, max_length), device=lengths.device) < lengths.item()
 
 
 @behind_given_checks(PADDING)

@@ -4,7 +4,8 @@ import math
 
 import torch
 
-from ._given import behind_given_checks
+from . import misconception
+from ._given import behind_given_checks, refuse_bad_arguments
 from ._masked_softmax import SOFTMAX, everything, right, visible
 
 
@@ -90,6 +91,33 @@ def nan_repaired_in_place(scores, mask=None, dim=-1):
     weights = filled(scores, mask, -math.inf).softmax(dim=dim)
     weights[weights.isnan()] = 0.0
     return weights
+
+
+# What hides a NaN of the scores
+
+
+@behind_given_checks(SOFTMAX)
+def nan_taken_for_masked(scores, mask=None, dim=-1):
+    return right(scores.nan_to_num(nan=0.0), visible(scores, mask) & ~scores.isnan(), dim)
+
+
+@misconception(SOFTMAX, like="nan_taken_for_masked")
+def weights_repaired(scores, mask=None, dim=-1):
+    refuse_bad_arguments(SOFTMAX, scores, mask, dim)
+    return right(scores, visible(scores, mask), dim).nan_to_num(nan=0.0)
+
+
+@misconception(SOFTMAX, like="nan_taken_for_masked")
+def zero_in_its_place(scores, mask=None, dim=-1):
+    refuse_bad_arguments(SOFTMAX, scores, mask, dim)
+    return right(scores.nan_to_num(nan=0.0), visible(scores, mask), dim)
+
+
+@misconception(SOFTMAX, like="nan_taken_for_masked")
+def compared_with_minus_infinity(scores, mask=None, dim=-1):
+    refuse_bad_arguments(SOFTMAX, scores, mask, dim)
+    allowed = everything(scores, mask) & (scores > -math.inf)
+    return right(scores.masked_fill(~allowed, 0.0), allowed, dim)
 
 
 # Other numbers than minus infinity

@@ -9,8 +9,11 @@ from ..reference_package import reference
 from . import misconception
 
 
-def wrong(exercise: str) -> Callable[[Callable], Callable]:
-    """Register a misconception that keeps the argument checks of the stub: the reference refuses bad input first."""
+def wrong(exercise: str, like: str = "") -> Callable[[Callable], Callable]:
+    """Register a misconception that keeps the argument checks of the stub: the reference refuses bad input first.
+
+    like: see `misconception`
+    """
 
     def register(function: Callable) -> Callable:
         @functools.wraps(function)
@@ -18,7 +21,7 @@ def wrong(exercise: str) -> Callable[[Callable], Callable]:
             reference(exercise)(*args, **kwargs)
             return function(*args, **kwargs)
 
-        return misconception(exercise)(with_given_checks)
+        return misconception(exercise, like)(with_given_checks)
 
     return register
 

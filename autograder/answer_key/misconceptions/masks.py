@@ -7,6 +7,7 @@ import torch
 from . import (  # the module's wrong answers fill several files
     _mask_bands,  # noqa: F401
     _mask_combinations,  # noqa: F401
+    _mask_devices,  # noqa: F401
     _mask_diagonals,  # noqa: F401
     _mask_forms,  # noqa: F401
     _mask_loops,  # noqa: F401
@@ -37,13 +38,13 @@ def true_at_padding(lengths, max_length=None):
 @behind_given_checks(PADDING)
 def one_too_many(lengths, max_length=None):
     max_length = int(lengths.max()) if max_length is None else max_length
-    return torch.arange(max_length) <= lengths.unsqueeze(-1)
+    return torch.arange(max_length, device=lengths.device) <= lengths.unsqueeze(-1)
 
 
 @behind_given_checks(PADDING)
 def one_too_few(lengths, max_length=None):
     max_length = int(lengths.max()) if max_length is None else max_length
-    return torch.arange(max_length) < lengths.long().unsqueeze(-1) - 1
+    return torch.arange(max_length, device=lengths.device) < lengths.long().unsqueeze(-1) - 1
 
 
 @behind_given_checks(PADDING)
@@ -58,7 +59,7 @@ def max_length_ignored(lengths, max_length=None):
 
 @behind_given_checks(PADDING)
 def a_column_per_sequence(lengths, max_length=None):
-    return torch.arange(len(lengths)) < lengths.unsqueeze(-1)
+    return torch.arange(len(lengths), device=lengths.device) < lengths.unsqueeze(-1)
 
 
 @behind_given_checks(PADDING)
@@ -69,7 +70,7 @@ def positions_in_rows(lengths, max_length=None):
 @behind_given_checks(PADDING)
 def last_token_alone(lengths, max_length=None):
     max_length = int(lengths.max()) if max_length is None else max_length
-    return torch.arange(max_length) == lengths.long().unsqueeze(-1) - 1
+    return torch.arange(max_length, device=lengths.device) == lengths.long().unsqueeze(-1) - 1
 
 
 @behind_given_checks(PADDING)

@@ -9,6 +9,7 @@ from . import (
     _multi_head_attention_parts,  # noqa: F401
     _multi_head_attention_results,  # noqa: F401
     _multi_head_attention_scores,  # noqa: F401
+    _multi_head_attention_slips,  # noqa: F401
     _multi_head_attention_training,  # noqa: F401
     _multi_head_copying,  # noqa: F401
     _multi_head_copying_parts,  # noqa: F401

@@ -11,6 +11,7 @@ from . import (
     _position_modules_more,  # noqa: F401  it registers
     _position_rotary,  # noqa: F401  it registers
     _position_rotary_more,  # noqa: F401  it registers
+    _position_slips,  # noqa: F401  it registers
     _position_tables,  # noqa: F401  it registers
     _position_tables_more,  # noqa: F401  it registers
     misconception,

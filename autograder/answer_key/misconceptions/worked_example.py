@@ -7,6 +7,7 @@ from . import (  # they register 2.5 and 2.3, and what several exercises have in
     _worked_layer_steps,  # noqa: F401
     _worked_loops,  # noqa: F401
     _worked_mixing,  # noqa: F401
+    _worked_slips,  # noqa: F401
     _worked_softmax,  # noqa: F401
     _worked_softmax_values,  # noqa: F401
 )

@@ -207,15 +207,16 @@ def weights_alone(one, answer):
 
 
 def attended(one, answer):
-    """1 where a weight is above zero, for each layer."""
+    """1 where the weights stand in a list; then, for each layer, 1 where a weight is above zero."""
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         return answer
     layers = answer[1]
+    in_a_list = array([int(isinstance(layers, list))])
     if isinstance(layers, Array) and len(layers.shape) > 1:  # stacked
         layers = [array(weights) for weights in layers.nested()]
     if not isinstance(layers, (tuple, list)):
         return answer
-    return [array([int(value > 0) for value in weights.values()]) for weights in layers]
+    return [in_a_list, *(array([int(value > 0) for value in weights.values()]) for weights in layers)]
 
 
 def columns(rng, n, d_model, d, d_v, dtype="float64", scale=0.6):

@@ -49,13 +49,16 @@ def softmax_empty_row(rng):
     ]
 
 
-@check("masks.masked_softmax", sees="a score of -inf counts as masked")
+@check("masks.masked_softmax", sees="a score of -inf counts as masked, and a NaN does not: it stays visible")
 def softmax_minus_infinity(rng):
     scores, mask = rng.normal(4, 5), mixed_rows(rng, 4, 5)
     scores[0][mask[0].index(True)] = -math.inf  # one allowed entry goes, another is left
     scores[1] = [-math.inf] * 5
     scores[2] = [-math.inf if allowed else score for score, allowed in zip(scores[2], mask[2], strict=True)]
-    return [call(tensor(scores), tensor(mask, "bool")), call(tensor(scores))]
+    wrong = rng.normal(3, 5)
+    wrong[1][rng.integer(0, 5)] = math.nan  # all of its row are allowed: each weight there is NaN, however it is found
+    seen = [[True] * 5 if row == 1 else allowed for row, allowed in enumerate(mixed_rows(rng, 3, 5))]
+    return [call(tensor(scores), tensor(mask, "bool")), call(tensor(scores)), call(tensor(wrong), tensor(seen, "bool"))]
 
 
 @check("masks.masked_softmax", sees="the axis that sums to 1 is dim, with a mask and without")

@@ -170,7 +170,7 @@ def encoder_weights_pre_norm(rng):
     return built(call(2, 6, 3, 7, dropout=0.0, norm_first=True), step, state=encoder_state(rng, 2, 6, 7, final=True))
 
 
-@check(ENCODER, sees="the weights that are returned keep to both masks", view=attended)
+@check(ENCODER, sees="the weights that are returned keep to both masks, and a list holds them", view=attended)
 def encoder_weights_masked(rng):
     keys = tensor([[j < real for j in range(4)] for real in (2, 4, 3, 1, 4)])
     step = call(rng.tensor(5, 4, 6), attn_mask=causal(4), key_mask=keys, return_weights=True)

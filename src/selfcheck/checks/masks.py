@@ -1,6 +1,6 @@
 """Visible checks of the masks."""
 
-from selfcheck.plan import Draw, call, check, dtype, tensor
+from selfcheck.plan import Draw, call, check, dtype, elsewhere, tensor
 
 from . import _masks_softmax  # noqa: F401
 from ._dtypes import DTYPES
@@ -30,11 +30,11 @@ def padding_extremes(rng):
 
 @check(
     "masks.padding_mask",
-    sees="the mask is boolean, and the lengths are left as they were",
+    sees="the mask is boolean and on the device of the lengths, which are left as they were",
     compares=("dtype", "unchanged"),
 )
 def padding_dtype(rng):
-    return call(padding_lengths(rng))
+    return [call(padding_lengths(rng)), elsewhere(call(padding_lengths(rng)))]
 
 
 @check("masks.padding_mask", sees="lengths that cannot be are refused", compares="error")

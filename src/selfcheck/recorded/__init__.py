@@ -10,6 +10,7 @@ from typing import Any
 from ..catalogue import Exercise
 from ..diagnose import Key
 from ..plan import checks_in
+from .folding import Folded
 
 FOLDER = Path(__file__).parent
 
@@ -31,7 +32,7 @@ def visible_keys(exercise: Exercise) -> list[Key]:
     keys = []
     for name in exercise.points:
         entry = recorded[name]
-        keys.append(Key(checks[name], entry["calls"], entry["expected"], entry["misconceptions"]))
+        keys.append(Key(checks[name], entry["calls"], entry["expected"], Folded(entry["misconceptions"])))
     return keys
 
 

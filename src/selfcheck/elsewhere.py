@@ -1,0 +1,119 @@
+"""Plays a second device, so that a machine with a CPU alone shows whose code works on one device only.
+
+It is asked about one thing: whether a function makes its tensors where its arguments lie. What it cannot play raises
+errors of its own, which tell nothing of a learner's code: they are dropped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable
+from typing import Any
+
+MIXED = "Expected all tensors to be on the same device, but the arguments lie on another device than the CPU, and "
+
+COPIES = ("_to_copy", "copy_")  # operations that join devices
+POSITIONS = ("index", "index_put", "index_put_", "_index_put_impl_")
+
+
+class OnTheCpu(Exception):
+    """Somebody's code joins a tensor on the CPU with one on the second device."""
+
+
+def ask(symbol: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> None:
+    """Call a function with its tensors on a second device; RuntimeError where it mixes both, or answers on the CPU."""
+    import torch
+
+    kind, modes = _device()
+
+    def moved(value: Any) -> Any:
+        return kind(value.clone()) if isinstance(value, torch.Tensor) else value
+
+    answer = None
+    with contextlib.suppress(Exception), modes():
+        try:
+            answer = symbol(*[moved(one) for one in args], **{name: moved(one) for name, one in kwargs.items()})
+        except OnTheCpu as error:
+            answer = error
+    if isinstance(answer, OnTheCpu):
+        raise RuntimeError(str(answer)).with_traceback(answer.__traceback__)
+    if type(answer) is torch.Tensor and answer.device.type == "cpu":
+        raise RuntimeError(MIXED + "the answer lies on the CPU")
+
+
+@functools.cache
+def _device() -> tuple[Any, Any]:
+    """The class of the tensors on the second device, and what lets functions make such tensors."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves, tree_map
+
+    name = "meta"  # torch knows a device of this name wherever it runs; the numbers are held on the CPU
+
+    class Elsewhere(torch.Tensor):
+        held: torch.Tensor
+        __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+        @staticmethod
+        def __new__(cls: Any, held: Any) -> Any:
+            about = {"strides": held.stride(), "storage_offset": held.storage_offset(), "dtype": held.dtype}
+            made = torch.Tensor._make_wrapper_subclass(cls, held.shape, **about, device=torch.device(name))
+            made.held = held
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # type: ignore[override]
+            return carried_out(function, args, kwargs or {})
+
+        def tolist(self) -> Any:
+            return self.held.tolist()
+
+        def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+            return repr(self.held)
+
+    def is_held(value: Any) -> bool:
+        return isinstance(value, Elsewhere)
+
+    def held(value: Any) -> Any:
+        return value.held if is_held(value) else value
+
+    def is_there(device: Any) -> bool:
+        return device is not None and torch.device(device).type == name
+
+    def carried_out(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        tensors = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
+        there = any(map(is_held, tensors))
+        operation = function._schema.name.removeprefix("aten::")
+        joined = tensors
+        if operation in POSITIONS and is_held(args[0]):  # positions may lie on the CPU
+            joined = [one for one in tree_leaves((args[2:], kwargs)) if isinstance(one, torch.Tensor)]
+        if there and operation not in COPIES and not all(one.dim() == 0 or is_held(one) for one in joined):
+            raise OnTheCpu(MIXED + "a tensor was made on the CPU")
+        if kwargs.get("device") is not None:
+            there, kwargs = is_there(kwargs["device"]), {**kwargs, "device": torch.device("cpu")}
+        made = function(*tree_map(held, args), **tree_map(held, kwargs))
+        if operation.endswith("_") or "out" in kwargs:
+            return kwargs.get("out", args[0])
+        return tree_map(lambda one: Elsewhere(one) if there and isinstance(one, torch.Tensor) else one, made)
+
+    class Made(TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return carried_out(function, args, kwargs or {})
+
+    class FromLists(TorchFunctionMode):  # of lists torch makes a tensor without numbers on a device of this name
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = kwargs or {}
+            if function in (torch.tensor, torch.as_tensor, torch.asarray) and is_there(kwargs.get("device")):
+                return Elsewhere(function(*args, **{**kwargs, "device": "cpu"}))
+            if function is torch.Tensor.new_tensor and is_held(args[0]):
+                return Elsewhere(args[0].held.new_tensor(*args[1:], **kwargs))
+            return function(*args, **kwargs)
+
+    @contextlib.contextmanager
+    def modes() -> Any:
+        with Made(), FromLists():  # type: ignore[no-untyped-call]
+            yield
+
+    return Elsewhere, modes

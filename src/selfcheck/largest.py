@@ -1,0 +1,33 @@
+"""Counts the entries of the largest tensor that is made while a step is carried out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+
+@contextlib.contextmanager
+def largest_counted(step: dict[str, Any], found: dict[str, Any]) -> Iterator[None]:
+    """Within it, the entries of the largest tensor that is made are counted, where a step asks for it."""
+    if not step.get("memory"):
+        yield
+        return
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Largest(TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            made = function(*args, **(kwargs or {}))
+            for one in _leaves(made):
+                if hasattr(one, "untyped_storage"):  # a view by expand has many entries in little memory
+                    held = one.untyped_storage().nbytes() // max(one.element_size(), 1)
+                    found["largest"] = max(found["largest"], min(one.numel(), held))
+            return made
+
+    found["largest"] = 0
+    with Largest():  # type: ignore[no-untyped-call]
+        yield
+
+
+def _leaves(made: Any) -> list[Any]:
+    return [leaf for one in made for leaf in _leaves(one)] if isinstance(made, (tuple, list)) else [made]
