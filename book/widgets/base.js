@@ -46,7 +46,7 @@
       if (this.ui) return;
       this.past = [];
       this.state = this.start();
-      this.ui = el('div', {className: `w ${this.localName}`});
+      this.ui = el('div', {className: `w-frame ${this.localName}`});
       this.statusLine = el('p', {className: 'w-status', role: 'status'});
       this.build(this.ui);
       this.ui.append(this.statusLine);

@@ -63,7 +63,7 @@ def test_an_exercise_is_checked_diagnosed_stopped_kept_and_there_offline(tab: Fi
 
 def test_a_number_of_the_living_example_is_changed_by_keyboard(tab: Firefox, tmp_path: Path) -> None:
     tab.goto(write_page(tmp_path, "living-example", view="full").as_uri())
-    tab.waitForSelector("living-example > .w")
+    tab.waitForSelector("living-example > .w-frame")
     outputs = "[...document.querySelectorAll('[data-panel=y] [role=gridcell]')].map(one => one.textContent)"
     before = tab.evaluate(outputs)
     assert before[:3] == ["1.86", "6.32", "1.70"]
@@ -82,7 +82,7 @@ def test_a_number_of_the_living_example_is_changed_by_keyboard(tab: Firefox, tmp
 
 def test_a_slider_of_a_figure_is_moved_by_keyboard(tab: Firefox, tmp_path: Path) -> None:
     tab.goto(write_page(tmp_path, "rotary-dial").as_uri())
-    tab.waitForSelector("rotary-dial > .w")
+    tab.waitForSelector("rotary-dial > .w-frame")
     tab.focus("rotary-dial input[type=range]")
     tab.press("ArrowRight")
     assert tab.text(".w-status").startswith("Query at ") and "score" in tab.text(".w-status")

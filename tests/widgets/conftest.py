@@ -29,7 +29,7 @@ def open_widget(browser: Browser, widget_folder: Path) -> Callable[..., Page]:
         opened.append(context)
         tab = context.new_page()
         tab.goto(page.as_uri() + address)
-        tab.wait_for_selector(f"{name} > .w")
+        tab.wait_for_selector(f"{name} > .w-frame")
         return tab
 
     yield open_it

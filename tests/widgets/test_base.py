@@ -26,10 +26,10 @@ def test_the_example_for_authors_is_a_widget(open_widget: Callable[..., Page]) -
     slider.focus()
     for _ in range(2):
         tab.keyboard.press("ArrowRight")
-    assert tab.locator("two-numbers .w > p").first.inner_text() == "2a = 6"
+    assert tab.locator("two-numbers .w-frame > p").first.inner_text() == "2a = 6"
     assert tab.locator("two-numbers").evaluate("widget => widget.link()").endswith("#two:a=3")
     tab.keyboard.press("Control+z")
-    assert tab.locator("two-numbers .w > p").first.inner_text() == "2a = 4"
+    assert tab.locator("two-numbers .w-frame > p").first.inner_text() == "2a = 4"
     tab.evaluate("location.hash = '#two:a=5'")
     tab.wait_for_function("document.querySelector('two-numbers p').textContent === '2a = 10'")
     tab.evaluate("location.hash = '#two:a=7'")  # out of range counts as absent

@@ -23,7 +23,7 @@ FIGURES = (
     "softmax-temperature",
 )
 LIMIT = 25 * 1024  # bytes of gzip
-SMALL = """() => [...document.querySelectorAll('.w button, .w [role=gridcell], .w input:not([type=range])')]
+SMALL = """() => [...document.querySelectorAll('.w-frame :is(button, [role=gridcell], input:not([type=range]))')]
   .filter(one => one.checkVisibility()).map(one => [one.textContent || one.value, one.getBoundingClientRect()])
   .filter(([, box]) => Math.min(box.width, box.height) < 24).map(([text]) => text)"""
 Opener = Callable[..., Page]
@@ -63,7 +63,7 @@ def test_nothing_scrolls_sideways_and_targets_are_large(name: str, open_widget: 
 def test_axe_finds_no_barrier_in_a_figure(name: str, dark: bool, open_widget: Opener) -> None:
     tab = open_widget(name, width=390 if dark else 1280, dark=dark)
     tab.evaluate((ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8"))
-    found = tab.evaluate("axe.run('.w', {resultTypes: ['violations']}).then(result => result.violations)")
+    found = tab.evaluate("axe.run('.w-frame', {resultTypes: ['violations']}).then(result => result.violations)")
     assert [f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in found] == []
 
 
@@ -71,14 +71,14 @@ def test_axe_finds_no_barrier_in_a_figure(name: str, dark: bool, open_widget: Op
 def test_every_control_is_reached_by_tab_and_the_focus_is_seen(name: str, open_widget: Opener) -> None:
     tab = open_widget(name)
     wanted = tab.evaluate(
-        "() => [...document.querySelectorAll('.w :is(button, input, [tabindex])')]"
+        "() => [...document.querySelectorAll('.w-frame :is(button, input, [tabindex])')]"
         ".filter(one => one.tabIndex >= 0 && !one.disabled && one.checkVisibility()).length"
     )
     reached = 0
     for _ in range(wanted + 1):
         tab.keyboard.press("Tab")
         inside, outlined = tab.evaluate(
-            "() => { const one = document.activeElement; return [Boolean(one.closest('.w')),"
+            "() => { const one = document.activeElement; return [Boolean(one.closest('.w-frame')),"
             " parseFloat(getComputedStyle(one).outlineWidth) >= 2] }"
         )
         reached += inside
@@ -165,8 +165,8 @@ def test_without_the_head_that_finds_namesakes_the_answer_turns(open_widget: Ope
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_link_shows_the_same_and_nonsense_in_it_is_ignored(name: str, open_widget: Opener) -> None:
     tab = open_widget(name)
-    at_first = tab.locator(".w").inner_text()
+    at_first = tab.locator(".w-frame").inner_text()
     given = tab.evaluate(f"document.querySelector('{name}').link().split('#')[1]")
-    assert open_widget(name, address=f"#{given}").locator(".w").inner_text() == at_first
+    assert open_widget(name, address=f"#{given}").locator(".w-frame").inner_text() == at_first
     wild = re.sub(r"=[^&]*", "=-9e99", given)
-    assert open_widget(name, address=f"#{wild}").locator(".w").inner_text() == at_first
+    assert open_widget(name, address=f"#{wild}").locator(".w-frame").inner_text() == at_first

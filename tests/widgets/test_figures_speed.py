@@ -44,7 +44,7 @@ def test_a_change_is_quick_on_a_phone(
     context = browser.new_context(viewport={"width": 390, "height": 844})
     tab = context.new_page()
     tab.goto(page.as_uri())
-    tab.wait_for_selector(f"{name} > .w")
+    tab.wait_for_selector(f"{name} > .w-frame")
     session = context.new_cdp_session(tab)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})  # of this thread alone, whatever else runs
 

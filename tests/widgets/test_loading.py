@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from pygments.token import STANDARD_TYPES
 
 import figures
 from autograder.build.serving import served
@@ -47,7 +51,7 @@ def test_nothing_is_fetched_before_the_reader_is_near(address: str, requests: tu
     tab.goto(address, wait_until="networkidle")
     assert names(asked) == {"loader.js"}
     tab.mouse.wheel(0, 3700)  # still more than half a screen above it
-    tab.wait_for_selector("living-example > .w")
+    tab.wait_for_selector("living-example > .w-frame")
     assert names(asked) == {"loader.js", *extension().files_of("living-example", "hero")}
     assert all(url.startswith(address.rsplit("/", 1)[0]) for url in asked)
 
@@ -55,7 +59,7 @@ def test_nothing_is_fetched_before_the_reader_is_near(address: str, requests: tu
 def test_a_link_to_a_widget_fetches_it_and_shows_it(address: str, requests: tuple[Page, list[str]]) -> None:
     tab, _ = requests
     tab.goto(address + "#living-example:scale=0&row=2")
-    tab.wait_for_selector("living-example > .w")
+    tab.wait_for_selector("living-example > .w-frame")
     assert tab.locator("[aria-checked=true]").inner_text().endswith("2")
     assert tab.locator("living-example").evaluate("one => one.getBoundingClientRect().top < innerHeight")
 
@@ -68,7 +72,7 @@ def test_a_file_that_does_not_come_leaves_the_table(address: str, requests: tupl
     assert tab.locator("table.numbers").is_visible()
     tab.unroute("**/matrix.js")
     tab.locator("living-example").hover()
-    tab.wait_for_selector("living-example > .w")
+    tab.wait_for_selector("living-example > .w-frame")
 
 
 def test_files_are_small() -> None:
@@ -86,6 +90,33 @@ def test_every_widget_is_documented_and_named_files_exist() -> None:
             assert all((WIDGETS / one).is_file() for one in used.split()), f"{path.name} uses {used}"
     assert extension().files_of("living-example", "hero")[:2] == ["base.css", "base.js"]
     assert "living-example-full.js" not in extension().files_of("living-example", "hero")
+
+
+def leading(sheet: str) -> list[str]:
+    """The first part of each selector of a style sheet, up to its first blank."""
+    text = re.sub(r"(?s)/\*.*?\*/", "", sheet)
+    selectors = [one for rule in re.findall(r"([^{};]+)\{", text) for one in re.split(r",(?![^(]*\))", rule)]
+    return [one.split()[0] for one in selectors if one.split()]
+
+
+def test_no_style_reaches_the_code_of_a_page() -> None:
+    of_code = {name for name in STANDARD_TYPES.values() if name}  # such as w for a blank, k for a keyword
+    folders = ("widgets", "quick_questions", "in_page", "_static", "_theme/attention/static")
+    sheets = [path for folder in folders for path in (BOOK / folder).glob("*.css")]
+    assert len(sheets) > 10 and ".w-frame" in leading((WIDGETS / "base.css").read_text("utf-8"))
+    for path in sheets:
+        first = set(leading(path.read_text("utf-8")))
+        assert [one for one in first if of_code & set(re.findall(r"\.([\w-]+)", one))] == [], path.name
+
+
+def test_code_beside_a_widget_keeps_its_lines(browser: Browser, tmp_path: Path) -> None:
+    code = highlight("def dot(a, b):\n    return a @ b\n", PythonLexer(), HtmlFormatter())
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto(write_page(tmp_path, "living-example", view="masks", before=code).as_uri())
+    tab.wait_for_selector("living-example > .w-frame")
+    assert 'class="w"' in code and tab.locator("pre").inner_text().startswith("def dot(a, b):\n    return a")
+    context.close()
 
 
 def test_colours_are_those_of_the_figures() -> None:
