@@ -18,7 +18,7 @@ PUBLIC  := $(if $(filter no,$(SOLUTIONS)),--no-solutions)
 export PHASES := $(or $(PHASES),$(shell mktemp -u))
 
 .DEFAULT_GOAL := help
-.PHONY: help python course-programs test-programs setup build book pdf course serve test-setup test record test-all prove lab notebooks clean
+.PHONY: help python course-programs test-programs test-all-programs setup build book pdf course serve test-setup test record test-all prove lab notebooks clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -48,6 +48,9 @@ course-programs:
 
 test-programs:
 	@$(PREPARE) test
+
+test-all-programs:
+	@$(PREPARE) test-all
 
 .venv/requirements.stamp: requirements.txt pyproject.toml | python
 	$(PHASE) 'Setting up .venv' $(PYTHON) -m venv .venv
@@ -121,7 +124,7 @@ record: test-setup
 	$(PYTEST) --records=write
 
 # Each part is run whatever becomes of those before it: one night tells of all.
-test-all: test-setup
+test-all: test-all-programs test-setup
 	$(SAY) 'Executing every page anew, proving everything anew, judging every mutant'
 	@status=0; \
 	$(PY) -m autograder book --execute-all || status=1; \

@@ -5,6 +5,7 @@ Standard library only, and readable by any Python 3.7: it runs before .venv exis
     python3 -I autograder/prerequisites.py python      is this Python one that the course supports?
     python3 -I autograder/prerequisites.py course      what `make course` needs
     python3 -I autograder/prerequisites.py test        what `make test` needs
+    python3 -I autograder/prerequisites.py test-all    and what `make test-all` tries beside
 """
 
 from __future__ import annotations
@@ -45,6 +46,12 @@ CHROMIUM = Program(
     "the browser that opens the book's pages in the tests",
     "Chromium or Google Chrome, on the PATH as chromium or google-chrome",
 )
+FIREFOX = Program(
+    ("firefox-esr", "firefox"),
+    "firefox-esr",
+    "the second browser that exercises and widgets are tried in",
+    "Firefox, on the PATH as firefox",
+)
 POSTGRESQL = Program(
     ("initdb",),
     "postgresql",
@@ -53,9 +60,10 @@ POSTGRESQL = Program(
     Path("/usr/lib/postgresql"),
 )
 
-NEEDED = {"course": (NODE, NPM), "test": (NODE, NPM, BUBBLEWRAP, SETPRIV, CHROMIUM, POSTGRESQL)}
+TESTED = (NODE, NPM, BUBBLEWRAP, SETPRIV, CHROMIUM, POSTGRESQL)
+NEEDED = {"course": (NODE, NPM), "test": TESTED, "test-all": TESTED}
 # The sample class of `make course` is the course's own code, so there a missing sandbox is a warning.
-WISHED = {"course": (BUBBLEWRAP, SETPRIV), "test": ()}
+WISHED = {"course": (BUBBLEWRAP, SETPRIV), "test": (), "test-all": (FIREFOX,)}
 
 
 def python_problem(version: Sequence[int], found: Callable[[str], str | None] = shutil.which) -> str | None:
@@ -135,9 +143,9 @@ def provide(goal: str) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Answers one goal: python, course or test."""
+    """Answers one goal: python, course, test or test-all."""
     if len(arguments) != 1 or arguments[0] not in ("python", *NEEDED):
-        print("usage: prerequisites.py python|course|test", file=sys.stderr)
+        print("usage: prerequisites.py python|course|test|test-all", file=sys.stderr)
         return 2
     problem = python_problem(sys.version_info[:3])
     if problem:

@@ -21,6 +21,7 @@ PURGECSS = ROOT / "node_modules" / ".bin" / "purgecss"
 UNUSED = (
     "_static/scripts/fontawesome.js*",
     "_static/scripts/bootstrap.js*",
+    "_static/scripts/pydata-sphinx-theme.js*",
     "_static/sphinx-thebe.*",
     "_static/design-tabs.js",
     "_static/togglebutton.*",

@@ -44,7 +44,7 @@
     status.setAttribute("role", "status");
     const hints = make("div", { className: "in-page-hints" });
     hints.setAttribute("role", "status");
-    const block = { place, number, id, module, stub, text, lines, buttons, told, status, hints };
+    const block = { place, number, id, module, stub, text, lines, buttons, told, status, hints, begun: text.value };
     const count = (first = 1) => {
       const rows = text.value.split("\n").length;
       text.rows = rows;

@@ -42,6 +42,16 @@ window.exercisesInPage = (() => {
     }
   }
 
+  // Shows what is kept, the stub where nothing is; the cursor stays where it was.
+  function replace(block, found) {
+    const value = found ?? block.stub;
+    if (block.text.value === value) return;
+    const { selectionStart, selectionEnd } = block.text;
+    block.text.value = value;
+    block.text.setSelectionRange(selectionStart, selectionEnd);
+    block.count(block.first);
+  }
+
   // The editor
 
   function insert(area, text) {
@@ -363,7 +373,8 @@ window.exercisesInPage = (() => {
     blocks = all;
     for (const block of blocks) {
       block.stub = block.place.dataset.stub.trimEnd();
-      if (block.text.value !== block.stub) keep(block.number, block.text.value); // written before this was loaded
+      if (block.text.value !== block.begun) keep(block.number, block.text.value); // written before this was loaded
+      else replace(block, kept(block.number)); // another tab may have written since this page was opened
       block.text.addEventListener("keydown", (event) => onKey(event, block));
       block.text.addEventListener("input", () => {
         block.before = null;
@@ -374,12 +385,10 @@ window.exercisesInPage = (() => {
         }
       });
     }
-    // What another tab of the site has written stands here as well, where nothing is being written.
-    addEventListener("storage", ({ key, newValue }) => {
+    // What another tab of the site has written stands here as well, unless something stands here that was never kept.
+    addEventListener("storage", ({ key, oldValue, newValue }) => {
       const block = blocks.find((one) => key === `attention-by-hand/answer/${one.number}`);
-      if (!block || document.activeElement === block.text) return;
-      block.text.value = newValue ?? block.stub;
-      block.count(block.first);
+      if (block?.text.value === (oldValue ?? block?.stub)) replace(block, newValue);
     });
     return run;
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -76,6 +77,13 @@ def test_figures_and_open_folds_are_in_it_and_solutions_are_not(book: PdfReader)
     text = " ".join(" ".join(page.extract_text() for page in book.pages).split())
     assert "Figure 3.1" in text
     assert "Show the solution" not in text and "Hint 1" not in text
+
+
+def test_the_code_of_an_exercise_begins_below_its_name(book: PdfReader) -> None:
+    texts = [page.extract_text() for page in book.pages]
+    below = [text.rpartition("Your part of")[2] for text in texts if "Your part of" in text]
+    assert len(below) > 1
+    assert all(re.search(r"\b(def|class)\b", text) for text in below), "a stub is broken, not moved to the next page"
 
 
 def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,19 +11,10 @@ from autograder.__main__ import main
 from autograder.course.paths import ROOT
 from tests.autograder.shared_courses import copy_of, released
 
+from .answers import LOOP, NO_PYTHON, RIGHT, STUBBORN, WRONG
 from .conftest import PAGE, Exercise
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(1800)]
-HEAD = (
-    'import numpy as np\n\n\ndef dot_scores(queries, keys):\n    _check_same_width("queries", queries, "keys", keys)\n'
-)
-RIGHT = HEAD + "    return np.asarray(queries, dtype=float) @ np.asarray(keys, dtype=float).T\n"
-WRONG = HEAD + "    return np.asarray(keys, dtype=float) @ np.asarray(queries, dtype=float).T\n"
-LOOP = "def dot_scores(queries, keys):\n    while True:\n        queries = keys\n"
-STUBBORN = (
-    "def dot_scores(queries, keys):\n    while True:\n        try:\n            while True:\n                pass\n"
-    + ("        except BaseException:\n            pass\n")
-)
 
 
 def test_nothing_is_loaded_before_an_editor_is_used(browser, small):
@@ -59,7 +50,7 @@ def test_a_wrong_answer_is_diagnosed_and_a_right_one_passes(tab, exercise):
 
 def test_what_is_no_python_is_named_with_its_line(exercise):
     second = exercise("2.2")
-    assert second.check("def dot_scores(queries, keys):\n    return queries @ @\n") == "error"
+    assert second.check(NO_PYTHON) == "error"
     told = second.report.inner_text()
     assert "SyntaxError" in told and "return queries @ @" in told and "Traceback" not in told
     line = told.partition("in line ")[2].partition(" ")[0]

@@ -94,6 +94,14 @@ def test_the_course_goes_on_without_a_sandbox_and_says_so(machine: Path, capsys:
     assert "bubblewrap" in capsys.readouterr().out
 
 
+def test_all_tests_go_on_without_a_second_browser_and_say_so(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for needed in prerequisites.NEEDED["test-all"][:-1]:
+        program(machine, needed.names[0])
+    assert prerequisites.missing(prerequisites.WISHED["test-all"]) == [prerequisites.FIREFOX]
+    prerequisites.main(["test-all"])
+    assert "`make test-all` goes on without" in capsys.readouterr().out
+
+
 def test_an_installation_that_fails_is_not_taken_for_success(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     program(machine, "apt-get", "exit 100")

@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
-from pygments.token import STANDARD_TYPES
 
 from autograder.course.paths import BOOK
 
@@ -17,23 +16,6 @@ def example() -> str:
     """The script of the minimal widget in the page for authors."""
     text = (BOOK / "widgets" / "README.md").read_text("utf-8")
     return textwrap.dedent(re.search(r"(?ms)^    // uses: base\.js\n.*?^    \}\)\(\);$", text)[0])
-
-
-def test_no_class_of_ours_is_one_of_the_highlighters() -> None:
-    """Pygments calls a space in code `w`: with a rule for `.w` on the page, `def` and its name stand on two lines."""
-    sheets = [
-        file
-        for folder in ("widgets", "_static", "in_page", "quick_questions")
-        for file in (BOOK / folder).glob("*.css")
-    ]
-    assert sheets
-    taken = [
-        f"{file.name}: .{name}"
-        for file in sheets
-        for name in re.findall(r"(?m)(?:^|,)\s*\.([\w-]+)(?=[^{}]*\{)", file.read_text("utf-8"))
-        if name in STANDARD_TYPES.values()
-    ]
-    assert not taken, taken
 
 
 def test_the_example_for_authors_is_a_widget(open_widget: Callable[..., Page]) -> None:

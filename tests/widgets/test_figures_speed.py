@@ -19,10 +19,12 @@ CHANGE = {
     "attention-cost": ("[aria-label^='tokens n']", "boxes[at % 2].click()", PRESS),
     "attention-sentence": (".as-token", "document.querySelectorAll('.as-token')[at % 20].click()", PRESS),
     "head-split": ("[aria-label=Stage] button", "boxes[at % 4].click()", PRESS),
+    "living-example": ("[role=radio]", "boxes[at % 3].click()", PRESS),
     "online-softmax": (".w-bar:not(:has(.w-choice)) button", "boxes[at % 12 < 6 ? 1 : 0].click()", PRESS),
     "rotary-dial": (".w-slider input", "slide(boxes[at % 2], [3, 17, 40, 63][at % 4])", FRAME),
     "softmax-temperature": (".w-slider input", "slide(boxes[0], [-2, 0, 1, 3][at % 4])", FRAME),
 }
+VIEW = {"living-example": {"view": "full"}}  # the largest of its views
 RUN = """async ([selector, changes]) => {{
   const boxes = [...document.querySelectorAll(selector)]
   const slide = (box, value) => {{ box.value = value; box.dispatchEvent(new Event('input', {{bubbles: true}})) }}
@@ -40,7 +42,7 @@ RUN = """async ([selector, changes]) => {{
 def test_a_change_is_quick_on_a_phone(
     name: str, browser: Browser, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = write_page(tmp_path_factory.mktemp("speed"), name)
+    page = write_page(tmp_path_factory.mktemp("speed"), name, **VIEW.get(name, {}))
     context = browser.new_context(viewport={"width": 390, "height": 844})
     tab = context.new_page()
     tab.goto(page.as_uri())

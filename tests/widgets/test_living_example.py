@@ -184,8 +184,8 @@ def test_it_fits_a_phone_and_has_no_barrier(view: str, open_widget: Callable[...
             tab.set_viewport_size({"width": width, "height": 800})
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, f"step {step + 1} at {width} px"
         small = tab.evaluate(
-            "[...document.querySelectorAll('.w-root button')].filter(one => one.checkVisibility()"
-            " && one.offsetHeight < 44).map(one => one.textContent)"
+            "[...document.querySelectorAll('.w-root button')]"
+            ".filter(one => one.checkVisibility() && one.offsetHeight < 44).map(one => one.textContent)"
         )
         assert small == [], f"lower than 44 px: {small}"
     for theme in ("light", "dark"):

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from pygments.token import STANDARD_TYPES
 
 import figures
 from autograder.build.serving import served
@@ -86,6 +90,33 @@ def test_every_widget_is_documented_and_named_files_exist() -> None:
             assert all((WIDGETS / one).is_file() for one in used.split()), f"{path.name} uses {used}"
     assert extension().files_of("living-example", "hero")[:2] == ["base.css", "base.js"]
     assert "living-example-full.js" not in extension().files_of("living-example", "hero")
+
+
+def leading(sheet: str) -> list[str]:
+    """The first part of each selector of a style sheet, up to its first blank."""
+    text = re.sub(r"(?s)/\*.*?\*/", "", sheet)
+    selectors = [one for rule in re.findall(r"([^{};]+)\{", text) for one in re.split(r",(?![^(]*\))", rule)]
+    return [one.split()[0] for one in selectors if one.split()]
+
+
+def test_no_style_reaches_the_code_of_a_page() -> None:
+    of_code = {name for name in STANDARD_TYPES.values() if name}  # such as w for a blank, k for a keyword
+    folders = ("widgets", "quick_questions", "in_page", "_static", "_theme/attention/static")
+    sheets = [path for folder in folders for path in (BOOK / folder).glob("*.css")]
+    assert len(sheets) > 10 and ".w-root" in leading((WIDGETS / "base.css").read_text("utf-8"))
+    for path in sheets:
+        first = set(leading(path.read_text("utf-8")))
+        assert [one for one in first if of_code & set(re.findall(r"\.([\w-]+)", one))] == [], path.name
+
+
+def test_code_beside_a_widget_keeps_its_lines(browser: Browser, tmp_path: Path) -> None:
+    code = highlight("def dot(a, b):\n    return a @ b\n", PythonLexer(), HtmlFormatter())
+    context = browser.new_context()
+    tab = context.new_page()
+    tab.goto(write_page(tmp_path, "living-example", view="masks", before=code).as_uri())
+    tab.wait_for_selector("living-example > .w-root")
+    assert 'class="w"' in code and tab.locator("pre").inner_text().startswith("def dot(a, b):\n    return a")
+    context.close()
 
 
 def test_colours_are_those_of_the_figures() -> None:

@@ -15,12 +15,15 @@ document.addEventListener("DOMContentLoaded", () => {
       button.setAttribute("aria-expanded", String(Boolean(over?.open || seen)));
       over?.setAttribute("aria-label", button.getAttribute("aria-label"));
     }
+  };
+  const name = () => {
     if (theme) theme.ariaLabel = theme.title = theme.dataset[root.dataset.mode] ?? theme.dataset.auto;
   };
 
-  tell();
+  name();
+  requestAnimationFrame(() => setTimeout(tell)); // after the page is laid out: no layout for this alone
   new MutationObserver(() => {
-    tell();
+    name();
     status.textContent = theme?.ariaLabel ?? "";
   }).observe(root, { attributes: true, attributeFilter: ["data-mode"] });
   for (const button of sides) button.addEventListener("click", () => setTimeout(tell, 350));
