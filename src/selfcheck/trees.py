@@ -43,6 +43,8 @@ def compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where:
             if difference:
                 return difference
         return None
+    if isinstance(wanted, dict) and wanted == came:  # what holds no numbers, such as a function
+        return None
     if wanted is None or came is None:
         if wanted is came:
             return None

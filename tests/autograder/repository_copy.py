@@ -11,7 +11,8 @@ from pathlib import Path
 from autograder.course.paths import ROOT
 
 FOLDERS = ("solutions/attention", "src", "autograder", "tests/alternatives", "tests/exercises", "tests/records", "book")
-FILES = ("pyproject.toml", *map("tests/{}.py".format, ("__init__", "conftest", "scheduling", "reference/__init__")))
+MODULES = ("__init__", "conftest", "scheduling", "reference/__init__")
+FILES = ("pyproject.toml", "requirements.txt", *map("tests/{}.py".format, MODULES))
 IGNORED = shutil.ignore_patterns("__pycache__", "_build", "proven", "*.egg-info", ".ipynb_checkpoints")
 #: `build`, but for the recorded answers of modules that nobody has changed: some of them take half a minute.
 BUILD = """

@@ -1,6 +1,7 @@
 """The gradebook on a PostgreSQL server: two graders at once, locks, a server that goes, nbgrader's own commands."""
 
 import itertools
+import os
 import shutil
 import subprocess
 import sys
@@ -150,8 +151,11 @@ def test_a_mark_given_by_hand_survives_a_regrade(graded, server, tmp_path):
 def test_nbgraders_own_commands_work_on_the_server(graded):
     course, _ = graded
     before = shown(course)
+    variables = os.environ | {"PATH": f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}"}  # nbgrader starts alembic
     for command in (["db", "upgrade"], ["autograde", "ps1", "--student=student0001", "--force"]):
-        done = subprocess.run([PROGRAM, *command], cwd=course.root, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(
+            [PROGRAM, *command], cwd=course.root, env=variables, capture_output=True, text=True, timeout=600
+        )
         assert done.returncode == 0, done.stderr[-2000:]
     assert shown(course) == before and not (course.root / "gradebook.db").exists()
 

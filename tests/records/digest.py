@@ -57,6 +57,7 @@ class Digests:
         self._page = functools.cache(self._follow_page)
         self._key = functools.cache(self._compute)
         self._matches = functools.cache(self._find)
+        self._version = functools.cache(_version)
 
     def closure(self, declared: Iterable[str], files: Iterable[Path]) -> Closure:
         """Everything a proof depends on.
@@ -100,7 +101,10 @@ class Digests:
         for path in sorted(closure.files):
             name = path.relative_to(self.root) if path.is_relative_to(self.root) else Path("records", path.name)
             digest.update(hashlib.sha256(name.as_posix().encode()).digest() + self._content(path))
-        versions = _versions(closure.packages | {"pytest"})
+        distributions = {
+            name for package in (*closure.packages, "pytest") for name in _distributions().get(package, [])
+        }
+        versions = {name: self._version(name) for name in sorted(distributions)}
         digest.update(json.dumps([self._settings, versions], sort_keys=True).encode())
         return digest.hexdigest()[:32]
 
@@ -130,14 +134,8 @@ def _stamp(path: Path) -> tuple[int, int]:
     return 0, 0
 
 
-def _versions(packages: Iterable[str]) -> dict[str, str]:
-    """The versions of installed packages by the name of their distribution; a build's own suffix is left out."""
-    distributions = {name for package in packages for name in _distributions().get(package, [])}
-    return {name: _version(name) for name in sorted(distributions)}
-
-
-@functools.cache
 def _version(distribution: str) -> str:
+    """The version of an installed distribution; a build's own suffix is left out."""
     return importlib.metadata.version(distribution).partition("+")[0]
 
 
