@@ -99,6 +99,10 @@ def _device() -> tuple[Any, Any]:
         return tree_map(lambda one: Elsewhere(one) if there and isinstance(one, torch.Tensor) else one, made)
 
     class Made(TorchDispatchMode):
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # else torch imports its compiler, a second in each process that is asked
+
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             return carried_out(function, args, kwargs or {})
 

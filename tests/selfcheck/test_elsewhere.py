@@ -1,5 +1,8 @@
 """A second device that is played shows whose code stays on the CPU, and nobody else's."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -97,3 +100,13 @@ def test_the_arguments_stay_as_they_were():
 
     elsewhere.ask(emptied, [lengths], {})
     assert torch.equal(lengths, LENGTHS)
+
+
+def test_to_be_asked_imports_no_compiler():
+    program = (
+        "import sys, torch; from selfcheck import elsewhere; "
+        "elsewhere.ask(lambda n: torch.arange(3, device=n.device) < n[:, None], [torch.tensor([1, 2])], {}); "
+        "print('torch._dynamo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
