@@ -38,7 +38,12 @@ class Groups(LoadScopeScheduling):
         first = next((scope for scope in LONGEST if scope in self.workqueue), None)
         if first is not None:
             self.workqueue.move_to_end(first, last=False)
-        super()._assign_work_unit(node)
+        group = next(iter(self.workqueue))
+        try:
+            super()._assign_work_unit(node)
+        except OSError:  # it has just died, which is reported next: another worker gets the group
+            self.workqueue[group] = self.assigned_work[node].pop(group)
+            self.workqueue.move_to_end(group, last=False)
 
     def remove_node(self, node: WorkerController) -> str | None:
         """Hand on what a worker has left over, but for the test in which it died; returns that test."""

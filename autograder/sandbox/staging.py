@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import suppress
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from ..course.paths import SELFCHECK
@@ -13,7 +15,7 @@ from .self_test import INSIDE
 PROGRAMS = ("linux.py", "idle.py", "self_test.py", "runner.py", "worker.py", "fork_server.py")
 SELFCHECK_MODULES = (
     *("arrays.py", "call_bend.py", "call_watch.py", "eager.py", "module_state.py", "named_functions.py", "objects.py"),
-    *("elsewhere.py", "largest.py", "operations.py", "runner.py", "steps.py", "traces.py"),
+    *("dispatch.py", "elsewhere.py", "largest.py", "operations.py", "runner.py", "steps.py", "traces.py"),
 )
 LAUNCHER = f"{INSIDE}/code/start.py"
 PACKAGE_PARENT = f"{INSIDE}/work"
@@ -27,12 +29,19 @@ def stage_programs(stage: Path) -> None:
     """Copy the programs to a folder, beside an empty one for the package."""
     here, code = Path(__file__).parent, stage / "code"
     for package, source, names in (("sandbox", here, PROGRAMS), ("selfcheck", SELFCHECK, SELFCHECK_MODULES)):
-        (code / package).mkdir(parents=True)
+        (code / package / "__pycache__").mkdir(parents=True)
         (code / package / "__init__.py").touch()
         for name in names:
-            shutil.copyfile(source / name, code / package / name)
+            _copy_with_bytecode(source / name, code / package / name)
     shutil.copyfile(here / "start.py", code / "start.py")
     (stage / "work").mkdir()
+
+
+def _copy_with_bytecode(source: Path, target: Path) -> None:
+    """Copy a module, and what Python has compiled it to: that counts for the copy too, which is as old and as long."""
+    shutil.copy2(source, target)
+    with suppress(FileNotFoundError):  # it was not imported here yet
+        shutil.copyfile(cache_from_source(str(source)), cache_from_source(str(target)))
 
 
 def stage_package(stage: Path, files: dict[str, bytes]) -> None:

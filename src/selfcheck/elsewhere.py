@@ -11,6 +11,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from .dispatch import dispatch_mode
+
 MIXED = "Expected all tensors to be on the same device, but the arguments lie on another device than the CPU, and "
 
 COPIES = ("_to_copy", "copy_")  # operations that join devices
@@ -47,7 +49,6 @@ def _device() -> tuple[Any, Any]:
     """The class of the tensors on the second device, and what lets functions make such tensors."""
     import torch
     from torch.overrides import TorchFunctionMode
-    from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_leaves, tree_map
 
     name = "meta"  # torch knows a device of this name wherever it runs; the numbers are held on the CPU
@@ -98,11 +99,7 @@ def _device() -> tuple[Any, Any]:
             return kwargs.get("out", args[0])
         return tree_map(lambda one: Elsewhere(one) if there and isinstance(one, torch.Tensor) else one, made)
 
-    class Made(TorchDispatchMode):
-        @classmethod
-        def _should_skip_dynamo(cls) -> bool:
-            return False  # else torch imports its compiler, a second in each process that is asked
-
+    class Made(dispatch_mode()):  # type: ignore[misc]
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             return carried_out(function, args, kwargs or {})
 
@@ -117,7 +114,7 @@ def _device() -> tuple[Any, Any]:
 
     @contextlib.contextmanager
     def modes() -> Any:
-        with Made(), FromLists():  # type: ignore[no-untyped-call]
+        with Made(), FromLists():
             yield
 
     return Elsewhere, modes

@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from .dispatch import dispatch_mode
+
 
 @contextlib.contextmanager
 def largest_counted(step: dict[str, Any], found: dict[str, Any]) -> Iterator[None]:
@@ -13,9 +15,8 @@ def largest_counted(step: dict[str, Any], found: dict[str, Any]) -> Iterator[Non
     if not step.get("memory"):
         yield
         return
-    from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Largest(TorchDispatchMode):
+    class Largest(dispatch_mode()):  # type: ignore[misc]
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             made = function(*args, **(kwargs or {}))
             for one in _leaves(made):
@@ -25,7 +26,7 @@ def largest_counted(step: dict[str, Any], found: dict[str, Any]) -> Iterator[Non
             return made
 
     found["largest"] = 0
-    with Largest():  # type: ignore[no-untyped-call]
+    with Largest():
         yield
 
 

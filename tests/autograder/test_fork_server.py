@@ -1,9 +1,14 @@
 """The processes in which submissions answer: how many there are, and what becomes of those that die."""
 
+import py_compile
 import signal
+import subprocess
+import sys
 
 import pytest
 
+from autograder.course.paths import SELFCHECK
+from autograder.sandbox import staging
 from autograder.sandbox.bubblewrap import open_sandbox
 from autograder.sandbox.worker_pool import default_pool
 
@@ -60,3 +65,12 @@ def test_everything_ends_with_a_grader_that_is_killed(grader):
     assert len(everything) > 2
     grader.end()
     until(lambda: not any(map(is_alive, everything)))
+
+
+def test_the_programs_inside_are_not_compiled_again(tmp_path):
+    py_compile.compile(str(SELFCHECK / "steps.py"), doraise=True)
+    staging.stage_programs(tmp_path)
+    code = tmp_path / "code"
+    program = f"import sys; sys.path.insert(0, {str(code)!r}); import selfcheck.steps"
+    done = subprocess.run([sys.executable, "-I", "-B", "-v", "-c", program], capture_output=True, text=True, check=True)
+    assert f"steps.{sys.implementation.cache_tag}.pyc matches {code}/selfcheck/steps.py" in done.stderr

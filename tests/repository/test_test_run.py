@@ -70,3 +70,17 @@ def test_long_groups_are_begun_first_and_the_others_in_their_order(monkeypatch):
         groups._assign_work_unit(None)
     assert begun == [*scheduling.LONGEST, *others]
     assert all((ROOT / path).is_file() for path in scheduling.LONGEST)
+
+
+def test_a_group_that_no_longer_reaches_a_dying_worker_goes_to_another():
+    class Dying:
+        def send_runtest_some(self, indices):
+            raise OSError("cannot send to <Channel id=1 closed>")
+
+    groups, node = scheduling.Groups.__new__(scheduling.Groups), Dying()
+    units = {"tests/a.py": {"tests/a.py::test_a": False}, "tests/b.py": {"tests/b.py::test_b": False}}
+    groups.workqueue, groups.assigned_work = OrderedDict(units), OrderedDict({node: {}})
+    groups.registered_collections = {node: ["tests/a.py::test_a", "tests/b.py::test_b"]}
+    groups._assign_work_unit(node)
+    assert list(groups.workqueue.items()) == list(units.items())
+    assert groups.assigned_work[node] == {}

@@ -102,11 +102,16 @@ def test_the_arguments_stay_as_they_were():
     assert torch.equal(lengths, LENGTHS)
 
 
-def test_to_be_asked_imports_no_compiler():
-    program = (
-        "import sys, torch; from selfcheck import elsewhere; "
-        "elsewhere.ask(lambda n: torch.arange(3, device=n.device) < n[:, None], [torch.tensor([1, 2])], {}); "
-        "print('torch._dynamo' in sys.modules)"
-    )
+ASKED = "elsewhere.ask(lambda n: torch.arange(3, device=n.device) < n[:, None], [torch.tensor([1, 2])], {})"
+COUNTED = (
+    "step = {'args': [arrays.pack(5)], 'kwargs': {}, 'memory': True}; "
+    "assert steps.carry_out(torch.zeros, step, False)['largest'] == 5"
+)
+
+
+@pytest.mark.parametrize("does", [ASKED, COUNTED])
+def test_what_sees_every_operation_imports_no_compiler(does):
+    imports = "import sys, torch; from selfcheck import arrays, elsewhere, steps"
+    program = f"{imports}; {does}; print('torch._dynamo' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

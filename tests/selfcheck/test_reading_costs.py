@@ -14,6 +14,7 @@ from selfcheck.source import _read, parse
 FORBIDDEN = ("torch.*softmax*", "torch.nn.MultiheadAttention", ".softmax")
 SMALL, MOST = 40, 12  # lines or so; times the steps, for ten times the text
 MARGIN = 4  # of a time, for noise: what takes no steps of Python's own, the parser say, shows in time alone
+TRIES = 10
 FLOOR = 0.005  # seconds of the processor, below which a measurement says little
 #: Sources of n lines or so, whose function f reaches all that it can.
 SOURCES = {
@@ -105,8 +106,8 @@ def test_ten_times_the_text_takes_at_most_twelve_times_the_steps(source):
 @pytest.mark.parametrize("source", SHAPES)
 def test_ten_times_the_text_takes_ten_times_as_long(source):
     small, large = source(SMALL), source(10 * SMALL)
-    cost = min(seconds(small) for _ in range(2))
-    assert seconds(large) < MARGIN * 10 * max(cost, FLOOR)
+    # On a busy machine a time may be anything: what takes the square of its length takes it each time.
+    assert any(seconds(large) < MARGIN * 10 * max(seconds(small), FLOOR) for _ in range(TRIES))
 
 
 def test_what_takes_the_square_of_its_length_would_show():
