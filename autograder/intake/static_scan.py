@@ -10,7 +10,6 @@ import ast
 import functools
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from selfcheck.source import PLAIN_ENCODINGS, dotted_name, encoding_of, imports_of, nodes_of, parse, text_of, too_deep
 
@@ -59,8 +58,6 @@ BUILTINS = {
 }
 #: Built-ins that are odd where they are no function of a call: g = getattr.
 HANDED_ON = {"getattr", "setattr", "delattr", "vars", "eval", "exec", "__import__"}
-#: Kinds of nodes that are looked at whatever they are named.
-TELLING = (ast.Import, ast.ImportFrom, ast.MatchClass, ast.Call, ast.Assign, ast.AugAssign, ast.AnnAssign)
 #: Names under which a submitted module would be something else than it seems.
 SHADOWS = sys.stdlib_module_names | {"torch", "numpy", "pytest", "conftest", "sitecustomize", "usercustomize"}
 
@@ -75,6 +72,12 @@ _MODULE_WORDS = {word: reached for word, reached in _MODULES.items() if "." not 
     "sys": "the interpreter's insides"
 }
 _MODULE_WORDS = {word: reached for word, reached in _MODULE_WORDS.items() if word not in OWN_WORDS}
+#: Kinds of nodes that have a name of their own, or call, import or assign: half of a text's nodes.
+_TELLING = {ast.Import, ast.ImportFrom, ast.MatchClass, ast.Call, ast.Assign, ast.AugAssign, ast.AnnAssign}.union(
+    kind
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and {"attr", "id", "name"}.intersection(kind._fields)
+)
 _given = functools.cache(all_stubs)
 
 
@@ -129,7 +132,7 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
     modules = {name.partition(".")[0] for name in aliases.values()}
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes:
-        if _says_nothing(type(node)):
+        if type(node) not in _TELLING:
             continue
         line = getattr(node, "lineno", 0)
         for imported in _imported(node):
@@ -164,12 +167,6 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
             module, root = dotted_name(target.value, aliases), _root(target)
             if module and isinstance(root, ast.Name) and root.id in aliases:
                 yield line, f"{module}.{target.attr} = …", "other modules' insides"
-
-
-@functools.cache
-def _says_nothing(kind: Any) -> bool:
-    """Whether nodes of a kind neither have a name of their own nor call, import or assign: half of a text's nodes."""
-    return not (issubclass(kind, TELLING) or {"attr", "id", "name"} & set(kind._fields))
 
 
 def _attributes(node: ast.AST) -> list[str]:

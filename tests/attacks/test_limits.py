@@ -57,6 +57,7 @@ BOMBS = {
     "tuples within tuples": lambda size: as_answer(nested(min(size // 29, 300))),
     "names": lambda size: as_answer({"kind": "none"}, changed=["x" * 1000] * (size // 1004)),
 }
+TRIES = 10
 QUICK = ("lists", "depth", "digits", "axes", "tuples within tuples")  # that are tried in every run
 
 
@@ -83,6 +84,12 @@ def read(data):
     return found["0"], time.thread_time() - began
 
 
+def read_within(seconds, data):
+    """What is made of a worker's words; what takes too long does so each time, whatever else the machine does."""
+    tries = (read(data) for _ in range(TRIES))
+    return next(found for found, taken in tries if taken < seconds)
+
+
 @pytest.fixture(scope="module")
 def sandbox():
     """A sandbox whose fork server has started: that takes seconds of the first submission's."""
@@ -102,17 +109,14 @@ def test_the_relay_passes_on_what_it_could_not_read(sandbox):
     [pytest.param(bomb, id=name, marks=[] if name in QUICK else pytest.mark.full) for name, bomb in BOMBS.items()],
 )
 def test_what_a_process_says_is_read_in_time_in_proportion_to_its_length(bomb):
-    small = min(read(line(bomb(MOST // 40)))[1] for _ in range(2))
-    found, seconds = read(line(bomb(MOST // 4)))
-    assert len(found) == 1
-    assert seconds < 30 * max(small, 0.01)
+    most = 30 * max(0.01, min(read(line(bomb(MOST // 40)))[1] for _ in range(TRIES)))
+    assert len(read_within(most, line(bomb(MOST // 4)))) == 1
 
 
 @pytest.mark.parametrize("many", [b"\n", b"{}\n", b"[]\n", b'{"place": 0}\n', b'{"place": 9}\n'], ids=ascii)
 def test_of_many_lines_no_more_are_read_than_there_are_answers(many):
-    found, seconds = read(many * (MOST // 4 // len(many)))
+    found = read_within(1, many * (MOST // 4 // len(many)))
     assert found[0]["error"]["type"] == answers.STOPPED
-    assert seconds < 1
 
 
 def test_an_answer_that_is_far_larger_than_the_expected_one_is_not_compared():
