@@ -122,7 +122,7 @@ def api(course: Course) -> NbGraderAPI:
 
 def prepare_process() -> None:
     """Give nbgrader what it needs of this process."""
-    nbgrader.api.get_alembic_version = _newest_schema  # its own starts a program, a second for each new gradebook
+    nbgrader.api.get_alembic_version = _newest_schema  # its own starts a program for each new gradebook, 0.7 s
     # nbgrader's own queries flush half-built objects; its users need not read of it.
     warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
 
