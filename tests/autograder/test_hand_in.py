@@ -45,7 +45,8 @@ def hand_in(course, place, student, answer, **files):
     for cell in written_questions(notebook):
         cell["source"] = answer
     path.write_text(json.dumps(notebook))
-    assert run("submit", "ps1", "--student", student, folder, course=course).exit_code == 0
+    handed_in = run("submit", "ps1", "--student", student, "--replace", folder, course=course)
+    assert handed_in.exit_code == 0, handed_in.output
     shutil.rmtree(folder)
 
 

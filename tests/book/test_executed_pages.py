@@ -167,11 +167,19 @@ def test_a_file_that_a_page_opens_must_be_among_its_dependencies(page) -> None:
         ROOT / "solutions/attention/masks.py",
         "solutions/attention/__pycache__/scores.cpython-311.pyc",
     )
-    (installed,) = ROOT.glob("*.egg-info/entry_points.txt")
-    opened = [str(reference), str(ROOT / compiled), "/usr/lib/python3/os.py", str(ROOT / "gone.txt"), str(installed)]
+    opened = [str(reference), str(ROOT / compiled), "/usr/lib/python3/os.py", str(ROOT / "gone.txt")]
     assert uncovered(opened, depends) == ["solutions/attention/masks.py", "solutions/attention/scores.py"]
     known = {**depends, "files": {"solutions/attention/masks.py": "0", "solutions/attention/scores.py": "0"}}
     assert uncovered(opened, known) == []
+
+
+def test_what_is_installed_or_built_is_no_dependency_of_a_page(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(executed_pages, "ROOT", tmp_path)
+    opened = ["own.py", "course.egg-info/entry_points.txt", ".venv/pyvenv.cfg", "_build/html/index.html"]
+    for name in opened:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("", encoding="utf-8")
+    assert uncovered([str(tmp_path / name) for name in opened], {"files": {}}) == ["own.py"]
 
 
 def test_an_execution_is_compared_with_its_record(page) -> None:

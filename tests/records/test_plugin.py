@@ -83,7 +83,7 @@ class Sandbox:
     def run(self, mode, *options):
         """Counts by word from the summary, what the summary says of the proofs, and which proofs did run."""
         (self.root / "log").unlink(missing_ok=True)
-        plugins = ["-p", "no:cacheprovider", "-p", "xdist"]
+        plugins = ["-p", "no:cacheprovider", "-p", "xdist", f"--basetemp={self.root / 'tmp'}"]
         command = [sys.executable, "-m", "pytest", "-q", *plugins, f"--records={mode}", *options]
         environment = os.environ | {"PYTEST_ADDOPTS": "", "PYTHONPATH": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         done = subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, timeout=100)

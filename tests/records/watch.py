@@ -40,6 +40,7 @@ def undeclared(root: Path, test: str) -> list[str]:
             "PYTEST_ADDOPTS": "",
         }
         options = ["-q", "-n", "0", "-p", "no:cacheprovider", "-p", "tests.records.watch", "--records=ignore"]
+        options.append(f"--basetemp={folder}/tmp")
         command = [sys.executable, "-m", "pytest", *options, test]
         done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
         if done.returncode:

@@ -27,10 +27,14 @@ HANGS = "import threading\n\ndef test_hangs():\n    threading.Event().wait()\n"
 
 
 def run(folder: Path, files: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
-    """A run of these test files with two workers and this repository's way to share them out."""
+    """A run of these test files with two workers and this repository's way to share them out.
+
+    Its temporary files are its own: it would delete those of earlier runs first, which can take minutes.
+    """
     for name, text in ({"conftest.py": CONFTEST} | files).items():
         (folder / name).write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadscope", "-p", "no:cacheprovider", *options]
+    options = ("-n", "2", "--dist", "loadscope", "-p", "no:cacheprovider", f"--basetemp={folder / 'tmp'}", *options)
+    command = [sys.executable, "-m", "pytest", *options]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
 
