@@ -164,7 +164,7 @@ def _entered(course: Course, sync: GradebookSync, log: Log, submission: Submissi
         return Line(result.student, None, 0, (*remarks, f"judged, but not entered in the gradebook: {error}"), True)
     line = Line(result.student, result.points, result.max_points, remarks, result.fresh)
     late = entry.late or {}
-    remarks = (*remarks, *(f"points for code changed by hand: {one.text}" for one in entry.overrides))
+    remarks = (*remarks, *(f"points for code changed by hand: {override.text}" for override in entry.overrides))
     line = replace(line, remarks=remarks, final=entry.final)
     line = replace(line, seconds_late=late.get("seconds", 0.0), penalty=late.get("penalty", 0.0))
     if "due" not in late:

@@ -60,7 +60,10 @@ def course_files() -> dict[str, str]:
         files[f"selfcheck/recorded/{path.name}"] = _text(path)
     files["attention/__init__.py"] = strip(_text(REFERENCE / "__init__.py"), "__init__")
     checks = SELFCHECK / "checks"
-    for path in (checks / "__init__.py", *(one for module in modules for one in sorted(checks.glob(f"*{module}*.py")))):
+    for path in (
+        checks / "__init__.py",
+        *(path for module in modules for path in sorted(checks.glob(f"*{module}*.py"))),
+    ):
         files[f"selfcheck/checks/{path.name}"] = _text(path)
     for module in modules:
         files[f"selfcheck/recorded/{module}.json"] = _text(RECORDED / f"{module}.json")

@@ -57,10 +57,10 @@ class Module:
     def definition(self, symbol: str) -> range:
         """The numbers of the lines of the last function or class of this name at the module's top; empty for none."""
         begins = re.compile(rf"(?:async +)?(?:def|class) +{re.escape(symbol)}\b")
-        found = [at for at, line in enumerate(self.texts) if begins.match(line) and at not in self._continues]
-        if not found:
+        begins_at = [at for at, line in enumerate(self.texts) if begins.match(line) and at not in self._continues]
+        if not begins_at:
             return range(0)
-        first, end = found[-1], found[-1] + 1
+        first, end = begins_at[-1], begins_at[-1] + 1
         while first and self.texts[first - 1].startswith("@"):
             first -= 1
         for at in range(end, len(self)):
