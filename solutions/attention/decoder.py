@@ -250,8 +250,8 @@ def next_token_probabilities(
     ordered, token_ids = wide.sort(dim=-1, descending=True)  # (..., V), the most probable first
     if temperature == 0:
         temperature, top_k = 1.0, 1
-    largest = ordered[..., :1].detach()  # taken away first: a small temperature makes no number overflow
-    ordered = masked_softmax((ordered - largest.where(largest != -torch.inf, 0.0)) / temperature)
+    largest = ordered[..., :1].clamp(min=torch.finfo(wide.dtype).min)  # at a small temperature none overflows
+    ordered = masked_softmax((ordered - largest) / temperature)
     if top_k is not None:
         ordered = renormalised(ordered, torch.arange(ordered.shape[-1], device=logits.device) < top_k)
     if top_p is not None and top_p < 1:

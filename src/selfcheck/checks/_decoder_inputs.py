@@ -56,13 +56,16 @@ def repeated(rng, batch, length, d_model):
 
 
 def in_training(rng, length, bias, rate=0.25, cross=False):
-    """A pre-norm layer of width 8 in training, on tokens of tens; all it adds is the bias named, 1 everywhere."""
+    """A pre-norm layer of width 8 in training, on tokens of tens; all it adds is the bias named, 1 everywhere.
+
+    rate: of dropout; None for the default
+    """
     state = {name: filled(value, 0) for name, value in decoder_state(rng, 8, 5, cross, dtype="float32").items()}
     state[bias] = filled(state[bias], 1)
     x = tensor([[[10.0] * 8] * length], "float32")
     memory = (tensor([[[1.0] * 8] * 3], "float32"),) if cross else ()
-    more = {"cross_attention": True} if cross else {}
-    return built(call(8, 2, 5, dropout=rate, **more), call(x, *memory), state=state, training=True)
+    more = ({} if rate is None else {"dropout": rate}) | ({"cross_attention": True} if cross else {})
+    return built(call(8, 2, 5, **more), call(x, *memory), state=state, training=True)
 
 
 # Models

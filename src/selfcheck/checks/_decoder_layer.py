@@ -123,6 +123,7 @@ def layer_dropout(rng):
     return [
         *(in_training(rng, 40, bias) for bias in biases),
         in_training(rng, 40, "cross_attention.out_proj.bias", cross=True),
+        in_training(rng, 40, biases[0], rate=None),
     ]
 
 
