@@ -14,6 +14,12 @@ TREATED = {
     r"(float32|float64|float16) comes out|default dtype": r"float32|dtype",
     r"\bdropout\b": r"dropout|training mode",
     r"\bend_id\b": r"end_id",
+    r"range\(|(loop|slice)\b.* (one too early|ends before)|(loop|sum)\b.* begins with 1|return stands? inside": r"`range|loop",
+    r"\bsqueeze": r"squeeze|broadcast",
+    r"joins? along (the first axis|axis 0)|torch\.stack|unpacks the shape": r"torch\.cat|x\.shape",
+    r"None was used|returns None|truth value|taken for none": r"\bNone\b|truth value",
+    r"\bGPU\b": r"device",
+    r"Both results are .*wrong order": r"first|order",
 }
 LABELS = re.compile(r"(?m)((?:^\((?:sec-[\w-]+)\)=\n)+)(?:(#+) )?")
 
