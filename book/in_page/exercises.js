@@ -6,9 +6,9 @@
     made.append(...inside);
     return made;
   };
-  const kept = (number) => {
+  const stored = (key) => {
     try {
-      return localStorage.getItem(`attention-by-hand/answer/${number}`);
+      return localStorage.getItem(key);
     } catch {
       return null; // storage is forbidden
     }
@@ -23,7 +23,7 @@
 
   for (const place of document.querySelectorAll(".exercise-in-page")) {
     const { number, id, module, stub } = place.dataset;
-    const text = make("textarea", { className: "in-page-text", value: kept(number) ?? stub.trimEnd(), spellcheck: false });
+    const text = make("textarea", { className: "in-page-text", value: stored(`attention-by-hand/answer/${number}`) ?? stub.trimEnd(), spellcheck: false });
     text.setAttribute("autocapitalize", "off");
     text.setAttribute("autocomplete", "off");
     text.setAttribute("wrap", "off");
@@ -37,7 +37,8 @@
     buttons.stop.hidden = true;
     buttons.take = button("Take it with me", "take");
     const row = make("div", { className: "in-page-buttons" }, ...Object.values(buttons));
-    const colab = place.closest(".exercise").querySelector(".exercise-work a[href*='colab']");
+    const exercise = place.closest(".exercise");
+    const colab = exercise.querySelector(".exercise-work a[href*='colab']");
     if (colab) row.append(make("a", { href: colab.href, textContent: "Open in Colab" }));
     const told = make("div", { className: "in-page-told" });
     const status = make("p", { className: "in-page-status" });
@@ -52,6 +53,14 @@
       lines.textContent = Array.from({ length: rows }, (_, at) => first + at).join("\n");
     };
     block.count = count;
+    // What has passed here needs no second click: the inner fold stands open, and the first one shows the solution.
+    block.unfold = () => {
+      const solution = exercise.querySelector(".solution-question");
+      if (!solution) return;
+      solution.querySelector("p").textContent = "Your answer passed all checks on this page.";
+      solution.querySelector("details").open = true;
+    };
+    if (stored(`attention.solved.${id}`)) block.unfold();
     count();
     text.addEventListener("input", () => count(block.first));
     text.addEventListener("focus", whole, { once: true });

@@ -42,6 +42,17 @@ window.exercisesInPage = (() => {
     }
   }
 
+  // The day on which an exercise first passed, which the progress page counts.
+  function solved(block) {
+    const key = `attention.solved.${block.id}`;
+    try {
+      if (!localStorage.getItem(key)) localStorage.setItem(key, new Date().toISOString().slice(0, 10));
+    } catch {
+      // storage is full or forbidden: this page alone knows it
+    }
+    block.unfold();
+  }
+
   // Shows what is kept, the stub where nothing is; the cursor stays where it was.
   function replace(block, found) {
     const value = found ?? block.stub;
@@ -198,7 +209,10 @@ window.exercisesInPage = (() => {
       const others = told.left_out.join(", ");
       report.append(make("p", { textContent: `${others} is no Python yet, so its stub stands in for this check.` }));
     }
-    if (told.state === "passed") report.append(...onwards(block));
+    if (told.state === "passed") {
+      solved(block);
+      report.append(...onwards(block));
+    }
     block.told.replaceChildren(report);
   }
 
@@ -230,7 +244,7 @@ window.exercisesInPage = (() => {
     if (solution) {
       const open = make("button", { type: "button", className: "in-page-link", textContent: "Compare with the solution" });
       open.addEventListener("click", () => {
-        for (const fold of [solution.parentElement, ...solution.parentElement.querySelectorAll("details")]) fold.open = true;
+        solution.parentElement.open = true;
         solution.scrollIntoView({ block: "nearest" });
         solution.focus();
       });
