@@ -42,15 +42,14 @@ window.exercisesInPage = (() => {
     }
   }
 
-  // The day on which an exercise first passed, which the progress page counts.
-  function solved(block) {
-    const key = `attention.solved.${block.id}`;
+  // For the page of progress: the day on which all checks of an exercise first passed.
+  function solved(id) {
     try {
+      const key = `attention.solved.${id}`;
       if (!localStorage.getItem(key)) localStorage.setItem(key, new Date().toISOString().slice(0, 10));
     } catch {
-      // storage is full or forbidden: this page alone knows it
+      // nothing is kept
     }
-    block.unfold();
   }
 
   // Shows what is kept, the stub where nothing is; the cursor stays where it was.
@@ -129,6 +128,7 @@ window.exercisesInPage = (() => {
 
   function show(block, state, words = "") {
     block.place.dataset.state = state;
+    if (state === "passed") block.unfold();
     const { check, stop } = block.buttons;
     const names = { loading: "Starting…", running: "Checking…", idle: "Check", ours: "Try again" };
     check.textContent = names[state] ?? "Check again";
@@ -210,7 +210,7 @@ window.exercisesInPage = (() => {
       report.append(make("p", { textContent: `${others} is no Python yet, so its stub stands in for this check.` }));
     }
     if (told.state === "passed") {
-      solved(block);
+      solved(block.id);
       report.append(...onwards(block));
     }
     block.told.replaceChildren(report);
