@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
 
-MOST_LINES = 15  # of what a cell prints, for all to be shown
+MOST_LINES = 20  # of what a cell prints, for all to be shown
 
 
 class fold(nodes.General, nodes.Element):  # noqa: N801  docutils names its nodes in lower case

@@ -26,9 +26,8 @@
     const text = make("textarea", { className: "in-page-text", value: stored(`attention-by-hand/answer/${number}`) ?? stub.trimEnd(), spellcheck: false });
     text.setAttribute("autocapitalize", "off");
     text.setAttribute("autocomplete", "off");
-    text.setAttribute("wrap", "off");
     text.setAttribute("aria-label", `Your answer to exercise ${number}, Python`);
-    const lines = make("div", { className: "in-page-lines", ariaHidden: "true" });
+    const lines = make("div", { className: "in-page-lines", ariaHidden: "true" }); // each as high as it is in the text
     lines.setAttribute("aria-hidden", "true");
     const button = (name, action) => make("button", { type: "button", className: `in-page-${action}`, textContent: name });
     const buttons = {};
@@ -47,10 +46,14 @@
     hints.setAttribute("role", "status");
     const block = { place, number, id, module, stub, text, lines, buttons, told, status, hints, begun: text.value };
     const count = (first = 1) => {
-      const rows = text.value.split("\n").length;
-      text.rows = rows;
       block.first = first;
-      lines.textContent = Array.from({ length: rows }, (_, at) => first + at).join("\n");
+      lines.replaceChildren(
+        ...text.value.split("\n").map((line, at) => {
+          const row = make("span", { textContent: line || "\u200b" });
+          row.dataset.number = first + at;
+          return row;
+        }),
+      );
     };
     block.count = count;
     // What has passed here needs no second click: the inner fold stands open, and the first one shows the solution.

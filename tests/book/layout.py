@@ -17,7 +17,8 @@ TOO_WIDE = """may_scroll => {
     && getComputedStyle(element).overflowX !== 'visible'
   const standsOut = element => element.getBoundingClientRect().right > edge
   const formulas = '.math, .katex-display, .katex-html'
-  const selector = `pre, pre .line, table, figure, img, svg, ${formulas}, .output, h1, h2, h3, p, li, summary, div`
+  const texts = 'pre, pre .line, textarea, table, .output, h1, h2, h3, p, li, summary, div'
+  const selector = `${texts}, figure, img, svg, ${formulas}`
   const left = may_scroll ? ', ' + may_scroll : ''
   const isSeen = element => !element.closest('.katex-mathml, .visually-hidden' + left)
   const wide = [...article.querySelectorAll(selector)].filter(isSeen).filter(isDrawn)

@@ -12,7 +12,7 @@ from docutils.utils import new_document
 
 from autograder.course.paths import BOOK
 
-LONG = 15
+LONG = 20
 
 
 @pytest.fixture
@@ -35,11 +35,11 @@ def page(folds, *lines, hidden=False):
     return document
 
 
-def test_what_is_longer_than_fifteen_lines_is_folded_once(folds) -> None:
+def test_what_is_longer_than_twenty_lines_is_folded_once(folds) -> None:
     document = page(folds, LONG, LONG + 1)
     folds.FoldLongOutputs(document).run()
     (fold,) = document.findall(folds.fold)
-    assert fold["summary"] == "Output: 16 lines" and fold.astext().count("line") == LONG + 1
+    assert fold["summary"] == "Output: 21 lines" and fold.astext().count("line") == LONG + 1
     assert len(list(document.findall(nodes.literal_block))) == 3
 
 

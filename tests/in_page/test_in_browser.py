@@ -55,7 +55,7 @@ def test_what_is_no_python_is_named_with_its_line(exercise):
     told = second.report.inner_text()
     assert "SyntaxError" in told and "return queries @ @" in told and "Traceback" not in told
     line = told.partition("in line ")[2].partition(" ")[0]
-    assert line in second.place.locator(".in-page-lines").inner_text().split()
+    assert second.place.locator(f'.in-page-lines [data-number="{line}"]').count() == 1
     assert exercise("2.1").check() == "idle"
     assert "2.2 is no Python yet" in exercise("2.1").report.inner_text()
 
