@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from selfcheck.catalogue import exercises
+from selfcheck.slip_sections import TREATS
 
 from ..course.paths import SELFCHECK
 from .book_index import BookIndex
@@ -18,6 +19,7 @@ def texts() -> dict[Path, str]:
     """The file of sections, by its path: label → [title, address]."""
     index = BookIndex()
     labels = {exercise.section for exercise in exercises()}
+    labels |= TREATS.keys()
     labels |= {wrong.section for exercise in exercises() for wrong in exercise.misconceptions}
     places = {name: index.label(name) for name in sorted(labels)}
     table = {name: [_plain(place.title), place.address] for name, place in places.items()}

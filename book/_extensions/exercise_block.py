@@ -92,12 +92,12 @@ class ExerciseDirective(SphinxDirective):
         return fold("", code, summary=summary, classes=[kind.lower()])
 
     def _solution(self, exercise: Exercise) -> nodes.Element:
-        """The solution, two folds deep: who opens the first reads what to try before."""
+        """The solution, two folds deep: who opens the first reads what to try before, who opens the second insists."""
         before = nodes.paragraph()
         before += nodes.Text("Before you look: does ")
         before += nodes.literal("", f'check("{exercise.id}")')
         before += nodes.Text(" pass? If not, read its first message, then the hints above.")
-        inner = self._code("Solution", solution_text(exercise), "Show the solution")
+        inner = self._code("Solution", solution_text(exercise), "Show the solution anyway")
         return fold("", before, inner, summary="Solution", classes=["solution-question"])
 
     def _where_to_work(self, exercise: Exercise) -> nodes.Element:

@@ -10,6 +10,8 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.writers.html5 import HTML5Translator
 
+MOST_LINES = 20  # of what a cell prints, for all to be shown
+
 
 class fold(nodes.General, nodes.Element):  # noqa: N801  docutils names its nodes in lower case
     """<details>; its attribute `summary` is the line that stays visible."""
@@ -49,9 +51,33 @@ class FoldAdmonitions(SphinxPostTransform):
                 box.replace_self(fold("", *content, summary=title.astext(), classes=["answer"], ids=box["ids"]))
 
 
+class FoldLongOutputs(SphinxPostTransform):
+    """Folds what a cell prints, where it is longer than a reader takes in, and says how long it is."""
+
+    default_priority = 200
+    formats: ClassVar[tuple[str, ...]] = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for printed in list(self.document.findall(nodes.literal_block)):
+            lines = printed.astext().rstrip("\n").count("\n") + 1
+            if lines > MOST_LINES and _is_shown_output(printed):
+                summary = f"Output: {lines} lines"
+                printed.replace_self(fold("", printed.deepcopy(), summary=summary, classes=["long-output"]))
+
+
+def _is_shown_output(node: nodes.Node) -> bool:
+    """Whether a cell printed it, one that is not folded as a whole."""
+    above, is_output = node.parent, False
+    while above is not None and not isinstance(above, HideCodeCellNode):
+        is_output |= "cell_output" in above.get("classes", ())
+        above = above.parent
+    return is_output and above is None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     others = {name: (visit_unfolded, visit_unfolded) for name in ("latex", "text", "man", "texinfo")}
     app.add_node(fold, html=(visit_fold, depart_fold), **others)
     app.add_node(HideCodeCellNode, override=True, html=(visit_hidden_cell, depart_HideCellInput))
     app.add_post_transform(FoldAdmonitions)
+    app.add_post_transform(FoldLongOutputs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,9 +6,9 @@
     made.append(...inside);
     return made;
   };
-  const kept = (number) => {
+  const stored = (key) => {
     try {
-      return localStorage.getItem(`attention-by-hand/answer/${number}`);
+      return localStorage.getItem(key);
     } catch {
       return null; // storage is forbidden
     }
@@ -23,12 +23,11 @@
 
   for (const place of document.querySelectorAll(".exercise-in-page")) {
     const { number, id, module, stub } = place.dataset;
-    const text = make("textarea", { className: "in-page-text", value: kept(number) ?? stub.trimEnd(), spellcheck: false });
+    const text = make("textarea", { className: "in-page-text", value: stored(`attention-by-hand/answer/${number}`) ?? stub.trimEnd(), spellcheck: false });
     text.setAttribute("autocapitalize", "off");
     text.setAttribute("autocomplete", "off");
-    text.setAttribute("wrap", "off");
     text.setAttribute("aria-label", `Your answer to exercise ${number}, Python`);
-    const lines = make("div", { className: "in-page-lines", ariaHidden: "true" });
+    const lines = make("div", { className: "in-page-lines", ariaHidden: "true" }); // each as high as it is in the text
     lines.setAttribute("aria-hidden", "true");
     const button = (name, action) => make("button", { type: "button", className: `in-page-${action}`, textContent: name });
     const buttons = {};
@@ -37,7 +36,8 @@
     buttons.stop.hidden = true;
     buttons.take = button("Take it with me", "take");
     const row = make("div", { className: "in-page-buttons" }, ...Object.values(buttons));
-    const colab = place.closest(".exercise").querySelector(".exercise-work a[href*='colab']");
+    const exercise = place.closest(".exercise");
+    const colab = exercise.querySelector(".exercise-work a[href*='colab']");
     if (colab) row.append(make("a", { href: colab.href, textContent: "Open in Colab" }));
     const told = make("div", { className: "in-page-told" });
     const status = make("p", { className: "in-page-status" });
@@ -46,12 +46,24 @@
     hints.setAttribute("role", "status");
     const block = { place, number, id, module, stub, text, lines, buttons, told, status, hints, begun: text.value };
     const count = (first = 1) => {
-      const rows = text.value.split("\n").length;
-      text.rows = rows;
       block.first = first;
-      lines.textContent = Array.from({ length: rows }, (_, at) => first + at).join("\n");
+      lines.replaceChildren(
+        ...text.value.split("\n").map((line, at) => {
+          const row = make("span", { textContent: line || "\u200b" });
+          row.dataset.number = first + at;
+          return row;
+        }),
+      );
     };
     block.count = count;
+    // What has passed here needs no second click: the inner fold stands open, and the first one shows the solution.
+    block.unfold = () => {
+      const solution = exercise.querySelector(".solution-question");
+      if (!solution) return;
+      solution.querySelector("p").textContent = "Your answer passed all checks on this page.";
+      solution.querySelector("details").open = true;
+    };
+    if (stored(`attention.solved.${id}`)) block.unfold();
     count();
     text.addEventListener("input", () => count(block.first));
     text.addEventListener("focus", whole, { once: true });

@@ -42,6 +42,16 @@ window.exercisesInPage = (() => {
     }
   }
 
+  // For the page of progress: the day on which all checks of an exercise first passed.
+  function solved(id) {
+    try {
+      const key = `attention.solved.${id}`;
+      if (!localStorage.getItem(key)) localStorage.setItem(key, new Date().toISOString().slice(0, 10));
+    } catch {
+      // nothing is kept
+    }
+  }
+
   // Shows what is kept, the stub where nothing is; the cursor stays where it was.
   function replace(block, found) {
     const value = found ?? block.stub;
@@ -118,6 +128,7 @@ window.exercisesInPage = (() => {
 
   function show(block, state, words = "") {
     block.place.dataset.state = state;
+    if (state === "passed") block.unfold();
     const { check, stop } = block.buttons;
     const names = { loading: "Starting…", running: "Checking…", idle: "Check", ours: "Try again" };
     check.textContent = names[state] ?? "Check again";
@@ -198,7 +209,10 @@ window.exercisesInPage = (() => {
       const others = told.left_out.join(", ");
       report.append(make("p", { textContent: `${others} is no Python yet, so its stub stands in for this check.` }));
     }
-    if (told.state === "passed") report.append(...onwards(block));
+    if (told.state === "passed") {
+      solved(block.id);
+      report.append(...onwards(block));
+    }
     block.told.replaceChildren(report);
   }
 
@@ -230,7 +244,7 @@ window.exercisesInPage = (() => {
     if (solution) {
       const open = make("button", { type: "button", className: "in-page-link", textContent: "Compare with the solution" });
       open.addEventListener("click", () => {
-        for (const fold of [solution.parentElement, ...solution.parentElement.querySelectorAll("details")]) fold.open = true;
+        solution.parentElement.open = true;
         solution.scrollIntoView({ block: "nearest" });
         solution.focus();
       });

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from .slip_sections import section_of
 from .source import nodes_of, parse
 from .verdict import FAILED, ExerciseResult
 
@@ -33,7 +34,9 @@ def named_from_source(result: ExerciseResult, source: str) -> ExerciseResult:
     line, cause, text = slip
     checks = list(result.checks)
     told = f"line {line} of {result.exercise.module}.py: {text}. In detail: {checks[place].message}"
-    checks[place] = replace(checks[place], message=told, misconception=f"generic.{cause}")
+    cause = f"generic.{cause}"
+    section = section_of(cause, checks[place].section)
+    checks[place] = replace(checks[place], message=told, misconception=cause, section=section)
     return replace(result, checks=tuple(checks))
 
 

@@ -12,6 +12,7 @@ from .diagnose import Key, diagnose, first_difference
 from .generic import named_in_general
 from .generic_sizes import taken_for_one
 from .plan import Check
+from .slip_sections import section_of
 
 #: What a stub, whose argument checks stand, or an answer that looks at nothing gets right.
 GIVEN = {"error", "dtype", "unchanged", "kept", "generator", "memory"}
@@ -179,7 +180,9 @@ def _with_sizes(
     if place is None or not text:
         return results
     message = f"{text}. In detail: {results[place].message}"[:MOST_MESSAGE]
-    named = replace(results[place], message=message, misconception="generic.coinciding")
+    cause = "generic.coinciding"
+    section = section_of(cause, results[place].section)
+    named = replace(results[place], message=message, misconception=cause, section=section)
     return [*results[:place], named, *results[place + 1 :]]
 
 
@@ -217,7 +220,7 @@ def _failed(
     position, difference = broken
     if not cause:
         difference = named_in_general(key, answers, position, difference)
-    message, remedy, section = difference.text[:MOST_MESSAGE], "", exercise.section
+    message, remedy, section = difference.text[:MOST_MESSAGE], "", section_of(difference.cause, exercise.section)
     if cause:
         entry = exercise.message_of(cause)
         message, remedy, section = entry.message, entry.remedy, entry.section

@@ -17,7 +17,8 @@ TOO_WIDE = """may_scroll => {
     && getComputedStyle(element).overflowX !== 'visible'
   const standsOut = element => element.getBoundingClientRect().right > edge
   const formulas = '.math, .katex-display, .katex-html'
-  const selector = `pre, pre .line, table, figure, img, svg, ${formulas}, .output, h1, h2, h3, p, li, summary, div`
+  const texts = 'pre, pre .line, textarea, table, .output, h1, h2, h3, p, li, summary, div'
+  const selector = `${texts}, figure, img, svg, ${formulas}`
   const left = may_scroll ? ', ' + may_scroll : ''
   const isSeen = element => !element.closest('.katex-mathml, .visually-hidden' + left)
   const wide = [...article.querySelectorAll(selector)].filter(isSeen).filter(isDrawn)
@@ -54,7 +55,10 @@ TOO_SMALL = """() => {
     .map(e => [parseFloat(getComputedStyle(e).fontSize) * 0.75, e.textContent.trim().slice(0, 40), e.className])
     .filter(([size]) => size > 0 && size < 9.95).map(([size, text, name]) => `${size.toFixed(1)} pt: .${name}: ${text}`)
 }"""
-CONTROLS = ".bd-sidebar-primary, .bd-sidebar-secondary, .bd-header-article, .prev-next-footer, .copybtn, .headerlink"
+CONTROLS = (
+    ".bd-sidebar-primary, .bd-sidebar-secondary, .bd-header-article, .prev-next-footer, .copybtn, .headerlink, "
+    ".exercise-in-page, .le-corner"
+)
 
 
 def on_paper(tab: Page) -> list[str]:
@@ -64,7 +68,7 @@ def on_paper(tab: Page) -> list[str]:
     found += [
         f"{one} is printed"
         for one in tab.evaluate(f"""() => [...document.querySelectorAll('{CONTROLS}')]
-        .filter(e => e.checkVisibility()).map(e => e.className)""")
+        .filter(e => e.checkVisibility({{ visibilityProperty: true }})).map(e => e.className)""")
     ]
     tab.emulate_media(media="screen")
     return found

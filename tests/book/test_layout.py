@@ -14,7 +14,8 @@ from .page_measures import chapters
 from .pages import all_pages
 
 NARROWEST = 320
-QUICK = ("04-masks", "07-encoder", "08-classifier")  # a mask to choose, the widest tables; the others are `full`
+#: Editors, a mask to choose, the widest tables; the others are `full`.
+QUICK = ("02-worked-example", "04-masks", "07-encoder", "08-classifier")
 FULL = [page for page in all_pages() if not page.startswith("chapters/")]
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from autograder.course.paths import BOOK
 from selfcheck.catalogue import exercises
+from selfcheck.generic import SLIPS
+from selfcheck.slip_sections import TREATS
 
 #: What a message speaks of → what its section must speak of.
 TREATED = {
@@ -14,6 +16,13 @@ TREATED = {
     r"(float32|float64|float16) comes out|default dtype": r"float32|dtype",
     r"\bdropout\b": r"dropout|training mode",
     r"\bend_id\b": r"end_id",
+    r"range\(|(loop|slice)\b.* (one too early|ends before)|return stands? inside": r"`range|loop",
+    r"(loop|sum)\b.* begins with 1\b": r"`range|loop",
+    r"\bsqueeze": r"squeeze|broadcast",
+    r"joins? along (the first axis|axis 0)|torch\.stack|unpacks the shape": r"torch\.cat|x\.shape",
+    r"None was used|returns None|truth value|taken for none": r"\bNone\b|truth value",
+    r"\bGPU\b": r"device",
+    r"Both results are .*wrong order": r"first|order",
 }
 LABELS = re.compile(r"(?m)((?:^\((?:sec-[\w-]+)\)=\n)+)(?:(#+) )?")
 
@@ -43,3 +52,9 @@ def test_a_section_speaks_of_what_a_message_speaks_of(exercise):
         if re.search(said, one.message, re.IGNORECASE) and not re.search(treated, SECTIONS[one.section], re.IGNORECASE)
     ]
     assert not astray, "\n".join(astray)
+
+
+def test_slips_of_any_code_lead_to_a_section_that_exists_and_to_one_alone():
+    named = [f"generic.{slip}" for slips in TREATS.values() for slip in slips.split()]
+    assert set(TREATS) <= set(SECTIONS)
+    assert len(named) == len(set(named)) and set(named) <= set(SLIPS)

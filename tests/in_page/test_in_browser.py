@@ -45,6 +45,7 @@ def test_a_wrong_answer_is_diagnosed_and_a_right_one_passes(tab, exercise):
     assert "/chapters/02-worked-example.html#" in link and "github.io" not in link
     assert second.check(RIGHT) == "passed"
     assert second.status.inner_text() == "✓ Passed: all 5 checks."
+    assert tab.evaluate("localStorage.getItem('attention.solved.worked_example.dot_scores')")
     assert all(url.startswith((tab.url.partition("/chapters")[0], "blob:")) for url in asked)
 
 
@@ -54,7 +55,7 @@ def test_what_is_no_python_is_named_with_its_line(exercise):
     told = second.report.inner_text()
     assert "SyntaxError" in told and "return queries @ @" in told and "Traceback" not in told
     line = told.partition("in line ")[2].partition(" ")[0]
-    assert line in second.place.locator(".in-page-lines").inner_text().split()
+    assert second.place.locator(f'.in-page-lines [data-number="{line}"]').count() == 1
     assert exercise("2.1").check() == "idle"
     assert "2.2 is no Python yet" in exercise("2.1").report.inner_text()
 

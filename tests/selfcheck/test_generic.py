@@ -169,7 +169,9 @@ def test_a_verdict_names_the_slip_and_keeps_the_first_difference():
     (result,) = judge(EXERCISE, [key_of(GRID)], [answer_of(turned(GRID))]).checks
     assert result.misconception == "generic.transposed" and result.kind == "shape"
     assert "In detail: expected shape (4, 5), got (5, 4)" in result.message
-    assert EXERCISE.message_of("generic.transposed").section == EXERCISE.section
+    assert EXERCISE.message_of("generic.transposed").section == result.section == "sec-slips-axes"
+    (result,) = judge(EXERCISE, [key_of(GRID)], [answer_of(mapped(lambda one: one + 2, GRID))]).checks
+    assert (result.misconception, result.section) == ("generic.offset", EXERCISE.section)
 
 
 def test_a_slip_that_several_checks_show_is_told_once():
@@ -215,6 +217,7 @@ def test_a_verdict_says_which_sizes_are_taken_for_one():
     raised = {"error": {"type": "RuntimeError", "kinds": ["RuntimeError"], "text": "odd"}, "changed": []}
     results = judge(EXERCISE, keys, [[due], [due], [raised], [raised]]).checks
     assert [one.misconception for one in results] == [None, None, "generic.coinciding", None]
+    assert results[2].section == "sec-worked-hidden-faults"
 
 
 def test_one_branch_without_return_is_told_from_a_missing_one():

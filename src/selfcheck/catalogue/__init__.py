@@ -66,9 +66,10 @@ class Exercise:
                 if entry.id == misconception:
                     return entry
         from ..generic import SLIPS
+        from ..slip_sections import section_of
 
         if misconception in SLIPS:
-            return Misconception(misconception, SLIPS[misconception], self.section)
+            return Misconception(misconception, SLIPS[misconception], section_of(misconception, self.section))
         raise KeyError(f"{self.id} has no misconception {misconception}")
 
 
