@@ -13,7 +13,7 @@ from autograder.course.paths import BOOK
 from .pages import all_pages, parsed
 
 sys.path.insert(0, str(BOOK / "_extensions"))
-from first_paint import in_order, joined, with_first_figure, with_one_style  # noqa: E402
+from first_paint import in_order, joined, with_one_style  # noqa: E402
 from formula_fonts import characters_by_font  # noqa: E402
 
 
@@ -64,11 +64,6 @@ def test_links_become_one_and_other_links_stay() -> None:
     page += '<link rel="stylesheet" type="text/css" href="../_static/b/c.css" />\n'
     made = with_one_style(page, "9")
     assert re.findall('href="([^"]*)"', made) == ["../_static/site.css?v=9", "../_static/i.svg"]
-
-
-def test_a_figure_below_a_section_waits() -> None:
-    page = '<img loading="lazy"><article><h2>A</h2><img class="for-light" loading="lazy"></article>'
-    assert with_first_figure(page) == page
 
 
 def test_characters_are_counted_for_the_font_that_draws_them() -> None:
