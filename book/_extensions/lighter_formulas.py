@@ -21,6 +21,7 @@ NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 PLAIN = {"mord", "mopen", "mclose", "mpunct", "mrel", "mbin", "mop", "minner", "mtight"}
 SIZES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.44, 1.728, 2.074, 2.488)  # of KaTeX's size1 to size11
 SIZE = re.compile(r"\breset-size(\d+) size(\d+)\b")
+STRUT = "3em"  # of most lines, as attention.css has it
 MARGINS = {"margin-left", "margin-right"}
 
 Element = Xml.Element
@@ -58,7 +59,7 @@ def simplify(element: Element) -> None:
     kept: list[Element] = []
     for child in list(element):
         simplify(child)
-        now = without_wrapper(one_script(child))
+        now = without_wrapper(one_line(one_script(child)))
         last = kept[-1] if kept else None
         if last is not None and is_space(now) and not {"vlist-t", "vlist-s"} & set(names(last)):
             add_margin(last, "margin-right", em(style(now), "margin-right"))
@@ -93,6 +94,20 @@ def one_script(element: Element) -> Element:
     for side, width in margins.items():
         add_margin(content, side, width)
     return content
+
+
+def one_line(element: Element) -> Element:
+    """A line of a matrix whose signs are of one font holds them itself; its strut is drawn by the style sheet."""
+    if names(element) or [names(child) for child in element][:1] != [["pstrut"]] or len(element) != 2:
+        return element
+    strut, content = element
+    if not is_text(content) or style(content) or SIZE.search(content.get("class", "")):
+        return element
+    height = style(strut)["height"]
+    element.text, element[:] = content.text, []
+    element.set("class", " ".join(["strutted", *(name for name in names(content) if name not in PLAIN)]))
+    set_style(element, {**style(element), **({} if height == STRUT else {"--strut": height})})
+    return element
 
 
 def without_wrapper(element: Element) -> Element:

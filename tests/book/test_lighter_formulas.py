@@ -33,9 +33,11 @@ CHOSEN = [
     r"\underbrace{q \cdot k}_{\text{score}} \!\! f\,g",
 ]
 #: Of each sign that is drawn: which one, its left edge and its lower edge, from those of the formula.
-SIGNS = """([id, html]) => {
+SIGNS = """async ([id, html]) => {
   const place = document.getElementById(id)
   place.innerHTML = html
+  place.getBoundingClientRect()  // asks for the fonts
+  await document.fonts.ready
   const drawn = place.querySelector('.katex-html'), found = [], from = drawn.getBoundingClientRect()
   const texts = document.createTreeWalker(drawn, NodeFilter.SHOW_TEXT), range = document.createRange()
   for (let text; (text = texts.nextNode());)
@@ -95,7 +97,6 @@ def near(one: list[float], other: list[float]) -> bool:
 @pytest.mark.parametrize("display", [False, True])
 @pytest.mark.parametrize("source", CHOSEN)
 def test_every_sign_stays_where_it_was(source: str, display: bool, tab: Page) -> None:
-    tab.evaluate("document.fonts.ready")
     before, after = compared(tab, source, display)
     assert moved(before, after) == []
     assert after["elements"] < before["elements"]
