@@ -33,6 +33,13 @@ def test_addresses_in_the_one_style_sheet_lead_to_files(site: Path) -> None:
     assert [one for one in found if ":" not in one and not (site / "_static" / one).is_file()] == []
 
 
+def test_what_the_course_sets_for_other_sheets_comes_last(site: Path) -> None:
+    own = re.findall(r"(--(?:pst|mystnb)-[\w-]+): ([^;]+);", (BOOK / "_static" / "attention.css").read_text("utf-8"))
+    style = (site / "_static" / "site.css").read_text("utf-8")
+    last = {name: re.findall(rf"{name}:\s*([^;}}]+)", style)[-1:] for name, _ in own}
+    assert len(own) > 20 and last == {name: [value] for name, value in own}
+
+
 def test_the_figure_above_the_first_section_does_not_wait(site: Path) -> None:
     images = parsed(site, "chapters/07-encoder").select("article figure img.for-light")
     assert "loading" not in images[0].attrs and images[0]["fetchpriority"] == "high"
