@@ -17,15 +17,19 @@ NARROWEST = 320
 QUICK = ("04-masks", "07-encoder", "08-classifier")  # a mask to choose, the widest tables; the others are `full`
 #: How many characters stand on each line of a paragraph but its last.
 FULL_LINES = """() => [...document.querySelectorAll('article section > p')].slice(1).flatMap(one => {
-  const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT), range = document.createRange(), lines = new Map()
+  const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT), range = document.createRange(), lines = [0]
+  let last = 0
   for (let text; (text = texts.nextNode());)
     for (let at = 0; at < text.data.length; at += 1) {
       range.setStart(text, at)
       range.setEnd(text, at + 1)
-      const line = Math.round(range.getBoundingClientRect().bottom / 12)
-      lines.set(line, (lines.get(line) ?? 0) + 1)
+      const { left, width } = range.getBoundingClientRect()
+      if (!width) continue
+      if (left < last) lines.push(0)
+      lines[lines.length - 1] += 1
+      last = left
     }
-  return [...lines.values()].slice(0, -1)
+  return lines.slice(0, -1)
 })"""
 FULL = [page for page in all_pages() if not page.startswith("chapters/")]
 
@@ -53,7 +57,7 @@ def test_a_chapter_fits_the_narrowest_screen_and_paper(chapter: str, browser: Br
 
 def test_a_line_of_prose_has_65_to_75_characters(browser: Browser, address: str) -> None:
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
-    tab.goto(f"{address}guides/reader.html", wait_until="load")
+    tab.goto(f"{address}guides/instructor.html", wait_until="load")
     lines = sorted(tab.evaluate(FULL_LINES))
     tab.close()
     assert len(lines) > 20
