@@ -194,6 +194,7 @@ def _join(file: Path, front: PdfReader, printed: Printed, numbers: PdfReader) ->
     for number, page in enumerate(writer.pages):
         if number:  # the title page has none
             page.merge_page(numbers.pages[number])
+            page.compress_content_streams()  # merged, they are plain text
     settings = yaml.safe_load((BOOK / "_config.yml").read_text("utf-8"))
     writer.add_metadata({"/Title": settings["title"], "/Author": settings["author"]})
     writer.compress_identical_objects()

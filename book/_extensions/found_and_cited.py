@@ -26,7 +26,8 @@ def set_addresses(app: Sphinx, config: Config) -> None:
     config.html_baseurl = config.html_baseurl or site_url()
     config.ogp_site_url = config.html_baseurl
     config.ogp_site_name = config.html_title
-    config.notfound_urls_prefix = urlsplit(config.html_baseurl).path
+    config.notfound_urls_prefix = root = urlsplit(config.html_baseurl).path
+    config.notfound_context["body"] = config.notfound_context["body"].format(root=root)
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     version = f"Version {citation['version']} of {citation['date-released']}."
     config.html_theme_options["extra_footer"] = f"{version} {config.html_theme_options.get('extra_footer', '')}"

@@ -1,6 +1,7 @@
 """Address, organisation and title of the course come from book/_config.yml alone."""
 
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 import yaml
@@ -40,3 +41,20 @@ def test_another_organisation_moves_site_and_notebooks(configured) -> None:
     configured(repository={"url": "https://github.com/our-faculty/course", "branch": "main", "path_to_book": "book"})
     assert urls.site_url() == "https://our-faculty.github.io/course/"
     assert urls.colab_url("ps1").startswith("https://colab.research.google.com/github/our-faculty/course/blob/main/")
+    assert urls.binder_url("ps1").startswith("https://mybinder.org/v2/gh/our-faculty/course/main?")
+
+
+def test_a_hub_of_the_course_fetches_the_notebook_with_nbgitpuller(configured) -> None:
+    assert urls.hub_url("04-masks") is None
+    services = yaml.safe_load(urls.CONFIG.read_text("utf-8"))["launch_buttons"]
+    configured(
+        repository={"url": "https://github.com/our-faculty/course", "branch": "next", "path_to_book": "book"},
+        launch_buttons=services | {"jupyterhub_url": "https://hub.example.org/"},
+    )
+    address = urlsplit(urls.hub_url("04-masks"))
+    assert (address.netloc, address.path) == ("hub.example.org", "/hub/user-redirect/git-pull")
+    assert dict(parse_qsl(address.query)) == {
+        "repo": "https://github.com/our-faculty/course",
+        "branch": "next",
+        "urlpath": "lab/tree/course/book/notebooks/04-masks.ipynb",
+    }
