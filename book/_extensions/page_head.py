@@ -9,9 +9,11 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from autograder.build.urls import course_title
+
 LONGEST = 160  # characters of a description that search engines show
 VIEWPORT = re.compile(r'\s*<meta name="viewport"[^>]*>')
-DEFAULT = "Attention by Hand: attention from one worked example to code you write and check yourself."
+DEFAULT = "attention from one worked example to code you write and check yourself."
 
 
 def describe(
@@ -32,7 +34,7 @@ def _first_words(doctree: nodes.document | None) -> str:
             text = re.sub(r"\s+", " ", paragraph.astext()).strip()
             if len(text) >= 40:
                 return text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0].rstrip(",;:") + "…"
-    return DEFAULT
+    return f"{course_title()}: {DEFAULT}"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -1,12 +1,19 @@
 """Address, organisation and title of the course come from book/_config.yml alone."""
 
+import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from autograder.build import notebooks, urls
 from autograder.build.book_index import BookIndex
+from autograder.course.paths import BOOK
+
+sys.path.insert(0, str(BOOK / "_extensions"))
+from found_and_cited import name_front_page, set_addresses  # noqa: E402
 
 OWN = "https://courses.example.org/attention"
 
@@ -40,3 +47,18 @@ def test_another_organisation_moves_site_and_notebooks(configured) -> None:
     configured(repository={"url": "https://github.com/our-faculty/course", "branch": "main", "path_to_book": "book"})
     assert urls.site_url() == "https://our-faculty.github.io/course/"
     assert urls.colab_url("ps1").startswith("https://colab.research.google.com/github/our-faculty/course/blob/main/")
+
+
+def test_the_front_page_and_the_name_beside_the_logo_are_the_title(configured) -> None:
+    front = (BOOK / "index.md").read_text("utf-8")
+    configured(title="Our course \\1", html={"baseurl": OWN})
+    source, app = [front], SimpleNamespace(config=SimpleNamespace(root_doc="index"))
+    name_front_page(app, "index", source)
+    assert re.findall(r"(?m)^# .*", source[0]) == ["# Our course \\1"] and source[0] != front
+    other = ["# Masks"]
+    name_front_page(app, "chapters/04-masks", other)
+    assert other == ["# Masks"]
+    settings = yaml.safe_load(urls.CONFIG.read_text("utf-8"))["sphinx"]["config"]["html_theme_options"]
+    config = SimpleNamespace(html_baseurl="", html_title="Our course", html_theme_options=settings)
+    set_addresses(app, config)
+    assert config.html_theme_options["logo"]["text"] == "Our course \\1" and config.html_baseurl == f"{OWN}/"
