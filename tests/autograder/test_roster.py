@@ -143,7 +143,7 @@ def test_another_table_is_refused_and_the_roster_stays(course, tmp_path):
 
 
 def test_nbgraders_students_are_read_and_names_go_back(course, tmp_path):
-    with Gradebook(f"sqlite:///{tmp_path / 'old.db'}") as book:
+    with Gradebook(f"sqlite:///{tmp_path / 'old.db'}", course_id="math101") as book:
         book.add_student("ada", first_name="Ada", last_name="Lovelace", email="ada@example.org", lms_user_id="101")
         book.add_student("a b")
     code, said = run(course, "roster", tmp_path / "old.db")
