@@ -114,7 +114,7 @@ def _check_outcome(judged: CheckResult) -> CheckOutcome:
 
 def _troubles(judged: list[ExerciseResult]) -> list[str]:
     """What is not simply wrong: nothing started, a module missing or broken, code stopped, a forbidden call."""
-    troubles = [] if any(exercise.started for exercise in judged) else ["nothing was started: the stubs came back"]
+    troubles = [] if any(exercise.started for exercise in judged) else ["no module was started: the stubs came back"]
     for exercise in judged:
         module = f"{exercise.exercise.module}.py"
         for check in exercise.checks:
