@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from selfcheck.show import exercise_text
-from selfcheck.verdict import GRADER_ERROR, CheckResult, ExerciseResult
+from selfcheck.verdict import GRADER_ERROR, SKIPPED, CheckResult, ExerciseResult
 
 from ..answer_key.keys import AnswerKey
 from ..course.digest import digest_of_parts
@@ -119,7 +119,7 @@ def _troubles(judged: list[ExerciseResult]) -> list[str]:
         module = f"{exercise.exercise.module}.py"
         for check in exercise.checks:
             kind, message = check.untold if check.kind == "unseen" and check.untold else (check.kind, check.message)
-            if kind in TROUBLE:
+            if kind in TROUBLE and check.verdict != SKIPPED:
                 where = module if kind == "import" else exercise.exercise.id
                 troubles.append(message if message.startswith(module) else f"{where}: {message}")
         if exercise.remark:

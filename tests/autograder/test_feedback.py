@@ -269,6 +269,8 @@ def test_an_example_and_a_note_are_taken_from_what_the_learner_reads():
     verdict = verdict_of(outcome("not so", text))
     assert verdict.note == "Your code for softmax is in the notebook." and verdict.title == "A stable softmax"
     assert verdict.problems[0].call == "softmax(list (3, 3))"
+    untouched = text.replace("1 of 2 checks pass", "not started")
+    assert verdict_of(outcome("not so", untouched)).told == "your code is in the notebook"
     skipped = verdict_of(outcome("Skipped: it builds on worked_example.project, which …", verdict="skipped"))
     assert "builds on Exercise 2.1 `project`" in skipped.problems[0].cause and skipped.told.endswith(
         "the rest is skipped"
