@@ -75,7 +75,8 @@ def _penalties(book: Gradebook) -> tuple[Penalty, ...]:
         .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
         .where(penalty > 0)
     )
-    return tuple(Penalty(*names, min(taken, score)) for *names, taken, score in book.db.execute(query))
+    rows = book.db.execute(query)
+    return tuple(Penalty(name, notebook, student, min(taken, score)) for name, notebook, student, taken, score in rows)
 
 
 def _submission(row: Row, penalties: Penalties, *_: str) -> None:
@@ -111,7 +112,7 @@ def _notebook(row: Row, penalties: Penalties, problem_set: str) -> None:
 
 
 #: nbgrader's methods that give formgrader's pages a score, and how a row of theirs comes to tell what counts.
-_ADAPTED = {
+_ADAPTED: dict[str, Callable[..., None]] = {
     "get_assignment": _problem_set,
     "get_notebooks": _notebook,
     "get_submission": _submission,
