@@ -24,7 +24,7 @@ RELEASE = re.compile(r"(?ms)^## (?P<version>[\d.]+) \((?P<date>[\d-]+)\)\n(?P<te
 
 def set_addresses(app: Sphinx, config: Config) -> None:
     """Every address follows from the repository, every name of the course from its title: _config.yml has each once."""
-    config.html_baseurl = config.html_baseurl or site_url()
+    config.html_baseurl = site_url()
     config.ogp_site_url = config.html_baseurl
     config.ogp_site_name = config.html_title
     config.html_theme_options.setdefault("logo", {}).setdefault("text", course_title())

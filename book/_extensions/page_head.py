@@ -13,14 +13,19 @@ from autograder.build.urls import course_title
 
 LONGEST = 160  # characters of a description that search engines show
 VIEWPORT = re.compile(r'\s*<meta name="viewport"[^>]*>')
+TITLE = "{title}"
 DEFAULT = "attention from one worked example to code you write and check yourself."
 
 
 def describe(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Adds a description, the page's own `html_meta` or its first sentences; the front page is the site's address."""
+    """Adds a description, the page's own `html_meta` or its first sentences; the front page is the site's address.
+
+    TITLE in a description stands for what the course is called.
+    """
     tags = VIEWPORT.sub("", context.get("metatags", ""))  # the theme says the same
+    tags = tags.replace(TITLE, escape(course_title()))
     if 'name="description"' not in tags:
         tags += f'\n<meta name="description" content="{escape(_first_words(doctree))}" />'
     context["metatags"] = tags
