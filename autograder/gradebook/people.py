@@ -69,7 +69,8 @@ def people_in_file(path: Path) -> tuple[list[Person], list[str]]:
     Raises ValueError where it is none.
     """
     try:
-        with Gradebook(f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true") as book:
+        address = f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true"
+        with Gradebook(address, course_id="") as book:  # it may be of a course of any name
             return people_of(book)
     except SQLAlchemyError as error:
         raise ValueError(f"{path} is no database of nbgrader that can be read: {error.args[0]}") from error

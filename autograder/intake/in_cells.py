@@ -42,7 +42,7 @@ def _told(module: str, symbols: list[str]) -> str:
     more = [f"{len(symbols) - MOST_NAMED} more"] if len(symbols) > MOST_NAMED else []
     return (
         f"the code of {', '.join([*symbols[:MOST_NAMED], *more])} is in the notebook's cells and not in "
-        f"attention/{module}.py, which is what is graded: have it moved there and handed in again"
+        f"attention/{module}.py, which is what is graded: it has to be moved there and handed in again"
     )
 
 
