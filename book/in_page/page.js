@@ -42,6 +42,16 @@ window.exercisesInPage = (() => {
     }
   }
 
+  // For the page of progress: the day on which all checks of an exercise first passed.
+  function solved(id) {
+    try {
+      const key = `attention.solved.${id}`;
+      if (!localStorage.getItem(key)) localStorage.setItem(key, new Date().toISOString().slice(0, 10));
+    } catch {
+      // nothing is kept
+    }
+  }
+
   // Shows what is kept, the stub where nothing is; the cursor stays where it was.
   function replace(block, found) {
     const value = found ?? block.stub;
@@ -198,7 +208,10 @@ window.exercisesInPage = (() => {
       const others = told.left_out.join(", ");
       report.append(make("p", { textContent: `${others} is no Python yet, so its stub stands in for this check.` }));
     }
-    if (told.state === "passed") report.append(...onwards(block));
+    if (told.state === "passed") {
+      solved(block.id);
+      report.append(...onwards(block));
+    }
     block.told.replaceChildren(report);
   }
 

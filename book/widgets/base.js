@@ -137,7 +137,9 @@
     readAddress() {
       const mine = `#${this.id}:`;
       if (!location.hash.startsWith(mine)) return false;
-      const pairs = decodeURIComponent(location.hash.slice(mine.length)).split('&').map(pair => pair.split('='));
+      let text = location.hash.slice(mine.length);
+      try { text = decodeURIComponent(text); } catch { /* a % that encodes nothing stays one */ }
+      const pairs = text.split('&').map(pair => pair.split('='));
       this.state = this.decode(new Map(pairs));
       return true;
     }

@@ -51,11 +51,27 @@ def told(course: str, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [json.loads(in_the_page.check(json.dumps(one))) for one in requests]
 
 
+def changed(whole: str) -> dict[str, bool]:
+    """Of each file of Python's library that the page has: whether its code is another than in Pyodide's own zip."""
+    import ast
+    import zipfile
+
+    library = next(path for path in sys.path if path.endswith(".zip"))
+    with zipfile.ZipFile(library) as here, zipfile.ZipFile(whole) as there:
+        names = [name for name in here.namelist() if name.endswith(".py")]
+        codes = (
+            (name, *(ast.dump(ast.parse(one.read(name)), include_attributes=True) for one in (here, there)))
+            for name in names
+        )
+        return {name: mine != theirs for name, mine, theirs in codes}
+
+
 def run(asked: str) -> str:
-    """asked: JSON with "problem_set", "names", "course" and "requests" """
+    """asked: JSON with "problem_set", "names", "course", "requests", and in the page "whole", Pyodide's own zip"""
     given = json.loads(asked)
     found = {"verdicts": verdicts(given["problem_set"], given["names"]) if given["names"] is not None else {}}
     found["told"] = told(given["course"], given["requests"])
+    found["changed"] = changed(given["whole"]) if given.get("whole") else {}
     return json.dumps(found)
 
 

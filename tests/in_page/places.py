@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograder.build.page_archive import course_files, page_files
+from autograder.build.page_archive import PYODIDE, course_files, page_files
 from autograder.course.paths import BOOK, ROOT
 
 GATE = Path(__file__).parent / "gate.mjs"
@@ -48,7 +48,8 @@ def in_the_pages_python(folder: Path, names: list[str] | None, requests: list[di
     banks |= {"tests/__init__.py": "", alternatives: banks[alternatives].replace("import torch\n", "")}
     banks["gate.py"] = (Path(__file__).parent / "gate.py").read_text("utf-8")
     (folder / "gate.json").write_text(json.dumps(banks), encoding="utf-8")
-    asked = {"problem_set": "ps1", "names": names, "course": "/course", "requests": requests}
+    shutil.copy(PYODIDE / "python_stdlib.zip", folder / "whole.zip")
+    asked = {"problem_set": "ps1", "names": names, "course": "/course", "requests": requests, "whole": "/whole.zip"}
     (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     done = subprocess.run(["node", GATE, folder], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

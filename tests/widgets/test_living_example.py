@@ -120,10 +120,15 @@ def test_share_writes_the_address_and_bad_addresses_are_ignored(open_widget: Cal
     tab.get_by_role("button", name="Share").click()
     tab.wait_for_function("document.querySelector('.w-status').textContent.startsWith('The link')")
     assert "mask=100110011" in tab.evaluate("location.hash")
-    bad = open_widget("living-example", view="masks", address="#living-example:mask=12&x=1,a&row=9&at=nothing&after=7")
+    bad = open_widget(
+        "living-example", view="masks", address="#living-example:mask=12&x=1,a&row=9&at=nothing&after=7&%"
+    )
     state, look = bad.locator("living-example").evaluate(STATE)
     assert state["m"]["mask"] == [[1, 0, 0], [1, 1, 0], [1, 1, 1]] and state["o"] == {"after": False}
     assert state["m"]["x"] == EXAMPLE["inputs"] and look["row"] == 0
+    between = open_widget("living-example", view="decode", address="#living-example:written=2.5")
+    assert between.locator("living-example").evaluate(STATE)[0]["o"] == {"written": 1}
+    assert shown(between, "y")[0] != ""
 
 
 def test_a_fully_masked_row_and_a_leak_are_shown_as_such(open_widget: Callable[..., Page]) -> None:
