@@ -115,10 +115,11 @@
       let before = null;
       input.addEventListener('input', () => {  // one drag is one step of undo
         before ??= copyOf(this.state);
+        this.sliding = true;
         set(this.state, Number(input.value));
         this.draw();
       });
-      input.addEventListener('change', () => { if (before) this.past.push(before); before = null; this.draw(); });
+      input.addEventListener('change', () => { if (before) this.past.push(before); before = null; this.sliding = false; this.draw(); });
       box.show = () => {
         input.value = get(this.state);
         output.textContent = text(get(this.state));

@@ -14,7 +14,6 @@
    * options: name (plain words, for screen readers), title and subtitle (HTML), rows, columns, hue ('q', 'k', 'v', 'w' or ''),
    * rowHeads and columnHeads (HTML, may be absent), editable, limit of a number (99), shares (a bar as long as the number, from 0 to 1),
    * read(i, j) -> number shown, write(i, j, number) -> nothing, told once an edit is kept; peek(i, j, number or null) while it is typed;
-   * quiet (numbers do not flash when they change, as under a slider);
    * flip(i, j, on) and isOn(i, j) for cells that toggle; onFocus(i, j); onRow(i) when a row's head is clicked; text(number) -> string; say(i, j) -> words.
    */
   class Matrix {
@@ -174,7 +173,7 @@
         const number = this.read(i, j);
         const [marks, words, edited] = [mark(i, j), this.text(number, i, j), cell.firstElementChild];
         if (!edited && cell.words !== words) {
-          if (cell.words !== undefined && !this.quiet && !Widgets.still()) {
+          if (cell.words !== undefined && !this.widget.sliding && !Widgets.still()) {  // under a slider everything would flash
             cell.flash?.cancel();
             cell.flash = cell.animate([{backgroundColor: 'color-mix(in srgb, var(--hue) 55%, var(--paper))'}, {}], 700);
           }
@@ -185,7 +184,7 @@
         if (cell.marks !== marks) cell.className = `${this.base} ${cell.marks = marks}`;
         const share = Number.isFinite(number) ? Math.min(1, Math.max(0, number)) : 0;
         if (this.shares && cell.share !== share) cell.style.setProperty('--share', cell.share = share);
-        const said = this.say?.(i, j);
+        const said = this.say ? this.say(i, j) : undefined;
         if (cell.said !== said) cell.setAttribute('aria-label', cell.said = said);
       }));
     }

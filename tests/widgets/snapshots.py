@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from autograder.course.paths import BOOK
+from autograder.course.paths import BOOK, SOLUTIONS
 from autograder.prerequisites import CHROMIUM
 
 from .pages import extension, write_page
@@ -72,6 +72,7 @@ def index(names: Sequence[str]) -> str:
 
 
 def main(folder: Path) -> None:
+    sys.path.insert(0, str(SOLUTIONS))  # the tables are computed by the reference, not by the stubs
     folder.mkdir(parents=True, exist_ok=True)
     program = next(filter(None, map(shutil.which, CHROMIUM.names)))
     with sync_playwright() as playwright:
