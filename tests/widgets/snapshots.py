@@ -54,6 +54,8 @@ def pictures(browser: Browser, folder: Path, widgets: Sequence[tuple[str, dict[s
                 tab = context.new_page()
                 tab.goto(page.as_uri())
                 for state in states(tab, name):
+                    height = tab.evaluate("document.body.offsetHeight")
+                    tab.set_viewport_size({"width": width, "height": height})  # what is sticky covers nothing
                     tab.screenshot(path=folder / f"{page.stem}{state}-{width}-{theme}.png", full_page=True)
                     found.append(f"{page.stem}{state}")
                 context.close()
@@ -72,7 +74,7 @@ def index(names: Sequence[str]) -> str:
 
 
 def main(folder: Path) -> None:
-    sys.path.insert(0, str(SOLUTIONS))  # the tables are computed by the reference, not by the stubs
+    sys.path[:0] = [str(SOLUTIONS), str(BOOK)]  # the tables are computed by the reference, not by the stubs
     folder.mkdir(parents=True, exist_ok=True)
     program = next(filter(None, map(shutil.which, CHROMIUM.names)))
     with sync_playwright() as playwright:
