@@ -41,7 +41,7 @@
         ui.append(this.buildTier(tier));
       });
       if (!ui.contains(this.ledger)) ui.append(this.ledger);
-      this.boxes = [...ui.querySelectorAll('.le-pair, .le-single, .le-meet, .le-tier')];
+      this.boxes = [...ui.querySelectorAll('.le-pair, .le-single, .le-meet, .le-tier')].reverse();  // what is inside comes first
       this.remark = el('p', {className: 'w-note', role: 'status'});
       ui.append(this.remark);
     }

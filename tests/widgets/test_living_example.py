@@ -145,6 +145,16 @@ def test_share_writes_the_address_and_bad_addresses_are_ignored(open_widget: Cal
     assert shown(between, "y")[0] != ""
 
 
+@pytest.mark.parametrize("view", ["heads", "layer"])
+def test_a_step_shows_its_matrices_at_once(view: str, open_widget: Callable[..., Page]) -> None:
+    tab = open_widget("living-example", view=view)
+    wanted = tab.evaluate("view => Widgets.views[view].steps.map(step => step.shows)", view)
+    for number, panels in enumerate(wanted, start=1):
+        tab.get_by_role("button", name=f"Step {number}:").click()
+        seen = [one.get_attribute("data-panel") for one in tab.locator("[data-panel]").all() if one.is_visible()]
+        assert sorted(seen) == sorted(panels), number
+
+
 @pytest.mark.parametrize("view", BY_VIEW)
 def test_a_number_stays_within_its_cell(view: str, open_widget: Callable[..., Page]) -> None:
     tab, rng = open_widget("living-example", view=view), random.Random(view)
