@@ -52,22 +52,25 @@ def told(course: str, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def changed(whole: str) -> dict[str, bool]:
-    """Of each file of Python's library that the page has: whether its code is another than in Pyodide's own zip."""
+    """Of each file of Python's library that the page has: whether its code is another than Pyodide's own.
+
+    whole: the path of a JSON file with Pyodide's texts by name
+    """
     import ast
-    import zipfile
+    import zipimport
 
     library = next(path for path in sys.path if path.endswith(".zip"))
-    with zipfile.ZipFile(library) as here, zipfile.ZipFile(whole) as there:
-        names = [name for name in here.namelist() if name.endswith(".py")]
-        codes = (
-            (name, *(ast.dump(ast.parse(one.read(name)), include_attributes=True) for one in (here, there)))
-            for name in names
-        )
-        return {name: mine != theirs for name, mine, theirs in codes}
+    here = zipimport.zipimporter(library)
+    theirs = json.loads(Path(whole).read_text("utf-8"))
+
+    def code(text: str | bytes) -> str:
+        return ast.dump(ast.parse(text), include_attributes=True)
+
+    return {name: code(here.get_data(f"{library}/{name}")) != code(text) for name, text in theirs.items()}
 
 
 def run(asked: str) -> str:
-    """asked: JSON with "problem_set", "names", "course", "requests", and in the page "whole", Pyodide's own zip"""
+    """asked: JSON with "problem_set", "names", "course", "requests", and in the page "whole", see `changed`"""
     given = json.loads(asked)
     found = {"verdicts": verdicts(given["problem_set"], given["names"]) if given["names"] is not None else {}}
     found["told"] = told(given["course"], given["requests"])

@@ -1,4 +1,4 @@
-"""WebKit as WebKitGTK's MiniBrowser has it, as far as tests need it: a tab that goes, types, clicks and tells what it shows.
+"""WebKit, as WebKitGTK's MiniBrowser has it: a tab that goes, types, clicks and tells what it shows, as tests need it.
 
 It is driven over WebDriver, with the standard library. It draws on a screen of its own, since it has no headless mode.
 """
