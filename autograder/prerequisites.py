@@ -52,6 +52,13 @@ FIREFOX = Program(
     "the second browser that exercises and widgets are tried in",
     "Firefox, on the PATH as firefox",
 )
+WEBKIT = Program(
+    ("WebKitWebDriver",),
+    "webkit2gtk-driver",
+    "the third browser that exercises and widgets are tried in",
+    "WebKitGTK with its WebDriver, Linux only",
+)
+SCREEN = Program(("xvfb-run",), "xvfb", "the screen that WebKit draws on", "Xvfb, Linux only")
 POSTGRESQL = Program(
     ("initdb",),
     "postgresql",
@@ -63,7 +70,7 @@ POSTGRESQL = Program(
 TESTED = (NODE, NPM, BUBBLEWRAP, SETPRIV, CHROMIUM, POSTGRESQL)
 NEEDED = {"course": (NODE, NPM), "test": TESTED, "test-all": TESTED}
 # The sample class of `make course` is the course's own code, so there a missing sandbox is a warning.
-WISHED = {"course": (BUBBLEWRAP, SETPRIV), "test": (), "test-all": (FIREFOX,)}
+WISHED = {"course": (BUBBLEWRAP, SETPRIV), "test": (), "test-all": (FIREFOX, WEBKIT, SCREEN)}
 
 
 def python_problem(version: Sequence[int], find: Callable[[str], str | None] = shutil.which) -> str | None:
