@@ -59,7 +59,11 @@ def carry_out(
                 with largest_counted(step, found):
                     if step.get("elsewhere"):
                         elsewhere.ask(symbol, args, kwargs)
-                    returned = symbol(*args, **kwargs)
+                    if states := step.get("generators"):
+                        made = objects.generators(states)
+                        returned = tuple(symbol(*args, generator=one, **kwargs) for one in made)
+                    else:
+                        returned = symbol(*args, **kwargs)
                     returned = objects.quotient(returned) if step.get("quotient") else returned
             returned = unpacked(returned)
             found["value"] = pack(returned)
