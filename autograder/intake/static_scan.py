@@ -28,6 +28,25 @@ MODULES = {
     "the course's own tools": "selfcheck autograder nbgrader IPython ipykernel __main__",
     "code made from text": "timeit doctest cProfile profile trace pdb bdb pydoc logging.config unittest.mock",
 }
+#: What numerical code may import; whatever else is imported is told, for nobody can list what it may be used for.
+PLAIN_MODULES = (
+    "__future__ abc array attention bisect cmath collections contextlib copy dataclasses decimal enum fractions "
+    "functools heapq itertools json logging math numbers numpy operator pprint queue random re scipy statistics "
+    "string sys textwrap time torch types typing typing_extensions unittest uuid warnings"
+)
+OTHER = "what no exercise needs"
+#: Of `sys`, what prints, or says something about numbers and this Python.
+PLAIN_SYS = {
+    "stdout",
+    "stderr",
+    "float_info",
+    "int_info",
+    "maxsize",
+    "byteorder",
+    "version_info",
+    "version",
+    "platform",
+}
 #: Words of MODULES that are also attributes of arrays, tensors, torch or NumPy, where they mean something else.
 OWN_WORDS = {"select", "signal", "code", "trace", "io", "profile", "site", "resource", "glob", "http"}
 #: What torch and NumPy mean by such words publicly; wherever else the words stand in them, they are the modules.
@@ -41,13 +60,21 @@ RENAMED = {"mp": "multiprocessing", "python_multiprocessing": "multiprocessing",
 NAMES = {
     "the interpreter's insides": "sys.modules sys.meta_path sys.path_hooks sys.setrecursionlimit sys._current_frames "
     "_getframe f_locals f_globals f_back tb_frame gi_frame settrace setprofile __subclasses__ "
-    "__mro__ __globals__ __builtins__ __code__ __closure__ __import__ __loader__ __spec__ get_objects get_referrers",
-    "objects that pretend": "__eq__ __torch_function__ __torch_dispatch__ __array__ __array_ufunc__ __array_function__ "
+    "__mro__ __globals__ __builtins__ __code__ __closure__ __import__ __loader__ __spec__ get_objects get_referrers "
+    "__bases__ __base__ __wrapped__ types.FunctionType types.CodeType torch.overrides torch._dynamo torch._inductor",
+    "objects that pretend": "__eq__ __ne__ __bool__ __hash__ __index__ __float__ __torch_function__ "
+    "__torch_dispatch__ __array__ __array_ufunc__ __array_function__ "
     "__class__ __del__ __instancecheck__ __reduce__",
-    "memory as it lies there": "as_strided data_ptr from_blob frombuffer untyped_storage set_",
+    "memory as it lies there": "as_strided data_ptr from_blob frombuffer untyped_storage set_ "
+    "from_dlpack share_memory_ numpy.ctypeslib numpy.f2py",
+    "files": "tofile from_file fromfile memmap torch.load torch.save torch.jit.load torch.hub torch.package numpy.load "
+    "numpy.save numpy.savez numpy.savez_compressed numpy.loadtxt numpy.savetxt numpy.genfromtxt numpy.DataSource "
+    "logging.FileHandler logging.handlers numpy.lib.npyio numpy.lib.format",
+    "processes and threads": "torch.distributed",
     "names looked up while it runs": "__dict__ __getattribute__ __getattr__ attrgetter methodcaller get_field "
     "torch.ops torch._C torch.classes torch.library torch.jit.CompilationUnit",
-    "code made from text": "get_type_hints _exec_with_source _forward_from_src",
+    "code made from text": "get_type_hints _exec_with_source _forward_from_src torch.utils.cpp_extension "
+    "torch.utils.benchmark numpy.testing",
 }
 #: Built-ins that are odd as plain names, for many an object has a method of that name: model.eval().
 BUILTINS = {
@@ -67,6 +94,7 @@ def _by_word(table: dict[str, str]) -> dict[str, str]:
 
 
 _MODULES, _NAMES, _BUILTINS = _by_word(MODULES), _by_word(NAMES), _by_word(BUILTINS)
+_PLAIN_MODULES = frozenset(PLAIN_MODULES.split())
 #: Attributes that are modules wherever they stand: torch.os, self.tools.sys.
 _MODULE_WORDS = {word: reached for word, reached in _MODULES.items() if "." not in word} | {
     "sys": "the interpreter's insides"
@@ -136,10 +164,7 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
             continue
         line = getattr(node, "lineno", 0)
         for imported in _imported(node):
-            for name in (imported, imported.partition(".")[0]):
-                if name in _MODULES:
-                    yield line, imported, _MODULES[name]
-                    break
+            yield from ((line, imported, reached) for reached in _reached_by_import(imported))
         own = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
         if isinstance(own, str) and own in _NAMES:
             yield line, own, _NAMES[own]
@@ -154,6 +179,8 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
         dotted = dotted_name(node, aliases) if isinstance(node, (ast.Attribute, ast.Name)) else None
         if dotted in _NAMES:
             yield line, dotted, _NAMES[dotted]
+        if dotted and dotted.startswith("sys.") and dotted.split(".")[1] not in PLAIN_SYS:
+            yield line, dotted, "the interpreter's insides"
         if dotted and dotted.startswith(("torch.", "numpy.")) and dotted not in PUBLIC:
             word = dotted.rpartition(".")[2]
             word = RENAMED.get(word, word)
@@ -161,12 +188,23 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
                 yield line, dotted, _MODULES[word]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
             yield from _lookup(node, node.func.id, aliases, modules)
-        for target in _targets(node):
-            if not isinstance(target, ast.Attribute):
+        if isinstance(node, ast.Attribute) and not isinstance(root := _root(node), ast.Attribute):
+            module = dotted_name(node.value, aliases)
+            if not module or not isinstance(root, ast.Name) or root.id not in aliases:
                 continue
-            module, root = dotted_name(target.value, aliases), _root(target)
-            if module and isinstance(root, ast.Name) and root.id in aliases:
-                yield line, f"{module}.{target.attr} = …", "other modules' insides"
+            if not isinstance(node.ctx, ast.Load):
+                yield line, f"{module}.{node.attr} = …", "other modules' insides"
+            elif node.attr.startswith("_") and (word := node.attr.strip("_")) in _MODULE_WORDS:
+                yield line, f"{module}.{node.attr}", _MODULE_WORDS[word]
+
+
+def _reached_by_import(name: str) -> list[str]:
+    """What an import reaches for, by the name of the module, or of something in it."""
+    parts = name.split(".")
+    prefixes = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+    known = [_MODULES[one] for one in prefixes if one in _MODULES] + [_NAMES[one] for one in prefixes if one in _NAMES]
+    known += [_MODULE_WORDS[part] for part in parts[1:] if part in _MODULE_WORDS]
+    return known[:1] or ([] if parts[0] in _PLAIN_MODULES else [OTHER])
 
 
 def _attributes(node: ast.AST) -> list[str]:
@@ -198,17 +236,9 @@ def _imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom) and not node.level:
-        return [
-            node.module or "",
-            *(whole for alias in node.names if (whole := f"{node.module}.{alias.name}") in _MODULES),
-        ]
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+        return [node.module or "", *(name for name in names if name in _MODULES or name in _NAMES)]
     return []
-
-
-def _targets(node: ast.AST) -> list[ast.expr]:
-    if isinstance(node, ast.Assign):
-        return node.targets
-    return [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else []
 
 
 def _root(node: ast.AST) -> ast.AST:

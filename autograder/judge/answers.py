@@ -17,6 +17,7 @@ Answers = dict[str, list[Answer]]  # to one request, by the keys of its plans
 Plans = dict[str, dict[str, Any]]  # of one request: {key: {"calls": [...], "gradient": bool}}
 Line = dict[str, Any]  # that a worker says: {"place", "said"} or {"place", "died"}
 
+SEEN = "seen"  # of a line, what the grader itself has seen of the arguments
 LARGEST = 2**48  # no length or count in an answer is larger
 NAME_CHARACTERS = 100
 TEXT_CHARACTERS = 500
@@ -80,7 +81,7 @@ def answers_in(plans: Plans, line: Line, is_measured: bool = False) -> Answers:
         grown = line.get("peak_mib")
         peak = float(grown) if isinstance(grown, (int, float)) else math.inf
         answers = {key: [answer | {"peak_mib": peak} for answer in some] for key, some in answers.items()}
-    return answers
+    return line[SEEN].told_in(answers) if SEEN in line else answers
 
 
 def _parsed(data: bytes, most_signs: int) -> Any:

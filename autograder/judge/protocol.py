@@ -24,7 +24,8 @@ from ..sandbox.seccomp import no_processes
 from ..sandbox.usage import Tally, Used
 from ..sandbox.worker_pool import open_worker
 from . import limits, periods
-from .answers import Answers, Line, Plans, all_failed, answers_in, lines_of
+from .answers import SEEN, Answers, Line, Plans, all_failed, answers_in, lines_of
+from .arguments import ArgumentMemory, NoRoom, argument_memory
 from .exchange import Bounds, TwoRequests, exchange
 from .periods import HIDDEN, QUOTED, Deadline, Turn
 
@@ -168,23 +169,24 @@ class _Package:
         asked, count = list(visible), len(visible)
 
         def second_request(said: bytes) -> bytes:
-            asked.extend(hidden_after(lines_of(said, count)[1]))
-            return _as_line(_exercises(asked)[count:])
+            asked.extend(hidden_after(_seen(memory, lines_of(said, count)[1])))
+            return _as_line(_exercises(asked, memory, count))
 
         with ExitStack() as stack:
+            memory = stack.enter_context(argument_memory())
             mine = turn or stack.enter_context(periods.of_this_process().turn())
             bounds.end.at += mine.take(QUOTED if visible else HIDDEN)
             # One line says that the worker has begun, and then one is said for each exercise.
             texts = TwoRequests(
-                _as_line(self._settings() | mode | {"exercises": _exercises(asked)}),
+                _as_line(self._settings() | mode | {"exercises": _exercises(asked, memory)}),
                 1 + count,
                 second_request,
                 lambda text, seconds: text == NOTHING or mine.is_taken_within(seconds, HIDDEN),
             )
-            with open_worker(self.files, self.sandbox, limits.MEMORY_BYTES) as worker:
+            with open_worker(self.files, self.sandbox, limits.MEMORY_BYTES, memory.descriptor) as worker:
                 exchanged = exchange(worker, texts, bounds)
-        started, lines = lines_of(exchanged.data, len(asked))
-        return _Conversation(asked, started, exchanged.stopped, lines, worker.used)
+            started, lines = lines_of(exchanged.data, len(asked))
+            return _Conversation(asked, started, exchanged.stopped, _seen(memory, lines), worker.used)
 
     def _settings(self) -> dict[str, Any]:
         """What a worker is told beside its exercises, however they are asked (see sandbox/worker.py)."""
@@ -257,17 +259,27 @@ def _is_killed(line: Line) -> bool:
     return line.get("died") == "killed"
 
 
-def _exercises(requests: list[Request]) -> list[dict[str, Any]]:
-    """What a worker is told of each request."""
+def _seen(memory: ArgumentMemory, lines: list[Line]) -> list[Line]:
+    """The lines, each with what is seen now of its arguments, whatever it says of them itself."""
+    return [line | {SEEN: memory.seen(line["place"])} for line in lines]
+
+
+def _exercises(requests: list[Request], memory: ArgumentMemory, first: int = 0) -> list[dict[str, Any]]:
+    """What a worker is told of each request from a place on."""
+    try:
+        held = {place: memory.hold(place, one.plans) for place, one in enumerate(requests) if place >= first}
+    except NoRoom as error:
+        raise GraderFault(str(error)) from None
     return [
         {
             "place": place,
             "id": request.id,
-            "plans": request.plans,
+            "plans": held[place],
             "measured": request.is_measured,
             "watch": request.watch,
         }
         for place, request in enumerate(requests)
+        if place >= first
     ]
 
 

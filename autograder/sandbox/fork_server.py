@@ -7,8 +7,8 @@ server itself sees no submission. Any number of workers run at the same time.
 
 The protocol, over a SOCK_SEQPACKET socket whose descriptor stands on the command line:
     the grader sends the seccomp filter, or b"none", and then, as JSON, the patterns of all forbidden functions;
-    for each worker the grader sends b"fork" with three descriptors: a pipe to read the request from, a pipe to write
-    answers to, and the worker's lifeline, one end of a SOCK_SEQPACKET socket pair;
+    for each worker the grader sends b"fork" with four descriptors: a pipe to read the request from, a pipe to write
+    answers to, the worker's lifeline, one end of a SOCK_SEQPACKET socket pair, and memory for arguments;
     b"many" says that more workers follow than a single judgement needs.
 Over the lifeline
     the worker sends b"started", so that the kernel tells the grader its pid;
@@ -35,6 +35,7 @@ from contextlib import contextmanager, suppress
 from . import linux, runner, self_test, worker
 
 MESSAGE_BYTES = 1 << 16
+DESCRIPTORS = 4  # that come with a wish for a worker
 PACKAGE = f"{self_test.INSIDE}/work"  # where a worker mounts the learner's package
 SCRATCH_BYTES = 64 * 2**20
 SCRATCH_INODES = 8192  # files, folders and links: each is the kernel's memory, a kilobyte or more
@@ -89,7 +90,7 @@ class ForkServer:
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj is self._control:
-                    message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, 3)
+                    message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, DESCRIPTORS)
                     if not message:
                         return
                     if message == MANY:
@@ -102,7 +103,7 @@ class ForkServer:
                     os.close(key.fd)
                     _report(pid, lifeline)
 
-    def _fork_worker(self, requests: int, answers: int, lifeline: int) -> None:
+    def _fork_worker(self, requests: int, answers: int, lifeline: int, memory: int) -> None:
         """Fork a worker, and watch for its end."""
         self._forked += 1
         if self._forked == MANY_WORKERS:
@@ -113,7 +114,7 @@ class ForkServer:
             if pid == 0:
                 status = 1
                 try:
-                    _be_worker(requests, answers, lifeline, self._filter)
+                    _be_worker(requests, answers, lifeline, memory, self._filter)
                     status = 0
                 finally:
                     os._exit(status)
@@ -122,7 +123,7 @@ class ForkServer:
             _send_usage(os.dup(lifeline), 0.0, 0, False)
         finally:
             linux.enter_namespace(self._own_pids, linux.NEW_PIDS)
-            for descriptor in (requests, answers, lifeline):
+            for descriptor in (requests, answers, lifeline, memory):
                 os.close(descriptor)
 
     def _prepare_for_many(self) -> None:
@@ -166,12 +167,12 @@ def _send_usage(lifeline: int, seconds: float, peak_kib: int, complete: bool) ->
         channel.send(json.dumps(usage).encode())
 
 
-def _be_worker(requests: int, answers: int, lifeline: int, filter_rules: bytes) -> None:
+def _be_worker(requests: int, answers: int, lifeline: int, memory: int, filter_rules: bytes) -> None:
     """Isolate this process, drop its capabilities, and serve the request."""
     os.setsid()
-    for place, descriptor in ((0, requests), (3, answers), (4, lifeline)):
+    for place, descriptor in ((0, requests), (3, answers), (4, lifeline), (5, memory)):
         os.dup2(descriptor, place)
-    os.closerange(5, 1 << 12)
+    os.closerange(6, 1 << 12)
     with socket.socket(fileno=os.dup(4)) as channel:
         channel.send(b"started")
     linux.unshare(OF_A_WORKER)
@@ -186,7 +187,7 @@ def _be_worker(requests: int, answers: int, lifeline: int, filter_rules: bytes) 
     if files is None:
         runner.say(3, self_test.properties())
     else:
-        worker.serve(3, PACKAGE, lifeline=4)
+        worker.serve(3, PACKAGE, lifeline=4, memory=5)
 
 
 def _mount_scratch(files: dict[str, str]) -> None:

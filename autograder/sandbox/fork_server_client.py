@@ -66,10 +66,13 @@ class ForkServer:
             self._control.send(MANY)
 
     @contextmanager
-    def worker(self, files: dict[str, bytes] | None, memory_bytes: int | None) -> Iterator[WorkerHandle]:
+    def worker(
+        self, files: dict[str, bytes] | None, memory_bytes: int | None, arguments: int
+    ) -> Iterator[WorkerHandle]:
         """A worker for a package, or one that tells the properties of its isolation; it ends with the context.
 
         files: the text of every file of the package, by name; memory_bytes: the most that it may use in all
+        arguments: a descriptor, of memory for them that the grader sees too
         Where the fork server is gone, the worker says nothing.
         """
         package = {name: base64.b64encode(data).decode() for name, data in files.items()} if files is not None else None
@@ -77,7 +80,8 @@ class ForkServer:
         answers, answers_end = os.pipe()
         lifeline, lifeline_end = _Lifeline.pair()
         try:
-            socket.send_fds(self._control, [FORK], [requests_end, answers_end, lifeline_end.fileno()])
+            descriptors = [requests_end, answers_end, lifeline_end.fileno(), arguments]
+            socket.send_fds(self._control, [FORK], descriptors)
         except OSError:
             self._lost = True
         finally:

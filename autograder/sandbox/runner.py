@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import mmap
 import os
 import resource
 import sys
@@ -22,15 +23,17 @@ OPEN_FILES = 64
 OF_LINUX = {"RLIMIT_MSGQUEUE": 0, "RLIMIT_SIGPENDING": 256}
 
 
-def answer_one(exercise: dict[str, Any], limits: dict[str, Any], answers: int, package_parent: str) -> None:
-    """Answer one exercise: the JSON of its answers, to the end of the pipe."""
+def answer_one(
+    exercise: dict[str, Any], limits: dict[str, Any], answers: int, package_parent: str, memory: int
+) -> None:
+    """Answer one exercise: the JSON of its answers, to the end of the pipe; memory: for arguments, its descriptor."""
     _prepare(limits, package_parent)
     if exercise.get("measured"):
         linux.return_freed_memory()
-    write_all(answers, json.dumps(_answers_to(exercise)).encode())
+    write_all(answers, json.dumps(_answers_to(exercise, _mapped(memory))).encode())
 
 
-def answer_all(request: dict[str, Any], answers: int, package_parent: str) -> None:
+def answer_all(request: dict[str, Any], answers: int, package_parent: str, memory: int) -> None:
     """Answer every exercise of a joint request, each by a line with its place, and then those of its second line.
 
     No process can be started: `seconds` limits each process, so it limits all of them only where there is one.
@@ -38,8 +41,9 @@ def answer_all(request: dict[str, Any], answers: int, package_parent: str) -> No
     requests = os.fdopen(os.dup(0))
     _prepare(request, package_parent)
     linux.install_filter(base64.b64decode(request["filter"]))
+    arguments = _mapped(memory)
     for exercise in exercises_of(request, requests):
-        said = json.dumps(_answers_to(exercise)).encode()
+        said = json.dumps(_answers_to(exercise, arguments)).encode()
         say(answers, {"place": exercise["place"], "said": base64.b64encode(said).decode()})
 
 
@@ -88,7 +92,14 @@ def _set_resource_limits(limits: dict[str, Any]) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def _answers_to(exercise: dict[str, Any]) -> dict[str, Any]:
+def _mapped(descriptor: int) -> mmap.mmap:
+    """The memory for arguments, which the grader sees too."""
+    memory = mmap.mmap(descriptor, 0)
+    os.close(descriptor)
+    return memory
+
+
+def _answers_to(exercise: dict[str, Any], memory: mmap.mmap) -> dict[str, Any]:
     from selfcheck import runner  # as above
 
-    return runner.answer_exercise(exercise["id"], exercise["plans"], exercise.get("watch"))
+    return runner.answer_exercise(exercise["id"], exercise["plans"], exercise.get("watch"), memory)

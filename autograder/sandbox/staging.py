@@ -14,7 +14,16 @@ from .self_test import INSIDE
 #: This package's modules that run inside, and what they need of selfcheck.
 PROGRAMS = ("linux.py", "idle.py", "self_test.py", "runner.py", "worker.py", "fork_server.py")
 SELFCHECK_MODULES = (
-    *("arrays.py", "call_bend.py", "call_watch.py", "eager.py", "module_state.py", "named_functions.py", "objects.py"),
+    *(
+        "arrays.py",
+        "call_bend.py",
+        "call_watch.py",
+        "eager.py",
+        "held.py",
+        "module_state.py",
+        "named_functions.py",
+        "objects.py",
+    ),
     *("dispatch.py", "elsewhere.py", "largest.py", "operations.py", "runner.py", "steps.py", "traces.py"),
 )
 LAUNCHER = f"{INSIDE}/code/start.py"

@@ -47,16 +47,17 @@ class HungUp(Exception):
     """The other side wants nothing more of this worker."""
 
 
-def main(answers: str, package_parent: str) -> None:
+def main(answers: str, memory: str, package_parent: str) -> None:
     """Serve the one request of a sandbox that is for one submission; standard input is request and lifeline."""
     linux.set_dumpable(False)
-    serve(int(answers), package_parent, lifeline=0)
+    serve(int(answers), package_parent, lifeline=0, memory=int(memory))
 
 
-def serve(answers: int, package_parent: str, lifeline: int) -> None:
+def serve(answers: int, package_parent: str, lifeline: int, memory: int) -> None:
     """Read the request, have every exercise answered, and end whatever is left over.
 
-    answers, lifeline: descriptors; package_parent: the folder that holds the learner's package
+    answers, lifeline: descriptors; memory: one of memory for arguments, which the grader sees too
+    package_parent: the folder that holds the learner's package
     """
     request = json.loads(sys.stdin.readline())
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the kernel spares the first process of a namespace the default
@@ -64,7 +65,7 @@ def serve(answers: int, package_parent: str, lifeline: int) -> None:
         import torch
 
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
-    worker = _Worker(request, answers, package_parent, lifeline)
+    worker = _Worker(request, answers, package_parent, lifeline, memory)
     try:
         runner.say(answers, STARTED)
         if request["together"]:
@@ -80,15 +81,16 @@ def serve(answers: int, package_parent: str, lifeline: int) -> None:
 class _Worker:
     """One submission's processes."""
 
-    def __init__(self, request: dict[str, Any], answers: int, package_parent: str, lifeline: int) -> None:
+    def __init__(self, request: dict[str, Any], answers: int, package_parent: str, lifeline: int, memory: int) -> None:
         self._request, self._answers, self._package_parent = request, answers, package_parent
-        self._lifeline = lifeline
+        self._lifeline, self._memory = lifeline, memory
         self._idle_left = 2 * request["idle"]  # seconds by the clock that all exercises may wait
 
     def answer_together(self) -> None:
         """One process answers, as far as it comes, and says so itself; the grader relies on none of it."""
         child, ended = self._fork(
-            lambda _: runner.answer_all(self._request, self._answers, self._package_parent), keep_pipes=True
+            lambda _: runner.answer_all(self._request, self._answers, self._package_parent, self._memory),
+            keep_pipes=True,
         )
         try:
             self._read_to_end(ended, deadline=None)
@@ -133,7 +135,7 @@ class _Worker:
         seconds = self._request["seconds"]
         at_start = self._peak_at_start() if exercise.get("measured") else 0
         child, reading = self._fork(
-            lambda writing: runner.answer_one(exercise, self._request, writing, self._package_parent)
+            lambda writing: runner.answer_one(exercise, self._request, writing, self._package_parent, self._memory)
         )
         try:
             answer, reason = self._read_to_end(reading, time.monotonic() + self._in_wall_clock(seconds))

@@ -70,16 +70,19 @@ class WorkerPool:
         )
 
     @contextmanager
-    def worker(self, files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int) -> Iterator[WorkerHandle]:
+    def worker(
+        self, files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int, arguments: int
+    ) -> Iterator[WorkerHandle]:
         """A worker for a learner's package; when the context ends, so do its processes, and `used` is known.
 
         files: the text of every file of the package `attention`, by name; memory_bytes: for all its processes
+        arguments: a descriptor, of memory for them that the grader sees too
         """
         if self.is_fork_server_available(sandbox):
-            with self.fork_server().worker(files, memory_bytes) as handle:
+            with self.fork_server().worker(files, memory_bytes, arguments) as handle:
                 yield handle
         else:
-            with _worker_in_own_sandbox(files, sandbox, memory_bytes) as handle:
+            with _worker_in_own_sandbox(files, sandbox, memory_bytes, arguments) as handle:
                 yield handle
 
     def close(self) -> None:
@@ -91,7 +94,11 @@ class WorkerPool:
 
     def _run_self_test(self) -> dict[str, bool]:
         """The properties of a forked worker's isolation; none where this machine allows no nested namespaces."""
-        with self.fork_server().worker(None, None) as handle, suppress(OSError, ValueError):
+        with (
+            open(os.devnull, "rb") as nothing,
+            self.fork_server().worker(None, None, nothing.fileno()) as handle,
+            suppress(OSError, ValueError),
+        ):
             os.write(handle.requests, handle.preamble)
             poll = select.poll()
             poll.register(handle.answers, select.POLLIN)
@@ -124,9 +131,9 @@ def is_fork_server_available(sandbox: Sandbox) -> bool:
 
 
 @contextmanager
-def open_worker(files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int) -> Iterator[WorkerHandle]:
+def open_worker(files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int, arguments: int) -> Iterator[WorkerHandle]:
     """A worker of the sandbox's pool for a learner's package (see WorkerPool.worker)."""
-    with _pool_of(sandbox).worker(files, sandbox, memory_bytes) as handle:
+    with _pool_of(sandbox).worker(files, sandbox, memory_bytes, arguments) as handle:
         yield handle
 
 
@@ -135,7 +142,9 @@ def _pool_of(sandbox: Sandbox) -> WorkerPool:
 
 
 @contextmanager
-def _worker_in_own_sandbox(files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int) -> Iterator[WorkerHandle]:
+def _worker_in_own_sandbox(
+    files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int, arguments: int
+) -> Iterator[WorkerHandle]:
     """A worker for this package alone, in a sandbox that is started for it."""
     with tempfile.TemporaryDirectory(prefix="attention-grade-") as folder:
         stage = Path(folder)
@@ -143,9 +152,9 @@ def _worker_in_own_sandbox(files: dict[str, bytes], sandbox: Sandbox, memory_byt
         staging.stage_package(stage, files)
         staging.let_everybody_read(stage)
         answers, answers_end = os.pipe()
-        program = staging.command("worker", answers_end, staging.PACKAGE_PARENT)
+        program = staging.command("worker", answers_end, arguments, staging.PACKAGE_PARENT)
         with sandbox.command(stage, program) as (command, descriptors):
-            process = start_program(command, [answers_end, *descriptors], subprocess.PIPE)
+            process = start_program(command, [answers_end, arguments, *descriptors], subprocess.PIPE)
         os.close(answers_end)
         assert process.stdin is not None
         is_isolated = sandbox.level != "none"

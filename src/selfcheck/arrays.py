@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .held import Room
+
 #: struct letters per dtype; bfloat16 has none and is widened by hand.
 LETTERS = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32": "i", "int16": "h", "int8": "b"}
 LETTERS |= {"uint8": "B", "bool": "?"}
@@ -169,8 +171,11 @@ def unpack(tree: dict[str, Any]) -> Any:
     return tree
 
 
-def revive(tree: dict[str, Any]) -> Any:
-    """The learner's side's form of a tree: tensors, NumPy arrays, nested lists, numbers."""
+def revive(tree: dict[str, Any], room: Room | None = None) -> Any:
+    """The learner's side's form of a tree: tensors, NumPy arrays, nested lists, numbers.
+
+    room: where the memory of arrays is to lie; None for memory of their own
+    """
     if tree["kind"] == "text":
         return tree["value"]
     if tree["kind"] == "dtype":
@@ -178,7 +183,7 @@ def revive(tree: dict[str, Any]) -> Any:
 
         return getattr(torch, tree["value"])
     if tree["kind"] in ("tuple", "items"):
-        items = [revive(item) for item in tree["items"]]
+        items = [revive(item, room) for item in tree["items"]]
         return tuple(items) if tree["kind"] == "tuple" else items
     value = unpack(tree)
     if not isinstance(value, Array) or value.kind == "list":
@@ -186,12 +191,17 @@ def revive(tree: dict[str, Any]) -> Any:
     if value.kind == "ndarray":
         import numpy
 
+        if room and value.data:
+            return numpy.frombuffer(room.put(value.data), dtype=value.dtype).reshape(value.shape)
         return numpy.frombuffer(value.data, dtype=value.dtype).reshape(value.shape).copy()
     import ctypes
 
     import torch
 
     dtype = getattr(torch, value.dtype)
+    if room and value.data:
+        there = torch.frombuffer(room.put(value.data), dtype=dtype).view(value.shape)
+        return torch.empty(0, dtype=dtype).set_(there.untyped_storage(), 0, there.shape, there.stride())  # no view
     made = torch.empty(value.shape, dtype=dtype)
     ctypes.memmove(made.data_ptr(), value.data, len(value.data))
     return made

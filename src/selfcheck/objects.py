@@ -150,6 +150,16 @@ def other(tree: dict[str, Any], items: list[Any], modules: dict[str, Any]) -> An
     return torch.optim.SGD(modules[tree["of"]].parameters(), lr=tree["rate"])
 
 
+def generators(states: list[list[int]]) -> Iterator[Any]:
+    """Generators, each by its seed and by how many numbers were drawn from it before."""
+    import torch
+
+    for seed, drawn in states:
+        made = torch.Generator().manual_seed(seed)
+        torch.rand(drawn, generator=made)
+        yield made
+
+
 def quotient(triple: Any) -> Any:
     """The output that a triple (maximum, total, summed) stands for: summed / total, zeros where the total is 0."""
     _, total, summed = triple

@@ -91,6 +91,8 @@ class Call:
     refused: of a built object, whether this use should raise ValueError and the object be used further
     quotient: of a function that returns a triple (maximum, total, summed), whether summed / total is the answer
     elsewhere: of a function, whether it is asked with its tensors on another device too, which the answer may not leave
+    generators: of a function that takes a `generator`, those that it is asked with, one after the other, by seed and by
+        how many numbers were drawn from it before; the answer is a tuple of the results
     """
 
     args: tuple[Any, ...] = ()
@@ -99,6 +101,7 @@ class Call:
     refused: bool = False
     quotient: bool = False
     elsewhere: bool = False
+    generators: list[tuple[int, int]] = field(default_factory=list)
 
     def packed(self) -> dict[str, Any]:
         """The call as a JSON tree for the runner."""
@@ -106,7 +109,8 @@ class Call:
             "args": [pack_argument(argument) for argument in self.args],
             "kwargs": {name: pack_argument(argument) for name, argument in self.kwargs.items()},
         }
-        return packed | {name: True for name in ("quotient", "elsewhere") if getattr(self, name)}
+        more = {name: getattr(self, name) for name in ("quotient", "elsewhere", "generators")}
+        return packed | {name: value for name, value in more.items() if value}
 
 
 @dataclass(frozen=True)
@@ -150,11 +154,15 @@ class Check:
     given: bool = False  # whether an answer that does nothing passes: then it counts beside another check alone
     outside: Callable[[Draw], Call | Built | list[Call | Built]] | None = None
     coinciding: bool = False  # whether sizes are equal on purpose that another check keeps apart
+    outside_view: Callable[[dict[str, Any], Any], Any] | None = None
 
     @property
     def measured(self) -> Check | None:
         """The same check by what is measured outside the learner's process, which that process cannot forge."""
-        return replace(self, make=self.outside, compares=("values", MEASURED), outside=None) if self.outside else None
+        if self.outside is None:
+            return None
+        compares = ("values", MEASURED)
+        return replace(self, make=self.outside, compares=compares, view=self.outside_view, outside=None)
 
     def calls(self, seed: int) -> list[dict[str, Any]]:
         """The packed steps that this check makes for a seed."""
@@ -177,6 +185,7 @@ def check(
     given: bool = False,
     outside: Callable[[Draw], Call | Built | list[Call | Built]] | None = None,
     coinciding: bool = False,
+    outside_view: Callable[[dict[str, Any], Any], Any] | None = None,
 ) -> Callable[[Make], Make]:
     """Register a check of an exercise.
 
@@ -193,7 +202,8 @@ def check(
     given: whether an answer that does nothing passes, zeros or an argument handed back: such checks earn points only
         where another check of the exercise passes
     outside: makes steps that the grader asks besides, in a process of their own, whose peak of memory the kernel tells
-        it: the answer has to be right in little memory
+        it: the answer has to be right in little memory. So what a process alone could tell of itself is seen by others
+    outside_view: the view of these answers
     coinciding: whether sizes are equal on purpose, for what goes wrong only there; the sizes of any other check are
         held apart by tests/exercises/test_draw_sizes.py
     """
@@ -203,7 +213,7 @@ def check(
         raise ValueError(f"compares must be among {ASPECTS}, got {sorted(unknown)}")
 
     def register(make: Make) -> Make:
-        more = (points, problem_set, given, outside, coinciding)
+        more = (points, problem_set, given, outside, coinciding, outside_view)
         new = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, *more)
         others = _registered.setdefault(make.__module__, [])
         if any(other.name == new.name for other in others):

@@ -57,12 +57,13 @@ def find(exercise: str) -> Callable[..., Any]:
 
 
 def answer_exercise(
-    exercise: str, plans: dict[str, dict[str, Any]], watch: dict[str, Any] | None = None
+    exercise: str, plans: dict[str, dict[str, Any]], watch: dict[str, Any] | None = None, memory: Any = None
 ) -> dict[str, list[dict[str, Any]]]:
     """The answers to plans, {key: {"calls": [...], "gradient": bool}}; an import that fails answers them all.
 
     watch: {"forbidden": patterns, "importing": the patterns of the whole package, "bend": see `call_watch.watching`};
         of the forbidden functions, those that ran are named in every answer, under "ran"
+    memory: of the grader's own, for the arguments that a step has there (see held.py)
     """
     watch = watch or {}
     printed, bend = Printed(), watch.get("bend")
@@ -75,7 +76,10 @@ def answer_exercise(
         return {key: [failed for _ in plan["calls"]] for key, plan in plans.items()}
     _RAN_AT_IMPORT.update(dict.fromkeys(at_import.names()))
     with watching(watch.get("forbidden", ()), bend) as noticed:
-        answers = {key: answer(symbol, plan["calls"], plan.get("gradient", False)) for key, plan in plans.items()}
+        answers = {
+            key: answer(symbol, plan["calls"], plan.get("gradient", False), memory=memory)
+            for key, plan in plans.items()
+        }
     ran = list(dict.fromkeys([*noticed.names(), *_RAN_AT_IMPORT])) if watch.get("forbidden") else []
     for answered in (answer for to_plan in answers.values() for answer in to_plan if ran):
         answered["ran"] = ran
@@ -83,10 +87,14 @@ def answer_exercise(
 
 
 def answer(
-    symbol: Callable[..., Any], calls: list[dict[str, Any]], gradient: bool = False, contained: bool = True
+    symbol: Callable[..., Any],
+    calls: list[dict[str, Any]],
+    gradient: bool = False,
+    contained: bool = True,
+    memory: Any = None,
 ) -> list[dict[str, Any]]:
     """What the function or class answers to each step: value, gradients, changed arguments, or the error it raised.
 
-    contained: see `steps.carry_out`; False for trusted code in a program that goes on printing meanwhile
+    contained, memory: see `steps.carry_out`; False for trusted code in a program that goes on printing meanwhile
     """
-    return [carry_out(symbol, step, gradient, contained) for step in calls]
+    return [carry_out(symbol, step, gradient, contained, memory) for step in calls]

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import elsewhere, objects
+from . import elsewhere, held, objects
 from .arrays import pack, revive, unpacked
 from .largest import largest_counted
 from .module_state import StateMismatch, packed_state, parameters_of, set_state, under_two_names
@@ -36,18 +36,19 @@ class NotRefused(Exception):
 
 
 def carry_out(
-    symbol: Callable[..., Any], step: dict[str, Any], gradient: bool, contained: bool = True
+    symbol: Callable[..., Any], step: dict[str, Any], gradient: bool, contained: bool = True, memory: Any = None
 ) -> dict[str, Any]:
     """What somebody's function or class answers to one step: value, gradients, what changed, or the error it raised.
 
     contained: whether what it prints is collected and its warnings are silenced. Both change the whole process: False
         is for our own code, which prints nothing, beside threads that print.
+    memory: of the grader's own, for the arguments that the step has there (see held.py)
     """
     if "torch" in sys.modules:
         sys.modules["torch"].default_generator.manual_seed(0)  # torch.manual_seed takes a millisecond more
     printed = Printed()
     facts: dict[str, Any] = {}
-    given = Given()
+    given = Given(memory, step.get("held"))
     try:
         with quiet(printed) if contained else contextlib.nullcontext():
             if "construct" in step:
@@ -58,7 +59,11 @@ def carry_out(
                 with largest_counted(step, facts):
                     if step.get("elsewhere"):
                         elsewhere.ask(symbol, args, kwargs)
-                    returned = symbol(*args, **kwargs)
+                    if states := step.get("generators"):
+                        made = objects.generators(states)
+                        returned = tuple(symbol(*args, generator=generator, **kwargs) for generator in made)
+                    else:
+                        returned = symbol(*args, **kwargs)
                     returned = objects.quotient(returned) if step.get("quotient") else returned
             returned = unpacked(returned)
             facts["value"] = pack(returned)
@@ -88,7 +93,9 @@ def quiet(printed: Printed) -> Iterator[None]:
 class Given:
     """The values that a step hands to a learner's code, by name, and what they were."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Any = None, places: dict[str, int] | None = None) -> None:
+        """memory: for the arguments that have a place there; places: of these, by name"""
+        self._memory, self._places = memory, places or {}
         self.trees: dict[str, tuple[dict[str, Any], Any]] = {}
         self.floating: dict[str, Any] = {}
         self.modules: dict[str, Any] = {}
@@ -117,11 +124,16 @@ class Given:
                     source_name: (source, source.get_state()) for source_name, source in ((name, made), ("", torchs))
                 }
             return made
-        value = revive(tree)
+        value = revive(tree, self._room(name))
         self.trees[name] = (tree, value)
         if tree["kind"] == "tensor" and "float" in tree["dtype"]:
             self.floating[name] = value
         return value
+
+    def _room(self, name: str) -> held.Room | None:
+        """The place of an argument in the memory that is given, where it has one there."""
+        is_held = self._memory is not None and name in self._places
+        return held.Room(self._memory, self._places[name]) if is_held else None
 
     def _named(self, tree: dict[str, Any]) -> Any:
         """What is made once for all uses that name it."""
@@ -133,7 +145,10 @@ class Given:
 
     def _module(self, name: str, tree: dict[str, Any]) -> Any:
         made = objects.module(tree)
-        set_state(made, tree["state"])
+        own = set_state(made, tree["state"])
+        for parameter, value in tree["state"].items():
+            if room := self._room(held.parameter_name(name, parameter)):
+                own[parameter].data = revive(value, room)
         for parameter in made.parameters() if tree.get("stale") else ():
             parameter.grad = parameter.detach().clone().fill_(1.0)
         made.train(tree.get("training", True))

@@ -9,7 +9,8 @@ from autograder.sandbox import limited, worker
 from selfcheck.catalogue import exercises
 
 PAGE = (BOOK / "guides" / "security.md").read_text(encoding="utf-8")
-FACTS = {"unchanged", "kept", "generator", "memory"}  # what only the process itself can tell, unless it is measured
+FACTS = {"unchanged", "kept", "generator", "memory"}  # what a process would tell of itself, unless it is measured
+HELD = {"unchanged", "kept"}  # of these, what the grader sees for itself but for a rest, which the page names
 
 
 def test_every_promise_names_tests_that_exist():
@@ -20,14 +21,16 @@ def test_every_promise_names_tests_that_exist():
             assert (ROOT / "tests" / name).exists(), name
 
 
-def test_the_points_that_rest_on_facts_about_a_process_are_counted():
+def test_the_points_that_rest_in_part_on_facts_told_by_a_process_are_counted():
     rests = every = 0
     for exercise in exercises():
         graded = [(check, exercise.points[check.name]) for check in visible_checks(exercise)]
         graded += [(check, check.points) for check in hidden_checks(exercise)]
         every += sum(points for _, points in graded)
-        rests += sum(points for check, points in graded if FACTS & set(check.compares) and not check.measured)
-    assert f"{rests} of the course's {every} points" in " ".join(PAGE.split())
+        told = [(check, points) for check, points in graded if FACTS & set(check.compares) and not check.measured]
+        assert all(FACTS & set(check.compares) <= HELD for check, _ in told)
+        rests += sum(points for _, points in told)
+    assert f"forge this rest of {rests} of the course's {every} points" in " ".join(PAGE.split())
 
 
 def test_the_limits_are_those_of_the_sandbox():

@@ -170,7 +170,8 @@ def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_agai
     judge.judge_problem_set(files, answer_key, sandbox)
     keys = [key for exercise in in_problem_set("ps1") for key in answer_key.keys_of(exercise)]
     shown, hidden = (
-        [json.dumps(one).encode() for key in keys if key.reveal == quoted for one in key.calls]
+        # without the last brace: where arguments are held may be said behind them
+        [json.dumps(one).encode()[:-1] for key in keys if key.reveal == quoted for one in key.calls]
         for quoted in (True, False)
     )
     secret = set(hidden) - set(shown)  # a check of fixed inputs draws the same ones

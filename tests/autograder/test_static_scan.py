@@ -58,12 +58,48 @@ ODD = [
     "from torch._dynamo.convert_frame import mock\nmock.patch",
     "().__class__.__mro__",
     "e = eval",
+    "from torch.multiprocessing import spawn",
+    "import torch.multiprocessing as m",
+    "import torch.distributed as d",
+    "import torch\ntorch.load('x')",
+    "import torch\ntorch.hub.load",
+    "from torch.utils.cpp_extension import load_inline",
+    "from torch.utils.benchmark import Timer",
+    "import numpy as np\nnp.memmap('x')",
+    "import numpy as np\nnp.ctypeslib.as_array",
+    "import random\nrandom._os",
+    "import collections\ncollections._sys",
+    "import types\ntypes.FunctionType",
+    "import sys\nsys.addaudithook(print)",
+    "import sys\nsys.monitoring",
+    "import torch\nfor torch.allclose in [1]: pass",
+    "import torch\nwith x as torch.allclose: pass",
+    "import torch\n(torch.allclose, y) = 1, 2",
+    "import torch\ndel torch.allclose",
+]
+#: Modules of the standard library, and packages, that stand on no list.
+UNLISTED = [
+    "fcntl",
+    "pwd",
+    "_io",
+    "_pickle",
+    "_interpreters",
+    "configparser",
+    "webbrowser",
+    "posixpath",
+    "dill",
+    "numba",
 ]
 
 
 @pytest.mark.parametrize("code", ODD)
 def test_an_odd_reach_is_told(code):
     assert scan_module("masks", code, "")
+
+
+@pytest.mark.parametrize("module", UNLISTED)
+def test_a_module_that_stands_on_no_list_is_told(module):
+    assert scan_module("masks", f"import {module}", "") == [f"masks.py line 1 uses {module}: what no exercise needs"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.judge import protocol
+from autograder.judge.arguments import argument_memory
 from autograder.sandbox.bubblewrap import open_sandbox
 from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.plan import call
@@ -34,9 +35,11 @@ def answer(pool, body=BODY):
     return answers[0]["0"][0]["value"]["value"]
 
 
+@contextlib.contextmanager
 def open_worker(pool):
     files = GIVEN | {"masks.py": BODY.encode()}
-    return pool.worker(files, open_sandbox(pool=pool), 2**32)
+    with argument_memory() as memory, pool.worker(files, open_sandbox(pool=pool), 2**32, memory.descriptor) as worker:
+        yield worker
 
 
 def processes(pool):

@@ -2,6 +2,7 @@
 
 from selfcheck.plan import check, generator
 
+from . import _generators
 from . import _sequence_to_sequence_draws as draws
 from . import _sequence_to_sequence_refused as refused
 from ._dtypes import DTYPES
@@ -32,7 +33,17 @@ def hard_log_probability(rng):
     return draws.lottery(rng, 34, 5)
 
 
-@check(HARD, sees="the random numbers come from the generator that is given", compares="generator")
+def _several_generators(rng):
+    return _generators.in_several_states(rng, draws.lottery(rng, 34, 5))
+
+
+@check(
+    HARD,
+    sees="the random numbers come from the generator that is given",
+    compares="generator",
+    outside=_several_generators,
+    outside_view=_generators.draws_follow,
+)
 def hard_generator(rng):
     return draws.lottery(rng, 4, 3, generator=generator(rng.integer(1, 1000)))
 

@@ -10,6 +10,7 @@ from . import (
     _decoder_model,  # noqa: F401
     _decoder_refused,
     _decoder_translator,  # noqa: F401
+    _generators,
 )
 from . import _decoder_texts as texts
 from ._dtypes import DTYPES
@@ -215,7 +216,17 @@ def text_settings(rng):
     return [texts.text(rng, 6, 2, 5, **more) for more in settings]
 
 
-@check(TEXT, sees="the random numbers come from the generator that is given", compares="generator")
+def _several_generators(rng):
+    return _generators.in_several_states(rng, texts.lottery(rng, 34))
+
+
+@check(
+    TEXT,
+    sees="the random numbers come from the generator that is given",
+    compares="generator",
+    outside=_several_generators,
+    outside_view=_generators.draws_follow,
+)
 def text_generator(rng):
     return texts.text(rng, 2, 3, 4, temperature=2.0, generator=generator(rng.integer(1, 1000)))
 

@@ -37,7 +37,15 @@ def visible_keys(exercise: Exercise) -> list[Key]:
 
 
 def plans_of(keys: list[Key]) -> dict[str, dict[str, Any]]:
-    """The runner's part of some keys: calls, and whether gradients are asked; by position, as text."""
+    """The runner's part of some keys, by position, as text: calls, and whether gradients are asked.
+
+    held: whether a grader has to see for itself what became of the arguments
+    """
     return {
-        str(place): {"calls": key.calls, "gradient": "gradient" in key.check.compares} for place, key in enumerate(keys)
+        str(place): {
+            "calls": key.calls,
+            "gradient": "gradient" in key.check.compares,
+            "held": not {"unchanged", "kept"}.isdisjoint(key.check.compares),
+        }
+        for place, key in enumerate(keys)
     }

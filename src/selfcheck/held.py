@@ -1,0 +1,70 @@
+"""Which arguments of a step lie in memory that a grader holds, and where: both sides compute the same.
+
+Who holds that memory sees for himself whether an argument was changed: the process that was given it has no word in it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Any
+
+ALIGNMENT = 64  # bytes: each array begins at a multiple of it
+
+
+def padded(size: int) -> int:
+    """The bytes that an array takes, with what follows it."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+class Room:
+    """A place in that memory, where arrays lie behind one another."""
+
+    def __init__(self, memory: Any, at: int) -> None:
+        self._memory, self._at = memory, at
+
+    def put(self, data: bytes) -> memoryview:
+        """Have an array's bytes lie there: their memory."""
+        view = memoryview(self._memory)[self._at : self._at + len(data)]
+        view[:] = data
+        self._at += padded(len(data))
+        return view
+
+
+def arrays_of(step: dict[str, Any]) -> dict[str, list[bytes]]:
+    """The arrays of a step's arguments by the names that `steps.Given` has for these; of a module, its parameters."""
+    uses = step.get("uses", [])
+    parts = [(f"{place}." if len(uses) > 1 else "", use) for place, use in enumerate(uses)]
+    parts.insert(0, ("construct.", step["construct"]) if "construct" in step else ("", step))
+    found: dict[str, list[bytes]] = {}
+    for prefix, call in parts:
+        named = [(f"{prefix}{place}", tree) for place, tree in enumerate(call["args"])]
+        for name, tree in (*named, *((prefix + name, tree) for name, tree in call["kwargs"].items())):
+            found |= _arrays_in(name, tree)
+    return {name: arrays for name, arrays in found.items() if arrays}
+
+
+def parameter_name(argument: str, parameter: str) -> str:
+    """How a parameter of a module among the arguments is named here."""
+    return f"{argument} {parameter}"
+
+
+def _arrays_in(name: str, tree: dict[str, Any]) -> dict[str, list[bytes]]:
+    if tree["kind"] == "module":
+        return {parameter_name(name, one): list(_data(value)) for one, value in tree["state"].items()}
+    if tree["kind"] in ("tuple", "items", "tensor", "ndarray"):
+        return {name: list(_data(tree))}
+    found: dict[str, list[bytes]] = {}
+    for number, item in enumerate(tree.get("items", [])):
+        found |= _arrays_in(f"{name}[{number}]", item)
+    return found
+
+
+def _data(tree: dict[str, Any]) -> Iterator[bytes]:
+    if tree["kind"] in ("tensor", "ndarray"):
+        data = base64.b64decode(tree["data"])
+        if data:
+            yield data
+    elif tree["kind"] in ("tuple", "items"):
+        for item in tree["items"]:
+            yield from _data(item)
