@@ -119,15 +119,16 @@ def backward_large(rng):
 
 @check(BACKWARD, sees="leading dimensions are kept")
 def backward_batch(rng):
-    return [gradients(rng, (2, 3), 4, 7, 5, 1), gradients(rng, (3,), 5, 7, 2, 4)]
+    return [gradients(rng, (2, 3), 4, 7, 5, 1), gradients(rng, (5, 2), 7, 11, 3, 9), gradients(rng, (3,), 5, 7, 2, 4)]
 
 
 @check(BACKWARD, sees="sums over many blocks stay exact in half precision", tolerance=6e-3, view=of_query)
 def backward_half(rng):
-    # 400 keys of which each adds little: in bfloat16 a sum stands still before it is whole.
-    key = tensor([[0.5 if place < 200 else 1.0 + 0.5 * rng.integer(0, 2)] for place in range(400)], "bfloat16")
-    value = tensor([[2.0 * row[0]] for row in key.nested()], "bfloat16")
-    return given(tensor([[1.0]], "bfloat16"), key, value, tensor([[4.0]], "bfloat16"), 1)
+    # 800 keys of which each adds about 0.0025: in bfloat16 a sum of such terms stands still at 1, and 2 is due.
+    sign = [[-1.0 if place % 2 else 1.0] for place in range(800)]
+    key, value = tensor([[one[0] / 2] for one in sign], "bfloat16"), tensor(sign, "bfloat16")
+    upstream = tensor([[5.0 + 0.5 * rng.integer(0, 3)]], "bfloat16")
+    return given(tensor([[1.0]], "bfloat16"), key, value, upstream, 1)
 
 
 @check(BACKWARD, sees="the gradients have the dtype of the arguments", compares="dtype")
