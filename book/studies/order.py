@@ -142,8 +142,8 @@ def reach_of(name: str, seed: int) -> list[float]:
 
 
 PARTS = {
-    "order": Part(lambda seeds: {name: [order_of(name, seed) for seed in seeds] for name in ORDER}, seeds=5),
-    "reach": Part(lambda seeds: {name: [reach_of(name, s) for s in seeds] for name in (*FORMS, POOLED)}, seeds=5),
+    "order": Part(lambda seeds: {name: [order_of(name, seed) for seed in seeds] for name in ORDER}, seeds=3),
+    "reach": Part(lambda seeds: {name: [reach_of(name, s) for s in seeds] for name in (*FORMS, POOLED)}, seeds=3),
 }
 
 if __name__ == "__main__":

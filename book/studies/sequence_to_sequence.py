@@ -89,7 +89,7 @@ def _alone(seeds: range) -> dict[str, Any]:
     return {"curves": curves, "milliseconds": step_times(data, 15)}
 
 
-PARTS = {"alone": Part(_alone, seeds=5), "bottleneck": Part(_bottleneck, seeds=5), "dates": Part(_dates, seeds=5)}
+PARTS = {"alone": Part(_alone, seeds=3), "bottleneck": Part(_bottleneck, seeds=5), "dates": Part(_dates, seeds=5)}
 
 if __name__ == "__main__":
     RECORD.run(PARTS, sys.argv[1:])
