@@ -176,7 +176,7 @@ def test_two_numbers_per_query_keep_the_gradients_as_exact_as_naives_and_their_l
 
 @pytest.mark.full
 def test_the_naive_matrix_has_the_size_that_the_page_says():
-    assert 32768**2 * 4 == 4 * 2**30 and "For one head and 32768 tokens that is 4 GiB in float32" in PAGE
+    assert 32768**2 * 4 == 4 * 2**30 and "for one head and 32768 tokens 4 GiB in float32" in PAGE
 
 
 @pytest.mark.parametrize(("length", "d", "size"), [(64, 8, 16), (96, 4, 32), (32, 16, 8)])
