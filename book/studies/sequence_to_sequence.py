@@ -7,6 +7,8 @@ In the folder `book`, with `solutions` on Python's path; some three minutes on o
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 import torch
@@ -15,11 +17,16 @@ import translation
 from studies import recurrent
 from studies.recording import Part, Record
 
-__all__ = ["LENGTHS", "PARTS", "RECORD", "SCORES", "dates"]
+__all__ = ["ALONE", "LENGTHS", "PARTS", "RECORD", "SCORES", "curve_alone", "dates", "step_times"]
 
 RECORD = Record("sequence_to_sequence.json")
 LENGTHS = (2, 4, 6, 8, 10, 12)
 SCORES = ("additive", "bilinear", "dot", "scaled")
+#: With and without a recurrent network, as many parameters.
+ALONE: dict[str, Callable[[], torch.nn.Module]] = {
+    "RNN + attention": lambda: recurrent.Translator("additive"),
+    "attention alone": recurrent.AttentionAlone,
+}
 
 
 def _bottleneck(seeds: range) -> dict[str, Any]:
@@ -59,7 +66,30 @@ def _dates(seeds: range) -> dict[str, Any]:
     return {score: [dates(score, seed, data, unseen)[1] for seed in seeds] for score in SCORES}
 
 
-PARTS = {"bottleneck": Part(_bottleneck, seeds=5), "dates": Part(_dates, seeds=5)}
+def curve_alone(name: str, seed: int, data: translation.Batch, unseen: translation.Batch) -> list[float]:
+    """The share of unseen dates that are right in all symbols, after 50, 100, 150 and 200 steps."""
+    torch.manual_seed(seed)
+    batches = recurrent.date_batches(data, seed)
+    _, seen = recurrent.train(ALONE[name](), batches, 200, watch=lambda model: recurrent.whole_dates(model, unseen))
+    return [round(share, 3) for share in seen]
+
+
+def step_times(data: translation.Batch, turns: int) -> dict[str, float]:
+    """Milliseconds of CPU for a training step, the median of some turns, in which both are timed, after one more."""
+    spent: dict[str, list[float]] = {name: [] for name in ALONE}
+    for turn in range(turns + 1):
+        for name, make in ALONE.items():
+            spent[name].append(1000 * recurrent.train(make(), recurrent.date_batches(data, turn), 4)[0] / 4)
+    return {name: median(times[1:]) for name, times in spent.items()}
+
+
+def _alone(seeds: range) -> dict[str, Any]:
+    data, unseen = translation.dates(8192, seed=0), translation.dates(500, seed=1, sundays=True)
+    curves = {name: [curve_alone(name, seed, data, unseen) for seed in seeds] for name in ALONE}
+    return {"curves": curves, "milliseconds": step_times(data, 15)}
+
+
+PARTS = {"alone": Part(_alone, seeds=3), "bottleneck": Part(_bottleneck, seeds=5), "dates": Part(_dates, seeds=5)}
 
 if __name__ == "__main__":
     RECORD.run(PARTS, sys.argv[1:])

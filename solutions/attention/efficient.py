@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ._altered_scores import modified_attention
 from ._arguments import (
+    check_backward,
     check_batch,
     check_floating,
     check_length,
@@ -30,6 +31,7 @@ from .dot_product import scaled_dot_product_attention
 __all__ = [
     "KeyValueCache",
     "blockwise_attention",
+    "blockwise_gradients",
     "grouped_query_attention",
     "merge_partials",
     "modified_attention",
@@ -120,6 +122,41 @@ def blockwise_attention(
     blocks = Blocks(batch, query.shape[-2], key.shape[-2], block_size, is_causal, attn_mask)
     output = whole_attention(blocks.masks, is_causal, *flat) if in_transform() else Blockwise.apply(*flat, blocks)
     return output.reshape(*batch, query.shape[-2], value.shape[-1])
+    # solution: end
+
+
+def blockwise_gradients(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    output: Tensor,
+    log_sums: Tensor,
+    upstream: Tensor,
+    block_size: int = 128,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of softmax(Q Kᵀ / √d_k) V, block by block, never with an (L, S) matrix   (Dao et al. 2022, § 3.1).
+
+    query: (..., L, d_k); key: (..., S, d_k); value: (..., S, d_v), with the same leading axes
+    output: (..., L, d_v), what attention gave for them; log_sums: (..., L), each query's log Σ_j exp(q · k_j / √d_k)
+    upstream: (..., L, d_v), the loss's gradient at the output; block_size: how many keys are looked at in one step
+    Returns the loss's gradients at query, key and value, in their shapes and dtype.
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+    """
+    check_backward(query, key, value, output, log_sums, upstream)
+    check_length("block_size", block_size, least=1)
+    # solution: begin
+    wide, scale = torch.promote_types(query.dtype, torch.float32), 1.0 / math.sqrt(query.shape[-1])
+    q, k, v, g = (x.to(wide) for x in (query, key, value, upstream))
+    row_sums = (g * output.to(wide)).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), without the weights
+    of_query, of_key, of_value = (torch.zeros_like(x) for x in (q, k, v))
+    for start in range(0, k.shape[-2], block_size):
+        block = (..., slice(start, start + block_size), slice(None))
+        weights = torch.exp(q @ k[block].mT * scale - log_sums[..., None].to(wide))  # (..., L, block), as in forward
+        of_scores = weights * (g @ v[block].mT - row_sums) * scale
+        of_query += of_scores @ k[block]
+        of_key[block] = of_scores.mT @ q
+        of_value[block] = weights.mT @ g
+    return of_query.to(query.dtype), of_key.to(query.dtype), of_value.to(query.dtype)
     # solution: end
 
 

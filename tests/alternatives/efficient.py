@@ -9,6 +9,7 @@ from torch import nn
 from attention._arguments import checked_chunks
 
 from . import (
+    _efficient_backward,  # noqa: F401
     _efficient_blockwise,  # noqa: F401
     _efficient_grouped,  # noqa: F401
     _efficient_partials,  # noqa: F401

@@ -17,7 +17,7 @@ PAGES = {
     "chapters/09-sequence-to-sequence": 11,
     "chapters/10-decoder": 13,
     "deeper/local-and-hard-attention": 3,
-    "deeper/order-and-reach": 4,
+    "deeper/order-and-reach": 5,
     "deeper/pairs-and-pooling": 4,
     "deeper/rnn-or-attention-alone": 2,
     "deeper/two-levels-of-attention": 4,

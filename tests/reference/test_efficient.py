@@ -213,7 +213,7 @@ def test_a_query_that_sees_nothing_gets_zeros_and_finite_gradients(dtype):
     assert (arguments[0].grad[0, 3] == 0).all()
 
 
-@pytest.mark.parametrize("factor", [1.0, 4.0, 7.0, 100.0])  # below and above what is called small
+@pytest.mark.parametrize("factor", [1.0, 100.0])
 def test_scores_of_ten_thousand_are_finite_in_both_directions(factor):
     arguments = [(factor * x).requires_grad_() for x in inputs((), 6, 7, 3, 2)]
     output = blockwise_attention(*arguments, 2)

@@ -1,5 +1,6 @@
 """Hidden checks of attention that scales."""
 
+from selfcheck.checks._efficient_backward import BACKWARD, gradients
 from selfcheck.checks._efficient_cache import CACHE
 from selfcheck.checks._efficient_grouped import GROUPED
 from selfcheck.checks._efficient_inputs import HIDDEN, blocks, grouped, spread, step
@@ -70,6 +71,18 @@ def blockwise_masked_gradient(rng):
 @check(BLOCKWISE, sees="gradients arrive in half precision too", compares="gradient", tolerance=5e-2, points=1)
 def blockwise_half_gradient(rng):
     return [blocks(rng, (2,), 4, 5, 2, 2, dtype, is_causal=True) for dtype in ("float16", "bfloat16")]
+
+
+@check(BACKWARD, sees="no length, no width and no block size is special", points=1)
+def backward_sizes(rng):
+    queries, keys, d_k, d_v = rng.sizes(4, 5, 10)
+    found = [gradients(rng, (), queries, keys, size, d_v, d_k=d_k) for size in (1, 3, keys - 1, keys, 50)]
+    return [*found, gradients(rng, (), 1, 1, 1, 1), gradients(rng, (2, 3), queries, 1, 50, d_v)]
+
+
+@check(BACKWARD, sees="gradients are right in half precision", tolerance=5e-2, points=1)
+def backward_narrow(rng):
+    return [gradients(rng, (2,), 4, 7, 3, 5, dtype, d_k=2) for dtype in ("float16", "bfloat16")]
 
 
 @check(GROUPED, sees="any numbers of heads, groups, queries and keys, with and without masks", points=2)

@@ -7,6 +7,7 @@ of the scale and no other.
 from selfcheck.plan import call, check, iterator, tensor
 
 from . import (
+    _efficient_backward,  # noqa: F401
     _efficient_cache,  # noqa: F401
     _efficient_grouped,  # noqa: F401
     _efficient_partials,  # noqa: F401
