@@ -4,26 +4,13 @@ import math
 
 import torch
 
-from . import misconception
-from ._given import refuse_bad_arguments
+from ._given import behind_given_checks
 from ._position_tables import SHIFT, TABLE, blocks, exponents, positions, rotation
 from ._position_tables_more import right
 
 
-def registered(exercise, function, name="", like=""):
-    """Register a wrong answer behind the given checks, under its own name or another, as a form of `like`."""
-
-    def wrong(*args, **kwargs):
-        refuse_bad_arguments(exercise, *args, **kwargs)
-        return function(*args, **kwargs)
-
-    wrong.__name__ = name or function.__name__
-    misconception(exercise, like)(wrong)
-    return function
-
-
 def wrong(exercise, like=""):
-    return lambda function: registered(exercise, function, like=like)
+    return behind_given_checks(exercise, like=like)
 
 
 def angles_of(n, d, base):
@@ -97,7 +84,7 @@ for _name, _frequencies in NARROW.items():
 def _each(forms, exercise, called):
     for name, function in forms.items():
         like, _, form = name.rpartition("/")
-        registered(exercise, called(function), form, like)
+        behind_given_checks(exercise, form, like)(called(function))
 
 
 def _as_table(function):
@@ -163,7 +150,7 @@ def _written_into_pairs(like, name, frequencies):
         encoding[:, 1::2] = angles.cos()
         return encoding
 
-    registered(TABLE, table, name, like)
+    behind_given_checks(TABLE, name, like)(table)
 
 
 _written_into_pairs("", "frequency_for_each_column", lambda d, base: base ** (-torch.arange(d) / d))

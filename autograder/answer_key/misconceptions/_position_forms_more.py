@@ -6,8 +6,8 @@ from torch.nn import functional as F
 
 from ..reference_package import reference
 from . import misconception
+from ._given import behind_given_checks
 from ._position_distances import ALIBI, distance, slopes
-from ._position_forms import registered
 from ._position_learned import LEARNED, Learned
 from ._position_modules import ADDING, Adding, encoding_of
 
@@ -64,15 +64,13 @@ def _biased(bias):
 
 for _name, _bias in (BIASES | {name: _with_slopes(one) for name, one in SLOPES.items()}).items():
     _like, _, _form = _name.rpartition("/")
-    registered(ALIBI, _biased(_bias), _form, _like)
+    behind_given_checks(ALIBI, _form, _like)(_biased(_bias))
 
 
+@behind_given_checks(ALIBI)
 def slopes_along_another_axis(num_heads, query_length, key_length=None):
     key_length = query_length if key_length is None else key_length
     return -slopes(num_heads).flatten()[:, None] * distance(query_length, key_length)
-
-
-registered(ALIBI, slopes_along_another_axis)
 
 
 # 6.3 PositionalEncoding

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ._position_forms import registered
+from ._given import behind_given_checks
 from ._position_rotary import ROTARY, angles_of, frequencies, turned
 from ._position_rotary_more import places
 
@@ -78,11 +78,11 @@ def _with_angles(angles):
 for _some, _as in ((RESULTS, _with_result), (ANGLES, _with_angles)):
     for _name, _function in _some.items():
         _like, _, _form = _name.rpartition("/")
-        registered(ROTARY, _as(_function), _form, _like)
+        behind_given_checks(ROTARY, _form, _like)(_as(_function))
 
 
 def form(like=""):
-    return lambda function: registered(ROTARY, function, like=like)
+    return behind_given_checks(ROTARY, like=like)
 
 
 @form()
