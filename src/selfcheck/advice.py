@@ -18,6 +18,7 @@ CHAINED = (
     "Python reads a < b < c as `a < b and b < c`, and `and` wants one truth value: write both comparisons, each in "
     "brackets, with & between them"
 )
+AXES = "This line counts on a fixed number of axes, and here it is another: x.shape[-1] is the last, whatever it is"
 BRACKETS = (
     "& and | bind more tightly than a comparison, so `a < b & c < d` compares with `b & c`: put each comparison in "
     "brackets"
@@ -62,6 +63,22 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("return_types",),
     ),
     ("iterator_indexed", WALKED, ("'generator' object", "object of type 'generator'")),
+    (
+        "ragged_array",
+        "One array needs parts of one shape, and these differ: hand them back apart, in a tuple",
+        ("inhomogeneous shape",),
+    ),
+    ("unequal_cut", "The pieces differ in width: cut at each width, not into equal parts", ("equal division",)),
+    (
+        "assigned_shape",
+        "What is assigned must have the shape of the place, or broadcast to it: print both shapes",
+        ("must match the existing size",),
+    ),
+    (
+        "no_complex",
+        "Complex numbers need float32 or float64: convert first, and the result back to the dtype of the input",
+        ("view_as_complex is only supported",),
+    ),
     (
         "unpacked",
         "More came than there are names: an asterisk before a name collects what is left",
@@ -194,7 +211,7 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "boolean_minus",
         "~ inverts a boolean tensor",
-        ("a bool tensor is not supported", "boolean subtract"),
+        ("a bool tensor is not supported", "two bool tensors is not supported", "boolean subtract"),
     ),
     (
         "changed_on_the_way",
@@ -238,6 +255,8 @@ def advice_on(error: dict[str, Any], text: str) -> tuple[str, str]:
         return _comparison_in(line) or known
     if known[0] == "product_sizes" or "1D tensors expected" in text:
         return ("matrix_for_row", MATRIX) if _indexed_product(line) else known
+    if "values to unpack" in text and ".shape" in str(error.get("source", "")):
+        return "fixed_axes", AXES
     near = error.get("near")
     if error.get("type") == "AttributeError" and isinstance(near, str) and near.isidentifier():
         return "misspelt", f"Is {near[:60]} meant?"

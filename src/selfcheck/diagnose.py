@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from .plan import Check
 from .trees import compare_trees
 
 FORM = "/"  # between the id of a misconception and the name of one of its forms
+DOT_TEXT = re.compile(r"not aligned: (\d+) \(dim \d+\) != (\d+) \(dim \d+\)")
+MATMUL_TEXT = re.compile(r"mismatch in its core dimension .*\(size (\d+) is different from (\d+)\)")
 MOST_AGAINST = 2  # failures that a misconception answers otherwise, for each that it explains
 
 
@@ -195,4 +198,14 @@ def _form_of(tree: dict[str, Any]) -> Any:
 
 
 def _error(answer: Answer) -> tuple[str, str]:
-    return answer["error"].get("type", ""), answer["error"].get("text", "")
+    kind, text = answer["error"].get("type", ""), answer["error"].get("text", "")
+    return kind, _one_text_for_products(text)
+
+
+def _one_text_for_products(text: str) -> str:
+    """NumPy's two texts on a matrix product whose sizes do not fit, of `@` and of `dot`, as one."""
+    found = DOT_TEXT.search(text) or MATMUL_TEXT.search(text)
+    if found is None:
+        return text
+    inner = found.groups() if found.re is DOT_TEXT else reversed(found.groups())
+    return f"no product: {', '.join(inner)}"

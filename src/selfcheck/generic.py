@@ -100,6 +100,7 @@ SLIPS = {
     "device": "The device that is asked for, by its name or by a tensor that is given, is ignored.",
     "brackets": "& or | stands between comparisons without brackets.",
     "chained": "A chained comparison of tensors.",
+    "fixed_axes": "The code counts on a fixed number of axes.",
     "matrix_for_row": "One index takes a matrix where a row is meant, because batches stand in front.",
     "misspelt": "A misspelt name of a library.",
     "lists": "Nested lists are used as arrays.",
@@ -138,8 +139,8 @@ OF_ONE_SHAPE: tuple[Detector, ...] = (
     rows.rearranged,
     scale.offset,
     functions.line_factors,
-    places.parts,
     scale.imprecise,
+    places.parts,
     functions.whole_numbers,
 )
 

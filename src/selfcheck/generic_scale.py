@@ -11,6 +11,8 @@ from .generic_pairs import FEWEST, Found, Pair, booleans
 from .trees import close
 from .words import argument_name, index_text, number_text
 
+USUAL_SHARES = (0.1, 0.5)  # of dropout, written into the code
+
 
 def overflow(pair: Pair, call: dict[str, Any]) -> Found | None:
     """NaN or an infinity from inputs so large that their exponentials overflow."""
@@ -87,7 +89,7 @@ def dropped(pair: Pair, call: dict[str, Any]) -> Found | None:
     gone = f"{len(both) - len(kept)} of {len(both)} entries are zero"
     if close(1.0, kept[0], 10 * pair.tolerance):
         return Found("zeros", f"{gone} where a number is due, and all others are right")
-    shares = [share for share in _shares_in(call) if close(1 / (1 - share), kept[0], 1e-4)]
+    shares = [share for share in (*_shares_in(call), *USUAL_SHARES) if close(1 / (1 - share), kept[0], 1e-4)]
     if shares:
         return Found(
             "dropped",
@@ -125,15 +127,16 @@ def whole(pair: Pair, call: dict[str, Any]) -> Found | None:
     """The fractions are cut off, or rounded away."""
     if len(pair.due) < FEWEST or booleans(pair) or not all(map(math.isfinite, (*pair.due, *pair.given))):
         return None
-    if len({math.trunc(number) for number in pair.due}) < 2 or all(number == int(number) for number in pair.due):
+    if len(set(pair.given)) < 2 or all(number == int(number) for number in pair.due):
         return None
-    if all(math.trunc(a) == b for a, b in zip(pair.due, pair.given, strict=True)):
+    several = len({math.trunc(one) for one in pair.due}) > 1
+    if several and all(math.trunc(a) == b for a, b in zip(pair.due, pair.given, strict=True)):
         return Found(
             "truncated",
             "Every number is cut to a whole one: were they written into a tensor or list of whole numbers?",
         )
-    for digits in range(5):
-        if all(abs(round(a, digits) - b) < 1e-9 for a, b in zip(pair.due, pair.given, strict=True)):
+    for digits in range(0 if several else 1, 5):
+        if all(abs(round(a, digits) - b) < 1e-6 for a, b in zip(pair.due, pair.given, strict=True)):
             return Found("rounded", f"Every number is rounded to {digits} decimals")
     return None
 

@@ -52,6 +52,15 @@ def test_of_those_that_explain_as_many_the_one_with_fewer_other_failures_is_name
     assert diagnose(keys(narrow, wide, rest), answers)[0] == "narrow"
 
 
+def test_a_matrix_product_that_does_not_fit_is_one_mistake_however_numpy_words_it():
+    kind, dot = "ValueError", "shapes (3,4) and (3,5) not aligned: 4 (dim 1) != 3 (dim 0)"
+    matmul = "matmul: Input operand 1 has a mismatch in its core dimension 0, (size {} is different from {})"
+    same, other = (error(matmul.format(*sizes), kind=kind) for sizes in ((3, 4), (4, 3)))
+    answers = [error(dot, kind=kind), value(0), value(0)]
+    assert diagnose(keys(("same", [same, None, None])), answers)[0] == "same"
+    assert diagnose(keys(("other", [other, None, None])), answers)[0] is None
+
+
 def test_what_agrees_in_one_failure_of_many_agrees_by_chance():
     chance, rest = ("chance", [value(1), value(8), value(9)]), ("rest", [None, value(2), value(3)])
     answers = [value(1), value(2), value(3)]

@@ -18,6 +18,7 @@ from selfcheck.verdict import judge
 RNG = random.Random(5)
 GRID = [[round(RNG.gauss(0, 1), 2) for _ in range(5)] for _ in range(4)]
 BATCH = [[[round(RNG.gauss(0, 1), 2) for _ in range(5)] for _ in range(4)] for _ in range(3)]
+SHARES = [[abs(one) / 4 + 0.0123 for one in row] for row in GRID]
 SQUARE = [row[:4] for row in GRID]
 WEIGHTS = [[0.2, 0.3, 0.5], [0.0, 0.0, 0.0], [0.6, 0.1, 0.3], [0.1, 0.1, 0.8]]
 LOWER = [[j <= i for j in range(4)] for i in range(4)]
@@ -80,6 +81,8 @@ def other(at, part):
         (additive(LOWER), additive(mapped(lambda one: not one, LOWER)), "inverted", "0 and minus infinity"),
         (mapped(lambda one: 3 * one, GRID), mapped(lambda one: math.trunc(3 * one), GRID), "truncated", "a whole one"),
         (GRID, mapped(lambda one: round(one, 1), GRID), "rounded", "rounded to 1 decimals"),
+        (SHARES, mapped(lambda one: round(one, 2), SHARES), "rounded", "rounded to 2 decimals"),
+        (GRID, [GRID[0], *mapped(lambda one: one * (1 + 4e-4 * math.sin(9 * one)), GRID[1:])], "imprecise", "agree"),
         (GRID, mapped(lambda one: one * (1 + 4e-4 * math.sin(9 * one)), GRID), "imprecise", "agree"),
         (WEIGHTS, changed(WEIGHTS, {1}, lambda at, row: [math.nan] * 3), "masked_nan", "these are NaN"),
         (WEIGHTS, changed(WEIGHTS, {1}, lambda at, row: [1 / 3] * 3), "masked_uniform", "every weight is 1/3"),
@@ -103,6 +106,8 @@ def test_dropout_is_named_by_its_share():
     found = numbers_slip(step, array(GRID), array(given), 1e-5)
     assert found.cause == "dropped" and "divided by 1 - 0.2, as dropout leaves them" in found.text
     assert numbers_slip(STEP, array(GRID), array(given), 1e-5) is None  # no share of this call explains the factor
+    given = mapped(lambda one: one * 0.8 / 0.9, given)
+    assert numbers_slip(STEP, array(GRID), array(given), 1e-5).cause == "dropped"  # a tenth is written into much code
 
 
 def test_an_exponential_that_overflows_is_named_by_the_input():

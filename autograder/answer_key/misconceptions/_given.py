@@ -11,10 +11,10 @@ from ..reference_package import reference
 from . import misconception
 
 
-def behind_given_checks(exercise: str, name: str | None = None) -> Callable[[Callable], Callable]:
+def behind_given_checks(exercise: str, name: str | None = None, like: str = "") -> Callable[[Callable], Callable]:
     """Register a misconception of an exercise that refuses bad arguments as the stub does.
 
-    name: its id, where it is not the function's name
+    name: its id, where it is not the function's name; like: see `misconception`
     """
 
     def register(function: Callable) -> Callable:
@@ -24,7 +24,7 @@ def behind_given_checks(exercise: str, name: str | None = None) -> Callable[[Cal
             return function(*args, **kwargs)
 
         wrong.__name__ = name or function.__name__
-        misconception(exercise)(wrong)
+        misconception(exercise, like)(wrong)
         return function
 
     return register

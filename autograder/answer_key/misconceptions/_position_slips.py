@@ -23,30 +23,6 @@ def decimal_logarithm(max_length, d_model, base=10000.0):
     return table(positions(max_length) * (-exponents(d_model) * math.log10(base)).exp())
 
 
-def _form(exercise, like, name, function):
-    def wrong(first, d_model, base=10000.0):
-        refuse_bad_arguments(exercise, first, d_model, base)
-        return function(first, d_model, base)
-
-    wrong.__name__ = name
-    misconception(exercise, like)(wrong)
-
-
-_form(
-    TABLE,
-    "exponent_positive",
-    "in_float32",
-    lambda n, d, base: table(positions(n).float() * (torch.arange(0, d, 2) * (math.log(base) / d)).exp()),
-)
-_form(
-    TABLE,
-    "integer_exponent",
-    "rounded_down",
-    lambda n, d, base: table(positions(n) * base ** (-torch.arange(0, d, 2) // d).double()),
-)
-_form(SHIFT, "one_sine_missing", "below", lambda k, d, base: rotation(k * base ** -exponents(d)).triu())
-
-
 @behind_given_checks(SHIFT)
 def blocks_overlap(offset, d_model, base=10000.0):
     matrix = torch.zeros(d_model, d_model)

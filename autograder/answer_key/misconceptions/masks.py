@@ -12,6 +12,7 @@ from . import (  # the module's wrong answers fill several files
     _mask_forms,  # noqa: F401
     _mask_loops,  # noqa: F401
     _masked_softmax,  # noqa: F401
+    _masked_softmax_forms,  # noqa: F401
     _masked_softmax_values,  # noqa: F401
     misconception,
 )

@@ -6,6 +6,9 @@ import torch
 
 from . import (
     _position_distances,  # noqa: F401  it registers
+    _position_forms,  # noqa: F401  it registers
+    _position_forms_more,  # noqa: F401  it registers
+    _position_forms_rotary,  # noqa: F401  it registers
     _position_learned,  # noqa: F401  it registers
     _position_modules,  # noqa: F401  it registers
     _position_modules_more,  # noqa: F401  it registers

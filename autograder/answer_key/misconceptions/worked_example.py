@@ -3,6 +3,8 @@
 import numpy as np
 
 from . import (  # they register 2.5 and 2.3, and what several exercises have in common
+    _worked_forms,  # noqa: F401
+    _worked_forms_values,  # noqa: F401
     _worked_layer,  # noqa: F401
     _worked_layer_steps,  # noqa: F401
     _worked_loops,  # noqa: F401

@@ -129,7 +129,7 @@ def learned_gradient(rng):
 
 @check(LEARNED, sees="a new weight holds random numbers of deviation 0.02", view=views.start)
 def learned_start(rng):
-    return built(call(20, 14), call(zeros(1, 9, 20, dtype="float32")))
+    return built(call(16, 200), call(zeros(1, 70, 16, dtype="float32")))
 
 
 @check(LEARNED, sees="the result has the dtype of x", compares="dtype")
