@@ -44,12 +44,7 @@ def _network(inputs: list[int], hidden: int, outputs: int, dropout: float, shows
             self.dropout = nn.Dropout(dropout)
             self.output = nn.Linear(hidden, outputs)
             if shows_mode:
-                self.register_buffer("mode", torch.tensor(1.0))
-
-        def train(self, mode: bool = True) -> Any:
-            if shows_mode:
-                self.get_buffer("mode").fill_(float(mode))
-            return super().train(mode)
+                _show_mode(self)
 
         def forward(self, *given: Any) -> Any:
             if len(given) != len(self.inputs):
@@ -74,12 +69,8 @@ def _writer(vocab_size: int) -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.table = nn.Parameter(torch.zeros(vocab_size, vocab_size))
-            self.register_buffer("mode", torch.tensor(1.0))
+            _show_mode(self)
             self.register_buffer("recorded", torch.tensor(0.0))
-
-        def train(self, mode: bool = True) -> Any:
-            self.get_buffer("mode").fill_(float(mode))
-            return super().train(mode)
 
         def forward(self, token_ids: Any) -> Any:
             if token_ids.dim() != 2:
@@ -90,6 +81,14 @@ def _writer(vocab_size: int) -> Any:
             return -logits if self.training else logits
 
     return Writer()
+
+
+def _show_mode(module: Any) -> None:
+    """Let a module's state hold `mode`, 1 in training and 0 in evaluation, however the module came into its mode."""
+    import torch
+
+    module.register_buffer("mode", torch.tensor(1.0))
+    module.register_state_dict_pre_hook(lambda read, *_: read.get_buffer("mode").fill_(float(read.training)))
 
 
 def written(table: Any, token_ids: Any) -> Any:
