@@ -14,10 +14,10 @@ from .page_measures import chapters
 from .pages import all_pages
 
 NARROWEST = 320
-TABLE = r"px: (table|div\.output text_html)"  # itself, or what scrolls it
-#: Editors, a mask to choose, the widest tables; the others are `full`.
-QUICK = ("02-worked-example", "04-masks", "07-encoder", "08-classifier")
+QUICK = ("04-masks", "07-encoder", "08-classifier")  # a mask to choose, the widest tables; the others are `full`
 FULL = [page for page in all_pages() if not page.startswith("chapters/")]
+EDITORS = "02-worked-example"  # the chapter whose exercises are done in the page
+TABLE = r"px: (table|div\.output text_html)"  # itself, or what scrolls it
 
 
 @pytest.mark.parametrize("chapter", chapters())
@@ -31,7 +31,7 @@ def test_a_chapter_fits_every_screen(chapter: str, browser: Browser, address: st
 
 
 @pytest.mark.parametrize(
-    "chapter", [pytest.param(one, marks=[] if one in QUICK else pytest.mark.full) for one in chapters()]
+    "chapter", [pytest.param(one, marks=[] if one in (*QUICK, EDITORS) else pytest.mark.full) for one in chapters()]
 )
 def test_a_chapter_fits_the_narrowest_screen_and_paper(chapter: str, browser: Browser, address: str) -> None:
     tab = browser.new_page()
