@@ -16,6 +16,7 @@ from traitlets.config import Config
 
 from .course.folder import Course
 from .gradebook.cells import put_result
+from .gradebook.formgrader_scores import show_final_scores
 from .gradebook.late_policy import configure_late_policy
 from .gradebook.marks_given import record_marks
 from .gradebook.nbgrader import configure_storage, inbound_folder
@@ -72,6 +73,7 @@ def configure(c: Config, root: Path) -> None:
     """The settings of a course in `root`: what nbgrader_config.py calls."""
     configure_storage(c, root)
     record_marks(root)
+    show_final_scores(root)
     c.Autograde.autograde_preprocessors = list(STEPS)
     c.GenerateFeedback.exporter_class = "autograder.gradebook.feedback.exporter.FeedbackPage"
     c.Autograde.pre_convert_hook = lambda **names: take_in(root, **names)

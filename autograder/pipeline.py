@@ -48,11 +48,16 @@ class Line:
     archives_word: bool = False  # in time by the times in its own archive, and taken in after the deadline
 
     @property
+    def taken_off(self) -> str:
+        """What lateness costs, in words."""
+        return f"-{self.penalty:g}" if self.penalty else "nothing taken off"
+
+    @property
     def score(self) -> str:
         """The points for code, and what counts where that is something else."""
         if self.points is None:
             return "not graded"
-        late = f", {span(self.seconds_late)} late: -{self.penalty:g}" if self.seconds_late else ""
+        late = f", {span(self.seconds_late)} late: {self.taken_off}" if self.seconds_late else ""
         final = "" if self.final in (None, self.points) else f"; {self.final:g} count"
         return f"{self.points:g} of {self.max_points:g}{late}{final}"
 
@@ -164,7 +169,7 @@ def _entered(course: Course, sync: GradebookSync, log: Log, submission: Submissi
         return Line(result.student, None, 0, (*remarks, f"judged, but not entered in the gradebook: {error}"), True)
     line = Line(result.student, result.points, result.max_points, remarks, result.fresh)
     late = entry.late or {}
-    remarks = (*remarks, *(f"points for code changed by hand: {one.text}" for one in entry.overrides))
+    remarks = (*remarks, *(f"points for code changed by hand: {override.text}" for override in entry.overrides))
     line = replace(line, remarks=remarks, final=entry.final)
     line = replace(line, seconds_late=late.get("seconds", 0.0), penalty=late.get("penalty", 0.0))
     if "due" not in late:

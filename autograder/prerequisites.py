@@ -52,6 +52,13 @@ FIREFOX = Program(
     "the second browser that exercises and widgets are tried in",
     "Firefox, on the PATH as firefox",
 )
+WEBKIT = Program(
+    ("WebKitWebDriver",),
+    "webkit2gtk-driver",
+    "the third browser that exercises and widgets are tried in",
+    "WebKitGTK with its WebDriver, Linux only",
+)
+SCREEN = Program(("xvfb-run",), "xvfb", "the screen that WebKit draws on", "Xvfb, Linux only")
 POSTGRESQL = Program(
     ("initdb",),
     "postgresql",
@@ -63,10 +70,10 @@ POSTGRESQL = Program(
 TESTED = (NODE, NPM, BUBBLEWRAP, SETPRIV, CHROMIUM, POSTGRESQL)
 NEEDED = {"course": (NODE, NPM), "test": TESTED, "test-all": TESTED}
 # The sample class of `make course` is the course's own code, so there a missing sandbox is a warning.
-WISHED = {"course": (BUBBLEWRAP, SETPRIV), "test": (), "test-all": (FIREFOX,)}
+WISHED = {"course": (BUBBLEWRAP, SETPRIV), "test": (), "test-all": (FIREFOX, WEBKIT, SCREEN)}
 
 
-def python_problem(version: Sequence[int], found: Callable[[str], str | None] = shutil.which) -> str | None:
+def python_problem(version: Sequence[int], find: Callable[[str], str | None] = shutil.which) -> str | None:
     """What is wrong with this version of Python, and what to try; None where nothing is."""
     if OLDEST <= tuple(version[:2]) <= NEWEST:
         if importlib.util.find_spec("ensurepip"):
@@ -77,33 +84,33 @@ def python_problem(version: Sequence[int], found: Callable[[str], str | None] = 
     )
     for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
         name = f"python3.{minor}"
-        if found(name):
+        if find(name):
             return f"{text}\n  You have {name}; try: make PYTHON={name} …"
     return text + "\n  On Debian 12 or newer: sudo apt-get install python3 python3-venv. Elsewhere: python.org."
 
 
-def path_of(program: Program, found: Callable[[str], str | None] = shutil.which) -> str | None:
+def path_of(program: Program, find: Callable[[str], str | None] = shutil.which) -> str | None:
     """Where a program is: on the PATH, or its newest version off the PATH; None where it is not."""
-    on_path = next(filter(None, map(found, program.names)), None)
+    on_path = next(filter(None, map(find, program.names)), None)
     if on_path or not program.versions:
         return on_path
     places = [path for name in program.names for path in program.versions.glob(f"*/bin/{name}")]
-    newest = max(places, key=lambda path: [int(one) for one in re.findall(r"\d+", path.parts[-3])], default=None)
+    newest = max(places, key=lambda path: [int(number) for number in re.findall(r"\d+", path.parts[-3])], default=None)
     return str(newest) if newest else None
 
 
-def missing(programs: Sequence[Program], found: Callable[[str], str | None] = shutil.which) -> list[Program]:
+def missing(programs: Sequence[Program], find: Callable[[str], str | None] = shutil.which) -> list[Program]:
     """Those programs that are not on this machine."""
-    return [program for program in programs if not path_of(program, found)]
+    return [program for program in programs if not path_of(program, find)]
 
 
-def installer(found: Callable[[str], str | None] = shutil.which) -> list[str] | None:
+def installer(find: Callable[[str], str | None] = shutil.which) -> list[str] | None:
     """The command that Debian packages are installed with, as far as `apt-get`; None where we may not."""
-    if not found("apt-get"):
+    if not find("apt-get"):
         return None
     if os.geteuid() == 0:
         return ["apt-get"]
-    if found("sudo") and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0:
+    if find("sudo") and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode == 0:
         return ["sudo", "-n", "apt-get"]
     return None
 

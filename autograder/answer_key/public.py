@@ -76,7 +76,7 @@ def _read(exercise: Exercise) -> list[list[Answer]] | None:
         return None
     draws = hidden_draws(exercise, PUBLIC_POLICY)
     fits = isinstance(answers, list) and len(answers) == len(draws)
-    return cast(list[list[Answer]], answers) if fits and all(isinstance(one, list) for one in answers) else None
+    return cast(list[list[Answer]], answers) if fits and all(isinstance(answer, list) for answer in answers) else None
 
 
 def _write(exercise: Exercise, answers: list[list[Answer]]) -> None:

@@ -163,13 +163,13 @@ def changes(record: Record | None, depends: Mapping[str, Any]) -> list[str]:
 
 def stale(folders: Sequence[Path] = (COMMITTED,)) -> dict[str, list[str]]:
     """The pages whose outputs no record below these folders gives, each with the reasons of the first folder."""
-    found = {}
+    reasons_by_page = {}
     for page, notebook in notebooks_of_pages():
         depends = depends_on(page, notebook)
         reasons = [changes(read(folder, page), depends) for folder in folders]
         if all(reasons):
-            found[page] = reasons[0]
-    return found
+            reasons_by_page[page] = reasons[0]
+    return reasons_by_page
 
 
 def notebooks_of_pages() -> Iterator[tuple[str, NotebookNode]]:
@@ -187,14 +187,14 @@ def notebooks_of_pages() -> Iterator[tuple[str, NotebookNode]]:
 
 def uncovered(opened: Iterable[str], depends: Mapping[str, Any]) -> list[str]:
     """The files of the repository that a page opened while it was executed and that its record does not depend on."""
-    found = set()
+    names = set()
     for text in opened:
         file = Path(text)
         if file.suffix == ".pyc" and file.parent.name == "__pycache__":
             file = file.parent.with_name(f"{file.name.partition('.')[0]}.py")
         if file.is_relative_to(ROOT) and not _installed_or_built(file) and file.is_file():
-            found.add(_name(file))
-    return sorted(found - depends["files"].keys())
+            names.add(_name(file))
+    return sorted(names - depends["files"].keys())
 
 
 def differences(recorded: Record, executed: Record) -> list[str]:
@@ -273,7 +273,11 @@ def _versions(modules: Iterable[str]) -> dict[str, str]:
 @cache
 def _needed(name: str) -> tuple[str, ...]:
     needed = map(Requirement, importlib.metadata.requires(name) or ())
-    return tuple(one.name for one in needed if not one.marker or one.marker.evaluate({"extra": ""}))
+    return tuple(
+        requirement.name
+        for requirement in needed
+        if not requirement.marker or requirement.marker.evaluate({"extra": ""})
+    )
 
 
 @cache

@@ -138,19 +138,19 @@ def _modules(name: str, roots: Sequence[Path]) -> set[Path]:
     for root in roots:
         if parts and parts[0] != "*" and not _is_module(root / parts[0]):
             continue
-        found: set[Path] = {root / "__init__.py"} if not parts and (root / "__init__.py").is_file() else set()
+        modules: set[Path] = {root / "__init__.py"} if not parts and (root / "__init__.py").is_file() else set()
         folder = root
         for part in parts:
             if part == "*":
-                return found | set(folder.glob("*.py"))
+                return modules | set(folder.glob("*.py"))
             if _is_package(folder / part):
                 folder = folder / part
-                found |= {folder / "__init__.py"} if (folder / "__init__.py").is_file() else set()
+                modules |= {folder / "__init__.py"} if (folder / "__init__.py").is_file() else set()
             elif (folder / f"{part}.py").is_file():
-                return found | {folder / f"{part}.py"}
+                return modules | {folder / f"{part}.py"}
             else:
-                return found | (_handed_out(folder / "__init__.py", part) if folder != root else set())
-        return found
+                return modules | (_handed_out(folder / "__init__.py", part) if folder != root else set())
+        return modules
     return set()
 
 

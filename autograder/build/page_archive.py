@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import tokenize
 import tomllib
 import zipfile
 from collections.abc import Iterable
@@ -40,6 +41,11 @@ LEFT_OUT = frozenset(
     ]
 )
 DAY = (1980, 1, 1, 0, 0, 0)
+NOTICE = (
+    "Files of Python's standard library, copyright Python Software Foundation, under the PSF License Agreement,\n"
+    "https://docs.python.org/3/license.html; the folders pyodide and _pyodide are of Pyodide, under the MPL 2.0.\n"
+    "Comments are removed.\n"
+)
 
 
 def course_files() -> dict[str, str]:
@@ -60,7 +66,10 @@ def course_files() -> dict[str, str]:
         files[f"selfcheck/recorded/{path.name}"] = _text(path)
     files["attention/__init__.py"] = strip(_text(REFERENCE / "__init__.py"), "__init__")
     checks = SELFCHECK / "checks"
-    for path in (checks / "__init__.py", *(one for module in modules for one in sorted(checks.glob(f"*{module}*.py")))):
+    for path in (
+        checks / "__init__.py",
+        *(path for module in modules for path in sorted(checks.glob(f"*{module}*.py"))),
+    ):
         files[f"selfcheck/checks/{path.name}"] = _text(path)
     for module in modules:
         files[f"selfcheck/recorded/{module}.json"] = _text(RECORDED / f"{module}.json")
@@ -94,8 +103,19 @@ def standard_library(wanted: Iterable[str]) -> bytes:
         zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as part,
     ):
         for name in sorted(set(wanted)):
-            part.writestr(zipfile.ZipInfo(name, DAY), whole.read(name), zipfile.ZIP_DEFLATED, 9)
+            part.writestr(zipfile.ZipInfo(name, DAY), uncommented(whole.read(name)), zipfile.ZIP_DEFLATED, 9)
+        part.writestr(zipfile.ZipInfo("NOTICE.txt", DAY), NOTICE, zipfile.ZIP_DEFLATED, 9)
     return packed.getvalue()
+
+
+def uncommented(source: bytes) -> bytes:
+    """The same code on the same lines without its comments, a fifth of what a page would fetch of it."""
+    lines = source.decode("utf-8").split("\n")
+    for token in tokenize.tokenize(io.BytesIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column].rstrip()
+    return "\n".join(lines).encode()
 
 
 def lock_file() -> str:

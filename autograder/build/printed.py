@@ -72,12 +72,12 @@ class Section:
 def sections() -> list[Section]:
     """Every page in the order of book/_toc.yml."""
     contents = yaml.safe_load((BOOK / "_toc.yml").read_text("utf-8"))
-    found = [Section(contents["root"], "", 0)]
+    listed = [Section(contents["root"], "", 0)]
     for part in contents["parts"]:
         for chapter in part["chapters"]:
-            found.append(Section(chapter["file"], part["caption"], 0))
-            found += [Section(below["file"], part["caption"], 1) for below in chapter.get("sections", [])]
-    return found
+            listed.append(Section(chapter["file"], part["caption"], 0))
+            listed += [Section(below["file"], part["caption"], 1) for below in chapter.get("sections", [])]
+    return listed
 
 
 def print_book(site: Path, file: Path, chosen: list[Section], said: Callable[[str], None] = print) -> int:
@@ -91,16 +91,16 @@ def print_book(site: Path, file: Path, chosen: list[Section], said: Callable[[st
     program = next(filter(None, map(shutil.which, CHROMIUM.names)), None)
     if program is None:
         raise PrintError(f"the PDF is printed by a browser; install {CHROMIUM.elsewhere}")
-    for one in chosen:
-        if not (site / f"{one.page}.html").is_file():
-            raise PrintError(f"{site / one.page}.html is missing; build the book with python -m autograder book")
+    for section in chosen:
+        if not (site / f"{section.page}.html").is_file():
+            raise PrintError(f"{site / section.page}.html is missing; build the book with python -m autograder book")
     with served(site) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         printed = []
-        for one in chosen:
-            title, content = _printed(browser, f"{address}{one.page}.html")
-            printed.append((one, title, PdfReader(io.BytesIO(content))))
-            said(f"{one.page}: {len(printed[-1][2].pages)} pages")
+        for section in chosen:
+            title, content = _printed(browser, f"{address}{section.page}.html")
+            printed.append((section, title, PdfReader(io.BytesIO(content))))
+            said(f"{section.page}: {len(printed[-1][2].pages)} pages")
         front = _front(browser, site, printed)
         total = len(front.pages) + sum(len(pages.pages) for _, _, pages in printed)
         numbers = _numbers(browser, total)
@@ -132,13 +132,13 @@ def _front(browser: Browser, site: Path, printed: Printed) -> PdfReader:
     pages = 0
     while True:
         number, lines, part = pages + 1, [], ""
-        for one, title, found in printed:
-            if one.part != part:
-                part = one.part
+        for section, title, outline in printed:
+            if section.part != part:
+                part = section.part
                 lines.append(f"</ol><h3>{escape(part)}</h3><ol>")
-            below = ' class="below"' if one.depth else ""
+            below = ' class="below"' if section.depth else ""
             lines.append(f"<li{below}><span>{escape(title)}</span><span></span><span>{number}</span></li>")
-            number += len(found.pages)
+            number += len(outline.pages)
         tab = _tab(browser)
         tab.set_content(_front_text(site, "<ol>" + "".join(lines) + "</ol>"), wait_until="load")
         front = PdfReader(io.BytesIO(tab.pdf(prefer_css_page_size=True, print_background=True)))
@@ -183,17 +183,18 @@ def _join(file: Path, front: PdfReader, printed: Printed, numbers: PdfReader) ->
     writer = PdfWriter()
     writer.append(front, import_outline=False)
     parts = {}
-    for one, title, pages in printed:
+    for section, title, pages in printed:
         at = len(writer.pages)
         writer.append(pages, import_outline=False)
-        if one.part and one.part not in parts:
-            parts[one.part] = writer.add_outline_item(title=one.part, page_number=at)
-        entry = writer.add_outline_item(title=title, page_number=at, parent=parts.get(one.part))
+        if section.part and section.part not in parts:
+            parts[section.part] = writer.add_outline_item(title=section.part, page_number=at)
+        entry = writer.add_outline_item(title=title, page_number=at, parent=parts.get(section.part))
         for heading, number in _headings(pages):
             writer.add_outline_item(title=heading, page_number=at + number, parent=entry)
     for number, page in enumerate(writer.pages):
         if number:  # the title page has none
             page.merge_page(numbers.pages[number])
+            page.compress_content_streams()  # merged, they are plain text
     settings = yaml.safe_load((BOOK / "_config.yml").read_text("utf-8"))
     writer.add_metadata({"/Title": settings["title"], "/Author": settings["author"]})
     writer.compress_identical_objects()
@@ -204,11 +205,11 @@ def _join(file: Path, front: PdfReader, printed: Printed, numbers: PdfReader) ->
 def _headings(pages: PdfReader) -> Iterator[tuple[str, int]]:
     """The sections of a printed page, with the page that each begins on, counted from 0."""
     for item in pages.outline:
-        for one in item if isinstance(item, list) else []:
-            if not isinstance(one, list):
-                number = pages.get_destination_page_number(one)
-                if number is not None and one.title:
-                    yield one.title.rstrip("#").strip(), number
+        for entry in item if isinstance(item, list) else []:
+            if not isinstance(entry, list):
+                number = pages.get_destination_page_number(entry)
+                if number is not None and entry.title:
+                    yield entry.title.rstrip("#").strip(), number
 
 
 def _tab(browser: Browser) -> Page:

@@ -85,7 +85,7 @@ class Question:
 
     def keeps_order(self, order: list[int]) -> bool:
         """Whether lines in this order keep every pair that must."""
-        return all(order.index(first) < order.index(then) for first, then in (one.chosen for one in self.options))
+        return all(order.index(first) < order.index(then) for first, then in (pair.chosen for pair in self.options))
 
 
 @cache
@@ -105,7 +105,7 @@ def find(name: str) -> Question:
     for question in known:
         if question.id == name:
             return question
-    names = ", ".join(one.id for one in known) or f"none: there is no book/questions/{chapter}.toml"
+    names = ", ".join(question.id for question in known) or f"none: there is no book/questions/{chapter}.toml"
     raise LookupError(f"no question {name!r}; known: {names}")
 
 

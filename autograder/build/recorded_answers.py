@@ -35,7 +35,10 @@ def recordings(module: str = "") -> dict[str, str]:
                 "calls": key.calls,
                 "expected": [_plain(answer, check) for answer in key.expected],
                 "misconceptions": folded(
-                    {name: [_plain(one, check) for one in answers] for name, answers in key.misconceptions.items()},
+                    {
+                        name: [_plain(answer, check) for answer in answers]
+                        for name, answers in key.misconceptions.items()
+                    },
                     check.tolerance,
                 ),
             }

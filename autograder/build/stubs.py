@@ -48,7 +48,11 @@ def _needed(source: str, solutions: list[Region], kept: list[Region]) -> list[Re
     kept, waiting = list(kept), list(kept)
     while waiting:
         words = set(WORD.findall(texts[waiting.pop()]))
-        new = [one for one in solutions if one.drop and one not in kept and words & _defined(texts[one])]
+        new = [
+            solution
+            for solution in solutions
+            if solution.drop and solution not in kept and words & _defined(texts[solution])
+        ]
         kept += new
         waiting += new
     return kept
@@ -64,7 +68,7 @@ def _defined(text: str) -> set[str]:
             names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names |= {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+            names |= {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
     return names
 
 
@@ -100,20 +104,20 @@ def edited(text: str) -> bool:
 def solution_files() -> list[str]:
     """The names of the package's private files that are part of a solution: they hold `# solution: begin (drop)`."""
     private = sorted(REFERENCE.glob("_*.py"))
-    return [path.name for path in private if any(one.drop for one in regions(path.read_text(encoding="utf-8")))]
+    return [path.name for path in private if any(region.drop for region in regions(path.read_text(encoding="utf-8")))]
 
 
 def solution_files_of(sources: Iterable[str]) -> dict[str, str]:
     """The text of the private files that are part of these modules' solutions, by file name, as they import them."""
-    found: dict[str, str] = {}
+    given: dict[str, str] = {}
     waiting = list(sources)
     while waiting:
         source = waiting.pop()
         for name in solution_files():
-            if name not in found and f"from .{name.removesuffix('.py')} " in source:
-                found[name] = (REFERENCE / name).read_text(encoding="utf-8")
-                waiting.append(found[name])
-    return found
+            if name not in given and f"from .{name.removesuffix('.py')} " in source:
+                given[name] = (REFERENCE / name).read_text(encoding="utf-8")
+                waiting.append(given[name])
+    return given
 
 
 def given_files() -> list[str]:

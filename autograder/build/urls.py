@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 import yaml
 
@@ -16,6 +17,8 @@ __all__ = [
     "binder_url",
     "colab_url",
     "course_title",
+    "hub_query",
+    "hub_url",
     "moved_pages",
     "notebook_name",
     "repository",
@@ -69,20 +72,36 @@ def site_url() -> str:
     return f"https://{home.owner}.github.io/{home.name}/"
 
 
+def _launched_at(service: str) -> str:
+    """The address that book/_config.yml gives for a launch button, without a slash at its end, or nothing."""
+    return str(_settings()["launch_buttons"].get(service) or "").rstrip("/")
+
+
 def colab_url(notebook: str) -> str:
     """The Colab address of book/notebooks/<notebook>.ipynb."""
     home = repository()
-    return (
-        f"https://colab.research.google.com/github/{home.owner}/{home.name}"
-        f"/blob/{home.branch}/book/notebooks/{notebook}.ipynb"
-    )
+    place = f"github/{home.owner}/{home.name}/blob/{home.branch}/book/notebooks/{notebook}.ipynb"
+    return f"{_launched_at('colab_url')}/{place}"
 
 
 def binder_url(notebook: str) -> str:
     """The Binder address of book/notebooks/<notebook>.ipynb, in JupyterLab."""
     home = repository()
     path = f"lab/tree/book/notebooks/{notebook}.ipynb"
-    return f"https://mybinder.org/v2/gh/{home.owner}/{home.name}/{home.branch}?urlpath={path}"
+    return f"{_launched_at('binderhub_url')}/v2/gh/{home.owner}/{home.name}/{home.branch}?urlpath={path}"
+
+
+def hub_query(notebook: str) -> dict[str, str]:
+    """What nbgitpuller is asked for: the repository, and book/notebooks/<notebook>.ipynb of it in JupyterLab."""
+    home = repository()
+    path = f"lab/tree/{home.name}/book/notebooks/{notebook}.ipynb"
+    return {"repo": home.url, "branch": home.branch, "urlpath": path}
+
+
+def hub_url(notebook: str) -> str | None:
+    """The address of book/notebooks/<notebook>.ipynb on the course's own JupyterHub; None where it names none."""
+    hub = _launched_at("jupyterhub_url")
+    return f"{hub}/hub/user-redirect/git-pull?{urlencode(hub_query(notebook), safe='/')}" if hub else None
 
 
 @cache

@@ -52,15 +52,17 @@ def collect(
         )
     options = Options(given_time(given) if given else None, the_clock(), replace, dry_run)
     counts: dict[str, int] = {}
-    for one in collect(course, problem_set, download, identities, options, said):
-        name = f"{one.label} → {printable_line(one.student, MOST)}" if one.student else one.label
-        if one.done is None:
-            show(f"{name}: refused: {one.refusal}", style="red")
+    for collected in collect(course, problem_set, download, identities, options, said):
+        name = (
+            f"{collected.label} → {printable_line(collected.student, MOST)}" if collected.student else collected.label
+        )
+        if collected.done is None:
+            show(f"{name}: refused: {collected.refusal}", style="red")
         else:
-            console.print(plain(f"{name}: {one.done.summary}, handed in {one.done.time}"))
-            for remark in (*one.remarks, *one.done.remarks):
+            console.print(plain(f"{name}: {collected.done.summary}, handed in {collected.done.time}"))
+            for remark in (*collected.remarks, *collected.done.remarks):
                 show(f"  {remark}")
-        state = one.done.state if one.done else "refused"
+        state = collected.done.state if collected.done else "refused"
         counts[state] = counts.get(state, 0) + 1
     console.print(plain(f"{problem_set}: " + ", ".join(f"{count} {state}" for state, count in counts.items())))
     if "refused" in counts:

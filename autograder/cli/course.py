@@ -198,15 +198,15 @@ def feedback(course: Course, problem_set: str) -> None:
         raise FileNotFoundError(f"nothing of {problem_set} is graded in {course.root}: run grade {problem_set} first")
     _require_current(course, problem_set)
 
-    def say(one: Any) -> None:
-        if one.trouble:
-            show(f"no page for {printable_line(one.student, 100)}: {printable_line(one.trouble, 500)}")
-        elif one.is_new:
-            console.print(plain(str(one.path)))
+    def say(page: Any) -> None:
+        if page.trouble:
+            show(f"no page for {printable_line(page.student, 100)}: {printable_line(page.trouble, 500)}")
+        elif page.is_new:
+            console.print(plain(str(page.path)))
 
     pages = imported("feedback.writing").write_pages(course, problem_set, graded, say)
-    failed = sum(bool(one.trouble) for one in pages)
-    new = sum(one.is_new for one in pages)
+    failed = sum(bool(page.trouble) for page in pages)
+    new = sum(page.is_new for page in pages)
     console.print(plain(f"{counted(new, 'page')} written, {len(pages) - new - failed} as before"))
     if failed:
         raise RuntimeError(

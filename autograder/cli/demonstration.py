@@ -59,33 +59,33 @@ def _prepare(course: Course, problem_set: str) -> None:
     from ..release.bundle import release
 
     release(course, problem_set)
-    for one in table():
-        if one.problem_set == problem_set:
+    for row in table():
+        if row.problem_set == problem_set:
             with tempfile.TemporaryDirectory() as place:
-                write_submission(one, course, Path(place))
-                store.store(course, one.student, problem_set, archive.read_folder(Path(place), problem_set))
+                write_submission(row, course, Path(place))
+                store.store(course, row.student, problem_set, archive.read_folder(Path(place), problem_set))
 
 
 def _write_feedback(course: Course, problem_set: str) -> int:
     from ..gradebook.feedback.writing import write_pages
 
     pages = write_pages(course, problem_set, course.students(problem_set))
-    for one in pages:
-        if one.trouble:
-            raise click.ClickException(f"no feedback for {one.student}: {one.trouble}")
-    return sum(one.is_new for one in pages)
+    for page in pages:
+        if page.trouble:
+            raise click.ClickException(f"no feedback for {page.student}: {page.trouble}")
+    return sum(page.is_new for page in pages)
 
 
 def _table_version() -> str:
     from ..authoring.samples import FOLDER
 
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(FOLDER.rglob("*")):
         if path.is_file():
-            found.update(path.relative_to(FOLDER).as_posix().encode() + path.read_bytes())
+            digest.update(path.relative_to(FOLDER).as_posix().encode() + path.read_bytes())
     for path in sorted((ROOT / "book" / "problem-sets").glob("*.md")):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:12]
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _settings_version(course: Course) -> str:

@@ -75,7 +75,7 @@ def chosen_exercises(ids: Sequence[str], sets: Sequence[str]) -> Chosen:
 def made_for_others(folder: Path, sets: Sequence[str]) -> str:
     """What has moved, where the notebook of one of these sets in a folder is of a release that had other exercises."""
     for problem_set in sets:
-        cells = {found.decode() for found in GRADE_ID.findall(read_folder(folder, problem_set).notebook or b"")}
+        cells = {grade_id.decode() for grade_id in GRADE_ID.findall(read_folder(folder, problem_set).notebook or b"")}
         moved = moved_away(problem_set, cells)
         if moved:
             return f"{what_has_moved(problem_set, moved)}. Name the set that has these exercises now"

@@ -22,9 +22,9 @@ def pdf(out: Path, pages: tuple[str, ...]) -> None:
     from ..build.printed import PrintError, print_book, sections, zip_notebooks
 
     known = sections()
-    if unknown := set(pages) - {one.page for one in known}:
+    if unknown := set(pages) - {section.page for section in known}:
         raise click.UsageError(f"no page {', '.join(sorted(unknown))}; book/_toc.yml lists the pages")
-    chosen = [one for one in known if not pages or one.page in pages]
+    chosen = [section for section in known if not pages or section.page in pages]
     folder = out / "_build" / "print"
     book, packed = folder / "attention-by-hand.pdf", folder / "attention-by-hand-notebooks.zip"
     try:

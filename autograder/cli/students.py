@@ -38,7 +38,7 @@ def roster(source: Path | None, gradebook: bool, identify_by: str | None, folder
         course = _course(folder)
         known = course.roster.people.values() if course.roster else []
         if source is None and not gradebook:
-            sections = sorted({one.section for one in known if one.section})
+            sections = sorted({person.section for person in known if person.section})
             told = f", in {counted(len(sections), 'section')}: {', '.join(sections)}" if sections else ""
             show(f"the roster has {counted(len(known), 'student')}{told}")
             return
@@ -57,13 +57,13 @@ def roster(source: Path | None, gradebook: bool, identify_by: str | None, folder
             by = "nbgrader's id"
         else:
             assert source is not None
-            found = read_export(source, identify_by)
-            people, left_out, by = list(found.people), found.left_out, found.identified_by
-        ids = {one.id for one in people}
+            export = read_export(source, identify_by)
+            people, left_out, by = list(export.people), export.left_out, export.identified_by
+        ids = {person.id for person in people}
         everybody = joined(known, people)
         path = write_roster(course.root, everybody)
         console.print(plain(f"{counted(len(people), 'student')} by {by}, written: {path}"))
-        absent = [one.id for one in known if one.id not in ids]
+        absent = [person.id for person in known if person.id not in ids]
         if absent:
             more = f" and {len(absent) - MOST_NAMED} more" if len(absent) > MOST_NAMED else ""
             show(f"  still on the roster, and not there: {', '.join(map(printable_name, absent[:MOST_NAMED]))}{more}")
@@ -106,8 +106,8 @@ def _doubled(people: list[Person]) -> Iterator[str]:
     """A line on ids that share an address or a number: one person twice, who would be exported twice."""
     for name, told in (("email", "e-mail address"), ("lms_id", "LMS number")):
         ids: dict[str, list[str]] = {}
-        for one in people:
-            ids.setdefault(getattr(one, name).casefold(), []).append(printable_name(one.id))
+        for person in people:
+            ids.setdefault(getattr(person, name).casefold(), []).append(printable_name(person.id))
         for text, same in ids.items():
             if text and len(same) > 1:
                 yield f"{', '.join(same)} have one {told}: if that is one person, take a line out of {ROSTER_FILE}"

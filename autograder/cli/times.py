@@ -45,8 +45,8 @@ def lateness_lines(late: Sequence[Line], everybody: int) -> Iterator[str]:
     taken = f"{cost:g} points taken off" if cost else "nothing taken off, by the late policy"
     yield f"{len(late)} of {everybody} late, {taken}:"
     for line in late:
-        final = "" if line.final is None else f": -{line.penalty:g}, {line.final:g} count"
-        yield f"  {printable_line(line.student, 100)} {span(line.seconds_late)} late{final}"
+        final = "" if line.final is None else f", {line.final:g} count"
+        yield f"  {printable_line(line.student, 100)} {span(line.seconds_late)} late: {line.taken_off}{final}"
 
 
 def archives_word_lines(lines: Sequence[Line], everybody: int) -> Iterator[str]:

@@ -96,5 +96,5 @@ def grant(root: Path, student: str, problem_set: str, given: Extension) -> None:
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows((*key, str(one)) for key, one in sorted(granted.items()))
+    writer.writerows((*key, str(extension)) for key, extension in sorted(granted.items()))
     write_atomically(root / FILE, file.getvalue(), mode=0o600)

@@ -57,10 +57,10 @@ def machine_fault(error: BaseException) -> str:
 
 def error_in_text(text: str) -> OSError | None:
     """The error that the machine gave, where a library has made a text of it; None where the text tells of none."""
-    found = IN_A_TEXT.search(text)
-    if found:
-        code = int(found["code"])
-        return OSError(code, os.strerror(code), *([found["file"]] if found["file"] else []))
+    match = IN_A_TEXT.search(text)
+    if match:
+        code = int(match["code"])
+        return OSError(code, os.strerror(code), *([match["file"]] if match["file"] else []))
     return next((OSError(code, said, "the gradebook") for said, code in SQLITE_TEXTS.items() if said in text), None)
 
 

@@ -17,7 +17,7 @@ from .extensions import FILE as EXTENSIONS_FILE
 from .extensions import Extensions, read_granted
 from .policy import GradingPolicy
 from .roster import ROSTER_FILE, Roster, read_roster
-from .settings import SETTINGS_FILE, TEMPLATE, Settings, read_checks, read_settings
+from .settings import SETTINGS_FILE, TEMPLATE, Settings, SettingsError, read_checks, read_settings
 from .student_ids import InvalidStudentId as InvalidStudentId
 from .student_ids import check_student_id as check_student_id
 
@@ -30,7 +30,7 @@ LATIN_LOOKALIKES = str.maketrans(
 )
 #: Files and folders of a course that no submission may see.
 PRIVATE = (
-    *(nbgrader_files.SETTINGS, SETTINGS_FILE, "gradebook.db", "log.jsonl", "submitted", "received", "intake", "arrivals"),
+    *(nbgrader_files.SETTINGS, SETTINGS_FILE, "gradebook.db", "log.jsonl", "marks.jsonl", "submitted", "received", "intake", "arrivals"),
     *(ROSTER_FILE, EXTENSIONS_FILE, "results", "answers", "autograded", "feedback", "source", "reports"),
 )
 
@@ -65,9 +65,14 @@ class Course:
     def roster(self) -> Roster | None:
         """Who takes the course, by course.toml or students.csv; None where nobody has said.
 
-        Raises SettingsError where one of them is invalid.
+        Raises SettingsError where one of them is invalid, or both are there.
         """
-        return self.settings.students or read_roster(self.root)
+        named = self.settings.students
+        if named is not None and (self.root / ROSTER_FILE).exists():
+            raise SettingsError(
+                f"{self.root} has two rosters, [students] in {SETTINGS_FILE} and {ROSTER_FILE}: keep one of them"
+            )
+        return named or read_roster(self.root)
 
     @property
     def extensions(self) -> Extensions:

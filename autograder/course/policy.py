@@ -67,7 +67,7 @@ class GradingPolicy:
         """The verdicts of an exercise with its points under this policy."""
         weight = self.weight(result.exercise)
         checks = result.checks
-        weighed = (replace(one, points=one.points * weight, max_points=one.max_points * weight) for one in checks)
+        weighed = (replace(check_result, points=check_result.points * weight, max_points=check_result.max_points * weight) for check_result in checks)
         return replace(result, checks=tuple(weighed))
 
 

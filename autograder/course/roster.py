@@ -45,7 +45,7 @@ class Person:
 
 
 #: The columns of a roster's file before those with extensions; `name` may stand for the two parts of a name.
-TEXTS = tuple(one.name for one in fields(Person) if one.name != "extensions")
+TEXTS = tuple(field.name for field in fields(Person) if field.name != "extensions")
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Roster:
 
     def of_section(self, section: str | None) -> set[str]:
         """The ids of everybody in a section, of all people for None; ValueError where nobody is in it."""
-        found = {one.id for one in self.people.values() if section in (None, one.section)}
-        if section is not None and not found:
-            known = sorted({one.section for one in self.people.values() if one.section})
+        ids = {person.id for person in self.people.values() if section in (None, person.section)}
+        if section is not None and not ids:
+            known = sorted({person.section for person in self.people.values() if person.section})
             raise ValueError(f"nobody is in section {section!a}: there are {', '.join(known) or 'no sections'}")
-        return found
+        return ids
 
 
 def roster_of_table(value: Any) -> Roster:
@@ -102,14 +102,14 @@ def rows_of(text: str, path: Path) -> list[dict[str, str]]:
 def write_roster(root: Path, people: Iterable[Person]) -> Path:
     """Write students.csv, by id, in place of what was there; returns its path."""
     sets = problem_sets()
-    everybody = sorted(people, key=lambda one: one.id)
-    named = [name for name in sets if any(name in one.extensions for one in everybody)]
+    everybody = sorted(people, key=lambda person: person.id)
+    named = [name for name in sets if any(name in person.extensions for person in everybody)]
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([*TEXTS, *(f"{EXTENSION}{name}" for name in named)])
-    for one in everybody:
-        extensions = [str(one.extensions[name]) if name in one.extensions else "" for name in named]
-        writer.writerow([*(getattr(one, name) for name in TEXTS), *extensions])
+    for person in everybody:
+        extensions = [str(person.extensions[name]) if name in person.extensions else "" for name in named]
+        writer.writerow([*(getattr(person, name) for name in TEXTS), *extensions])
     write_atomically(root / ROSTER_FILE, file.getvalue(), mode=0o600)
     return root / ROSTER_FILE
 

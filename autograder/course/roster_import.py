@@ -59,11 +59,11 @@ def read_export(path: Path, identify_by: str | None = None) -> Imported:
 
 def joined(known: Iterable[Person], people: Iterable[Person]) -> list[Person]:
     """A roster with other people in it: what is said anew replaces what was; what is not said, and extensions, stay."""
-    by_id = {one.id: one for one in known}
-    for one in people:
+    by_id = {person.id: person for person in known}
+    for person in people:
         texts = (field.name for field in fields(Person) if field.name not in ("id", "extensions"))
-        said = {name: getattr(one, name) for name in texts if getattr(one, name)}
-        by_id[one.id] = replace(by_id.get(one.id, Person(one.id)), **said)
+        said = {name: getattr(person, name) for name in texts if getattr(person, name)}
+        by_id[person.id] = replace(by_id.get(person.id, Person(person.id)), **said)
     return list(by_id.values())
 
 
@@ -81,14 +81,14 @@ def _people(rows: list[dict[str, str]], column: str, person: Callable[[dict[str,
     left_out = []
     for row in rows:
         try:
-            one = replace(person(row), id=student_id(row[column]))
+            row_person = replace(person(row), id=student_id(row[column]))
         except InvalidStudentId as error:
             left_out.append(f"left out, {column}: {error}")
             continue
-        if one.id in people:
-            left_out.append(f"left out: {one.id} is there twice")
+        if row_person.id in people:
+            left_out.append(f"left out: {row_person.id} is there twice")
         else:
-            people[one.id] = one
+            people[row_person.id] = row_person
     return Imported(tuple(people.values()), column, tuple(left_out))
 
 

@@ -127,7 +127,7 @@ def workflow(course: Course, problem_set: str) -> str:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    return re.sub(r"@([A-Z]+)@", lambda found: values.get(found[1], found[0]), text)
+    return re.sub(r"@([A-Z]+)@", lambda match: values.get(match[1], match[0]), text)
 
 
 def _write_zip(target: Path, files: Mapping[str, bytes]) -> None:

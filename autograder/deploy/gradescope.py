@@ -67,7 +67,7 @@ def _results(course_folder: Path, submission: Path, settings: Tree) -> Tree:
             hand_in(course, STUDENT, problem_set, submission)
         except ValueError as error:  # it is no submission to this problem set: its owner can mend that
             policy = course.policy
-            return refused(str(error), [policy.with_points(one) for one in policy.exercises(problem_set)])
+            return refused(str(error), [policy.with_points(exercise) for exercise in policy.exercises(problem_set)])
         taken = store.take_in(course, STUDENT, problem_set)
         result = result_of(course, taken, settings["isolation"])
     if result.grader_error:
@@ -109,7 +109,7 @@ def refused(why: str, exercises: Sequence[Exercise]) -> Tree:
 
 
 def _test(outcome: ExerciseOutcome, problem_set: str, visibility: str) -> Tree:
-    title = next((one.title for one in in_problem_set(problem_set) if one.id == outcome.id), outcome.id)
+    title = next((exercise.title for exercise in in_problem_set(problem_set) if exercise.id == outcome.id), outcome.id)
     return {
         "number": outcome.number,
         "name": f"Exercise {outcome.number}: {title}",

@@ -96,7 +96,8 @@ def _overridden(everybody: Iterable[Score]) -> Iterator[str]:
     """A line on each person whose points for code were changed by hand, and stand so in the file."""
     for score in everybody:
         if score.overrides:
-            yield f"{printable_name(score.student)}: by hand: {'; '.join(one.text for one in score.overrides)}"
+            changes = "; ".join(override.text for override in score.overrides)
+            yield f"{printable_name(score.student)}: by hand: {changes}"
 
 
 def _write_csv(everybody: Iterable[Score], problem_set: str, target: Path) -> None:
@@ -114,7 +115,7 @@ def _write_csv(everybody: Iterable[Score], problem_set: str, target: Path) -> No
             round(score.final, DECIMALS) if score.graded else "",
             "yes" if score.handed_in else "no",
             *(getattr(score, name) for name in ("last_name", "first_name", "email", "section", "lms_id")),
-            "; ".join(one.text for one in score.overrides),
+            "; ".join(override.text for override in score.overrides),
         )
         for score in everybody
     )

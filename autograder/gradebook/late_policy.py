@@ -51,10 +51,10 @@ def _plugin(root: Path, file: str, name: str) -> type:
         raise SettingsError(f"{root / SETTINGS_FILE}: late_policy names {path}, where no file is: {expected}") from None
     except (Exception, SystemExit) as error:  # it is a program
         raise SettingsError(f"{path}, which late_policy names, stops: {type(error).__name__}: {error}") from error
-    found = getattr(module, name, None)
-    if not (isinstance(found, type) and issubclass(found, BasePlugin)):
+    plugin = getattr(module, name, None)
+    if not (isinstance(plugin, type) and issubclass(plugin, BasePlugin)):
         raise SettingsError(f"{path}, which late_policy names, has no plugin {name}: {expected}")
-    return found
+    return plugin
 
 
 def _module(path: Path) -> ModuleType:

@@ -30,7 +30,7 @@ def new_event(before: Standing | None, result: Result, entry: GradebookEntry, re
     }
     changes = {name: _changes(was[name], now[name]) for name in CHANGES}
     penalty = list(late_penalty.reasons(was["late"], now["late"], before is None))
-    given = [one.text for one in entry.overrides if _concerns(changes["by_hand"], one.cell)]
+    given = [override.text for override in entry.overrides if _concerns(changes["by_hand"], override.cell)]
     if before and before.holds(result) and not changes["by_hand"] and not penalty:
         return None
     why = [*penalty, *_reasons(before, result, changes, regraded)] if before else ["first grading", *penalty]

@@ -110,5 +110,5 @@ def _comments(db: Session, released: rows.ReleasedSet) -> dict[tuple[str, str], 
     """What was written on the cells, by student and name."""
     names = {cell.id: name for notebook in released.notebooks for name, cell in notebook.commented.items()}
     parts = (SubmittedAssignment.student_id, Comment.cell_id, Comment.manual_comment)
-    found = db.execute(_of_set(select(*parts), Comment, released))
-    return {(student, names[cell]): text for student, cell, text in found if text and cell in names}
+    comments = db.execute(_of_set(select(*parts), Comment, released))
+    return {(student, names[cell]): text for student, cell, text in comments if text and cell in names}

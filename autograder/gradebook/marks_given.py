@@ -45,7 +45,7 @@ def record_marks(root: Path) -> None:
 def _listener(root: Path) -> Callable[[Mapper[Any], Connection, Grade], None]:
     def see(mapper: Mapper[Any], connection: Connection, grade: Grade) -> None:
         changed = {name: inspect(grade).attrs[name].history for name in ("manual_score", "extra_credit")}
-        if not any(one.has_changes() for one in changed.values()) or not _is_of(root, connection):
+        if not any(change.has_changes() for change in changed.values()) or not _is_of(root, connection):
             return
         student, problem_set, cell = connection.execute(
             select(SubmittedAssignment.student_id, Assignment.name, BaseCell.name)

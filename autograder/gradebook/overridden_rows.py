@@ -30,9 +30,9 @@ def of_everybody(db: Session, problem_set: str, given: Given) -> dict[str, tuple
     by_cell = {id: exercise for id, _, exercise in cells}
     marks = rows.manual_marks(db, released)
     entered = rows.entered(db, released) if marks else {}
-    found = {}
+    by_student = {}
     for student, own in marks.items():
         known = ((by_cell.get(id), value) for id, value in entered[student][1].items())
         points = {exercise: value for exercise, value in known if exercise is not None and value is not None}
-        found[student] = overrides(student, points, own, exercises, given)
-    return {student: several for student, several in found.items() if several}
+        by_student[student] = overrides(student, points, own, exercises, given)
+    return {student: several for student, several in by_student.items() if several}

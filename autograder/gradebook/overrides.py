@@ -42,7 +42,7 @@ def overrides(
 
     points: by the checks, by exercise; marks: given by hand, by the cell's name; exercises: by their cell's name
     """
-    found = []
+    changed = []
     for cell, exercise in exercises.items():
         by_checks = points.get(exercise)
         if by_checks is None or not {cell, f"{cell}{EXTRA}"} & marks.keys():
@@ -52,5 +52,5 @@ def overrides(
             known = given.get((student, cell))
             is_it = known is not None and known.mark == marks.get(cell)
             who = (known.user, known.time) if known and is_it else ("", "")
-            found.append(Override(exercise, cell, by_checks, mark, *who))
-    return tuple(found)
+            changed.append(Override(exercise, cell, by_checks, mark, *who))
+    return tuple(changed)

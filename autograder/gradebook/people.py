@@ -29,15 +29,15 @@ def enter_people(db: Session, roster: Roster | None) -> bool:
         return False
     table = Student.__table__
     known = {row.id: row for row in db.execute(select(*(table.c[name] for name in ("id", *COLUMNS))))}
-    new = [{"id": one.id} | _said(one, {}) for one in roster.people.values() if one.id not in known]
+    new = [{"id": person.id} | _said(person, {}) for person in roster.people.values() if person.id not in known]
     for row in new:
         db.execute(table.insert(), row)
     changed = False
-    for one in roster.people.values():
-        found = known.get(one.id)
-        said = _said(one, found._mapping) if found else {}
+    for person in roster.people.values():
+        current = known.get(person.id)
+        said = _said(person, current._mapping) if current else {}
         if said:
-            db.execute(table.update().where(table.c.id == one.id).values(said))
+            db.execute(table.update().where(table.c.id == person.id).values(said))
             changed = True
     return changed or bool(new)
 
@@ -51,8 +51,15 @@ def _said(person: Person, known: Mapping[Any, Any]) -> dict[str, str]:
 def people_of(book: Gradebook) -> tuple[list[Person], list[str]]:
     """nbgrader's students as people of a roster, and a line on each whose id cannot be one."""
     return sound_people(
-        Person(one.id, one.last_name or "", one.first_name or "", one.email or "", "", one.lms_user_id or "")
-        for one in book.students
+        Person(
+            student.id,
+            student.last_name or "",
+            student.first_name or "",
+            student.email or "",
+            "",
+            student.lms_user_id or "",
+        )
+        for student in book.students
     )
 
 
@@ -62,7 +69,8 @@ def people_in_file(path: Path) -> tuple[list[Person], list[str]]:
     Raises ValueError where it is none.
     """
     try:
-        with Gradebook(f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true") as book:
+        address = f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true"
+        with Gradebook(address, course_id="") as book:  # it may be of a course of any name
             return people_of(book)
     except SQLAlchemyError as error:
         raise ValueError(f"{path} is no database of nbgrader that can be read: {error.args[0]}") from error
@@ -70,10 +78,10 @@ def people_in_file(path: Path) -> tuple[list[Person], list[str]]:
 
 def sound_people(people: Iterable[Person]) -> tuple[list[Person], list[str]]:
     """Those whose id can be one, with the id as it is kept, and a line on each of the others."""
-    found, left_out = [], []
-    for one in people:
+    sound, left_out = [], []
+    for person in people:
         try:
-            found.append(replace(one, id=student_id(one.id)))
+            sound.append(replace(person, id=student_id(person.id)))
         except InvalidStudentId as error:
             left_out.append(f"left out: {error}")
-    return found, left_out
+    return sound, left_out

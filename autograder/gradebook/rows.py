@@ -269,12 +269,12 @@ def lateness(db: Session, released: ReleasedSet) -> dict[str, Lateness]:
         .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
         .where(SubmittedAssignment.assignment_id == released.id)
     )
-    found: dict[str, Lateness] = {}
+    by_student: dict[str, Lateness] = {}
     for row in db.execute(query):
-        known = found.get(row.student_id, Lateness(row.timestamp, row.extension, 0.0, ()))
+        known = by_student.get(row.student_id, Lateness(row.timestamp, row.extension, 0.0, ()))
         penalty, scores = known.penalty + (row.penalty or 0.0), (*known.scores, row.score)
-        found[row.student_id] = Lateness(row.timestamp, row.extension, penalty, scores)
-    return found
+        by_student[row.student_id] = Lateness(row.timestamp, row.extension, penalty, scores)
+    return by_student
 
 
 def manual_marks(db: Session, released: ReleasedSet) -> dict[str, dict[str, float]]:

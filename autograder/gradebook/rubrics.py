@@ -54,8 +54,8 @@ def _guide(name: str, text: str, file: str) -> MarkingGuide:
     """A rubric is a list, `- POINTS: what for`, each criterion on a line; all that follows is the answer."""
     lines = text.strip().splitlines()
     rubric = []
-    while lines and (found := CRITERION.fullmatch(lines[0])):
-        rubric.append(Criterion(float(found[1]), found[2]))
+    while lines and (match := CRITERION.fullmatch(lines[0])):
+        rubric.append(Criterion(float(match[1]), match[2]))
         del lines[0]
     answer = "\n".join(lines).strip()
     if not rubric or not answer or answer.startswith("- "):

@@ -99,16 +99,16 @@ def by_roster(
         if section is not None:
             raise ValueError(f"--section needs a roster: write {ROSTER_FILE}, or run `roster`")
         return sorted(everybody, key=lambda score: score.student)
-    found = {score.student: score for score in everybody}
-    waiting = found.keys() | set(course.students(problem_set))
+    by_student = {score.student: score for score in everybody}
+    waiting = by_student.keys() | set(course.students(problem_set))
     for person in roster.people.values():
         if person.id not in waiting:
-            found[person.id] = Score(person.id, 0.0, most, False, "", 0.0, graded=False, handed_in=False)
-        if person.id in found:
+            by_student[person.id] = Score(person.id, 0.0, most, False, "", 0.0, graded=False, handed_in=False)
+        if person.id in by_student:
             said = {name: getattr(person, name) for name in PERSONAL if getattr(person, name)}
-            found[person.id] = replace(found[person.id], **said)
-    chosen = found.keys() if section is None else roster.of_section(section)
-    return [found[student] for student in sorted(found) if student in chosen]
+            by_student[person.id] = replace(by_student[person.id], **said)
+    chosen = by_student.keys() if section is None else roster.of_section(section)
+    return [by_student[student] for student in sorted(by_student) if student in chosen]
 
 
 def known_scores(course: Course, problem_set: str, section: str | None = None) -> list[Score]:

@@ -94,7 +94,9 @@ class GradebookWriter:
     def outdated(self) -> tuple[bool, list[str]]:
         """As GradebookSync has it."""
         students = self.course.students(self.problem_set)
-        return self._penalties.deadline_moved, [one for one in students if not self._penalties.is_current(one)]
+        return self._penalties.deadline_moved, [
+            student for student in students if not self._penalties.is_current(student)
+        ]
 
     def _folder_holds(self, submission: Submission) -> bool:
         folder = autograded(self.course, submission.student, self.problem_set)

@@ -74,8 +74,8 @@ def read_path(path: Path, problem_set: str) -> Received:
 def read_folder(folder: Path, problem_set: str) -> Received:
     """A submission in a folder; links are not followed, pipes and devices not opened."""
     entries = _entries(folder)
-    found = list(itertools.islice(entries, MOST_ENTRIES))
-    return _take_or_unpack(found, problem_set, _more(entries), _in_a_process)
+    listed = list(itertools.islice(entries, MOST_ENTRIES))
+    return _take_or_unpack(listed, problem_set, _more(entries), _in_a_process)
 
 
 def read_files(files: dict[str, Path], problem_set: str) -> Received:
@@ -133,10 +133,10 @@ def _take_or_unpack(
 
 def _in_a_process(source: Path | bytes, name: str, problem_set: str) -> Received:
     """A zip read in a process of its own, within limits."""
-    found = items_of(_contents, source, name, problem_set)
-    if not found.complete:
+    contents = items_of(_contents, source, name, problem_set)
+    if not contents.complete:
         raise ValueError(f"{printable_name(name)} takes more than {LIMITS_TEXT} to read. {HAND_IN}")
-    return found.items[0]
+    return contents.items[0]
 
 
 def _contents(source: Path | bytes, name: str, problem_set: str) -> Iterator[Received]:
@@ -176,8 +176,8 @@ def _unzipped(
     try:
         with zipfile.ZipFile(file) as archive:
             files = [info for info in archive.infolist() if not _zip_name(info).endswith("/")]
-            found = [Entry(_zip_name(info), _unpacker(archive, info)) for info in files]
-            return _take_or_unpack(found, problem_set, (), inner) if inner else take(found, problem_set)
+            inside = [Entry(_zip_name(info), _unpacker(archive, info)) for info in files]
+            return _take_or_unpack(inside, problem_set, (), inner) if inner else take(inside, problem_set)
     except UNREADABLE as error:
         raise ValueError(f"{shown} is no readable zip: {printable_name(str(error))}. {HAND_IN}") from None
 

@@ -112,7 +112,7 @@ def arrive(
         arrived = _decided(course, problem_set, path, digest, known, given, lms, now)
         late = tuple(_lateness(course, student, problem_set, arrived.time, known))
         record = Arrival(digest, arrived.time, now.astimezone(UTC).replace(microsecond=0))
-        if not dry_run and not any((one.digest, one.time) == (digest, arrived.time) for one in known):
+        if not dry_run and not any((arrival.digest, arrival.time) == (digest, arrived.time) for arrival in known):
             _write(course, student, problem_set, [*known, record])
     return replace(arrived, remarks=(*arrived.remarks, *late))
 
@@ -131,7 +131,7 @@ def arrivals(course: Course, student: str, problem_set: str) -> list[Arrival]:
 def arrival_at(course: Course, student: str, problem_set: str, when: datetime | None) -> Arrival | None:
     """The arrival on record that a submission's time stamp is of; None where there is none."""
     known = arrivals(course, student, problem_set)
-    return next((one for one in reversed(known) if one.time.when == when), None)
+    return next((arrival for arrival in reversed(known) if arrival.time.when == when), None)
 
 
 def is_archives_word(course: Course, submission: Submission, until: datetime) -> bool:
@@ -171,7 +171,7 @@ def _decided(
             if time.when > now + AHEAD:
                 raise ValueError(f"{stamp_text(time.when)} is still to come: say when it was handed in")
             return Arrived(time)
-    before = next((one.time for one in reversed(known) if one.digest == digest), None)
+    before = next((arrival.time for arrival in reversed(known) if arrival.digest == digest), None)
     if before:
         return Arrived(before, (f"the same came before: its time stays {before}",))
     present = SubmissionTime(now, "now")
@@ -194,7 +194,7 @@ def _lateness(
     due = course.settings.deadline(problem_set)
     until = due and due + (course.extensions.of(student, problem_set, due) or timedelta())
     if until and time.when > until:
-        before = max((one.time.when for one in known if one.time.when <= until), default=None)
+        before = max((arrival.time.when for arrival in known if arrival.time.when <= until), default=None)
         instead = before and f"; it replaces what came in time, at {stamp_text(before)}: submit that again to go back"
         yield f"{span((time.when - until).total_seconds())} late{instead or ''}"
 
@@ -204,14 +204,14 @@ def _times_in_zip(path: Path, zone: tzinfo | None) -> Iterator[float]:
     entries, with_extras = most_entries(path)
     if path.stat().st_size > MOST_ZIP_BYTES or entries > MOST_ZIP_ENTRIES or with_extras:
         return
-    found = []
+    times = []
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             with suppress(ValueError, OverflowError, OSError):  # the 31st of February
                 when = _time_of_entry(info, zone)
-                found += [when] if when else []
-    if found:
-        yield max(found)
+                times += [when] if when else []
+    if times:
+        yield max(times)
 
 
 def _time_of_entry(info: zipfile.ZipInfo, zone: tzinfo | None) -> float | None:
@@ -247,11 +247,11 @@ def _arrival(tree: dict[str, Any]) -> Arrival:
 def _write(course: Course, student: str, problem_set: str, known: list[Arrival]) -> None:
     trees = [
         {
-            "digest": one.digest,
-            "when": stamp_text(one.time.when),
-            "source": one.time.source,
-            "taken_in": stamp_text(one.taken_in),
+            "digest": arrival.digest,
+            "when": stamp_text(arrival.time.when),
+            "source": arrival.time.source,
+            "taken_in": stamp_text(arrival.taken_in),
         }
-        for one in known
+        for arrival in known
     ]
     write_atomically(course.arrivals_file(student, problem_set), json.dumps(trees, indent=1) + "\n", mode=0o600)

@@ -49,19 +49,19 @@ def collect(
     """
     with opened(download) as folder:
         due = course.settings.deadline(problem_set)
-        found = submissions_in(folder, problem_set, times, due.tzinfo if due else None)
-        if not found:
+        submissions = submissions_in(folder, problem_set, times, due.tzinfo if due else None)
+        if not submissions:
             raise ValueError(f"there is no submission in {download}: expected a folder or a zip for each student")
-        whose = [_whose(one, identities) for one in found]
+        whose = [_whose(submission, identities) for submission in submissions]
         several = Counter(student for student, _ in whose if student)
-        for one, (student, refusal) in zip(found, whose, strict=True):
+        for submission, (student, refusal) in zip(submissions, whose, strict=True):
             if several[student] > 1:
                 refusal = f"{several[student]} in the download are {student}'s: leave one of them"
             if not refusal:
                 try:
-                    said = replace(options, lms=one.when or (times.of([student]) if times else None))
-                    done = hand_in(course, student, problem_set, one.source, said)
-                    yield Collected(one.shown, student, done, remarks=(LATE,) if one.late else ())
+                    said = replace(options, lms=submission.when or (times.of([student]) if times else None))
+                    done = hand_in(course, student, problem_set, submission.source, said)
+                    yield Collected(submission.shown, student, done, remarks=(LATE,) if submission.late else ())
                     continue
                 except (ValueError, LimitedFault) as error:  # one submission never stops the class
                     refusal = str(error)
@@ -69,13 +69,13 @@ def collect(
                     if not error.filename or not Path(str(error.filename)).is_relative_to(folder.absolute()):
                         raise
                     refusal = f"it cannot be read: {error.strerror}"
-            yield Collected(one.shown, student, refusal=refusal)
+            yield Collected(submission.shown, student, refusal=refusal)
 
 
-def _whose(one: Found, identities: Identities) -> tuple[str, str]:
+def _whose(submission: Found, identities: Identities) -> tuple[str, str]:
     """The student's id, or why nobody can tell."""
     try:
-        student = identities.id_of(one.label, one.keys)
+        student = identities.id_of(submission.label, submission.keys)
         if student in problem_sets():
             return "", f"it is called {student}, as no student is: name its folder or zip by the student's id"
         return student, ""

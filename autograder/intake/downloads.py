@@ -74,15 +74,15 @@ def submissions_in(
     if len(entries) == 1 and entries[0].is_dir() and _is_around_a_class(entries[0], problem_set):
         entries = _entries(entries[0])
     tables = {path: read_times(path, zone) for path in entries if path.suffix.casefold() == ".csv" and path.is_file()}
-    found: dict[tuple[str, ...], Found] = {}
+    by_key: dict[tuple[str, ...], Found] = {}
     for path in entries:
         if tables.get(path) is None:
-            _add(found, path, problem_set, zone)
-    for one in found.values():
-        texts = [one.label, *(text for _, text in one.keys)]
+            _add(by_key, path, problem_set, zone)
+    for submission in by_key.values():
+        texts = [submission.label, *(text for _, text in submission.keys)]
         said = (table.of(texts) for table in (times, *tables.values()) if table)
-        one.when = next(filter(None, said), one.when)
-    return [found[key] for key in sorted(found)]
+        submission.when = next(filter(None, said), submission.when)
+    return [by_key[key] for key in sorted(by_key)]
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -99,36 +99,36 @@ def _is_around_a_class(folder: Path, problem_set: str) -> bool:
     return bool(named) and not own and not any(path.suffix in (".py", ".ipynb") for path in folder.iterdir())
 
 
-def _add(found: dict[tuple[str, ...], Found], path: Path, problem_set: str, zone: tzinfo | None) -> None:
+def _add(by_key: dict[tuple[str, ...], Found], path: Path, problem_set: str, zone: tzinfo | None) -> None:
     name = unicodedata.normalize("NFC", path.name)
     moodle, canvas, blackboard = MOODLE.fullmatch(name), CANVAS.fullmatch(name), BLACKBOARD.fullmatch(name)
     if moodle:
         if moodle["kind"] == "onlinetext":
             return  # a text that was typed into Moodle
         keys = (("name", moodle["name"]), ("lms_id", moodle["number"]))
-        one = Found(f"{moodle['name']}_{moodle['number']}", keys, {})
-        _put(found, ("moodle", moodle["name"], moodle["number"]), one, path, moodle["file"])
+        submission = Found(f"{moodle['name']}_{moodle['number']}", keys, {})
+        _put(by_key, ("moodle", moodle["name"], moodle["number"]), submission, path, moodle["file"])
     elif canvas and path.is_file():
         keys = (("lms_id", canvas["number"]), ("name", canvas["name"]))
-        one = Found(f"{canvas['name']}_{canvas['number']}", keys, {}, bool(canvas["late"]))
-        _put(found, ("canvas", canvas["name"], canvas["number"]), one, path, canvas["file"])
+        submission = Found(f"{canvas['name']}_{canvas['number']}", keys, {}, bool(canvas["late"]))
+        _put(by_key, ("canvas", canvas["name"], canvas["number"]), submission, path, canvas["file"])
     elif blackboard and path.is_file():
         when = moment_of(blackboard["time"], zone)
-        one = Found(blackboard["id"], (("id", blackboard["id"]),), {}, when=when)
+        submission = Found(blackboard["id"], (("id", blackboard["id"]),), {}, when=when)
         if blackboard["file"]:
-            _put(found, ("blackboard", blackboard["id"], blackboard["time"]), one, path, blackboard["file"])
+            _put(by_key, ("blackboard", blackboard["id"], blackboard["time"]), submission, path, blackboard["file"])
     elif path.is_dir() or path.suffix.casefold() == ".zip":
         stem = name if path.is_dir() else name[: -len(".zip")]
         stem = re.sub(rf"(?i)^{problem_set}-(?=.)", "", stem)  # GitHub Classroom: the assignment, then the account
-        found["other", name] = Found(name, (("id", stem), ("name", stem)), _only_zip(path) or path)
+        by_key["other", name] = Found(name, (("id", stem), ("name", stem)), _only_zip(path) or path)
     else:
-        found["other", name] = Found(name, (("id", path.stem),), {path.name: path})
+        by_key["other", name] = Found(name, (("id", path.stem),), {path.name: path})
 
 
-def _put(found: dict[tuple[str, ...], Found], key: tuple[str, ...], one: Found, path: Path, file: str) -> None:
+def _put(by_key: dict[tuple[str, ...], Found], key: tuple[str, ...], submission: Found, path: Path, file: str) -> None:
     """Add a person's folder, or one of several files."""
-    known = found.setdefault(key, one)
-    known.late = known.late or one.late
+    known = by_key.setdefault(key, submission)
+    known.late = known.late or submission.late
     if path.is_dir():
         known.source = _only_zip(path) or path
     elif isinstance(known.source, dict):
@@ -138,7 +138,7 @@ def _put(found: dict[tuple[str, ...], Found], key: tuple[str, ...], one: Found, 
 def _only_zip(path: Path) -> Path | None:
     """The zip that is all there is in a folder: its files have times of their own."""
     inside = list(islice(path.iterdir(), MOST_LOOKED_AT)) if path.is_dir() else []
-    files = [one for one in inside if not is_dropping((one.name,))]
+    files = [entry for entry in inside if not is_dropping((entry.name,))]
     is_zip = len(files) == 1 and files[0].suffix.casefold() == ".zip" and files[0].is_file()
     return files[0] if is_zip and not files[0].is_symlink() else None
 

@@ -46,11 +46,11 @@ class Identities:
             if folded(text) in self._given:
                 return self._given[folded(text)]
         for kind, text in keys:
-            found = self._by_kind[kind].get(folded(text), set())
-            if len(found) > 1:
-                raise ValueError(f"{printable_name(text)} may be {' or '.join(sorted(found))}: say which with --ids")
-            if found:
-                return next(iter(found))
+            ids = self._by_kind[kind].get(folded(text), set())
+            if len(ids) > 1:
+                raise ValueError(f"{printable_name(text)} may be {' or '.join(sorted(ids))}: say which with --ids")
+            if ids:
+                return next(iter(ids))
         own = next((unicodedata.normalize("NFC", text) for kind, text in keys if kind == "id"), "")
         if own and not self._has_roster:
             return own

@@ -31,18 +31,18 @@ def written_in_cells(
     if not notebook or not re.search(DEFINES % "|".join(sorted(named)).encode(), notebook):
         return (), ()
     defined = set(items_of(_defined, notebook, sorted(named)).items) if named else set()
-    found = [exercise for exercise in missing if exercise.symbol in defined]
+    answered = [exercise for exercise in missing if exercise.symbol in defined]
     modules: dict[str, list[str]] = {}
-    for exercise in found:
+    for exercise in answered:
         modules.setdefault(exercise.module, []).append(exercise.symbol)
-    return tuple(exercise.id for exercise in found), tuple(_told(*one) for one in modules.items())
+    return tuple(exercise.id for exercise in answered), tuple(_told(*item) for item in modules.items())
 
 
 def _told(module: str, symbols: list[str]) -> str:
     more = [f"{len(symbols) - MOST_NAMED} more"] if len(symbols) > MOST_NAMED else []
     return (
         f"the code of {', '.join([*symbols[:MOST_NAMED], *more])} is in the notebook's cells and not in "
-        f"attention/{module}.py, which is what is graded: have it moved there and handed in again"
+        f"attention/{module}.py, which is what is graded: it has to be moved there and handed in again"
     )
 
 
@@ -62,8 +62,8 @@ def _defined(notebook: bytes, names: list[str]) -> Iterator[str]:
         text = source_of(cell)
         tree = parse(MAGIC.sub("", text))
         if tree is None:  # a mistake elsewhere in the cell
-            found = set(re.findall(r"(?m)^[ \t]*(?:async +)?(?:def|class) +(\w{1,100})", text))
+            names_defined = set(re.findall(r"(?m)^[ \t]*(?:async +)?(?:def|class) +(\w{1,100})", text))
         else:
             kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-            found = {node.name for node in tree.body if isinstance(node, kinds)}
-        yield from found.intersection(names)
+            names_defined = {node.name for node in tree.body if isinstance(node, kinds)}
+        yield from names_defined.intersection(names)

@@ -154,5 +154,5 @@ def _known() -> set[str]:
 
 def _set_of(name: str) -> str:
     """The problem set that a notebook's name tells: of "ps1 (1).ipynb", "Copy of PS1.ipynb" it is ps1; "" for none."""
-    found = re.findall(r"(?<![a-z0-9])ps\d{1,3}(?![0-9])", name[:200].casefold())
-    return found[0] if len(set(found)) == 1 and found[0] in problem_sets() else ""
+    named_sets = re.findall(r"(?<![a-z0-9])ps\d{1,3}(?![0-9])", name[:200].casefold())
+    return named_sets[0] if len(set(named_sets)) == 1 and named_sets[0] in problem_sets() else ""

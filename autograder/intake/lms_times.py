@@ -35,8 +35,8 @@ class LmsTimes:
 
     def of(self, texts: Iterable[str]) -> datetime | None:
         """The time of whoever has one of these names, numbers or ids, the first that is known; None for none."""
-        found = (self.known.get(folded(text)) for text in texts)
-        return next(filter(None, found), None)
+        known_times = (self.known.get(folded(text)) for text in texts)
+        return next(filter(None, known_times), None)
 
 
 def read_times(path: Path, zone: tzinfo | None = None) -> LmsTimes | None:
@@ -73,9 +73,9 @@ def _keys(cells: dict[str, str]) -> Iterator[str]:
     for column in PERSON_COLUMNS:
         text = cells.get(column, "")
         participant = PARTICIPANT.fullmatch(text)
-        for one in (participant[1] if participant else text, text.partition("@")[0]):
-            if folded(one):
-                yield folded(one)
+        for name in (participant[1] if participant else text, text.partition("@")[0]):
+            if folded(name):
+                yield folded(name)
 
 
 def moment_of(text: str, zone: tzinfo | None = None) -> datetime:

@@ -28,9 +28,9 @@ def rebuild_within_limits(
     """As `rebuild`, in a process of its own where the submitted notebook is large: it could take gigabytes to parse."""
     if submitted is None or len(submitted) <= MOST_READ_HERE:
         return rebuild(released, submitted, earlier)
-    found = items_of(_rebuilt, released, submitted, list(earlier))
-    if found.complete:
-        return found.items[0]
+    rebuilt = items_of(_rebuilt, released, submitted, list(earlier))
+    if rebuilt.complete:
+        return rebuilt.items[0]
     return copy.deepcopy(released), (f"the notebook takes more than {LIMITS_TEXT} to read: {UNANSWERED}",)
 
 

@@ -29,8 +29,8 @@ def walk(folder: Path, folders: bool = False) -> Iterator[tuple[str, Path, bool]
     while waiting:
         place, level = waiting.popleft()
         try:
-            with os.scandir(place) as found:
-                entries = sorted(islice(found, MOST_IN_A_FOLDER), key=lambda entry: entry.name)
+            with os.scandir(place) as listing:
+                entries = sorted(islice(listing, MOST_IN_A_FOLDER), key=lambda entry: entry.name)
         except OSError:
             yield place.relative_to(folder).as_posix(), place, False
             continue
@@ -72,8 +72,8 @@ def remove(folder: Path, scratch: Path) -> None:
         waiting, number = [_moved(folder, place, 0)], 1
         while waiting:
             current = waiting.pop()
-            with os.scandir(current) as found:
-                inner = [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+            with os.scandir(current) as listing:
+                inner = [entry.path for entry in listing if entry.is_dir(follow_symlinks=False)]
             for path in inner:
                 waiting.append(_moved(path, place, number))
                 number += 1

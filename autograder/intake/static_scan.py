@@ -89,17 +89,17 @@ def prepare() -> None:
 
 def scan_file(name: str, data: bytes) -> tuple[str, ...]:
     """Lines for the instructor on one module of a submitted package."""
-    module, given, found = name.removesuffix(".py"), _given().get(name, ""), []
+    module, given, remarks = name.removesuffix(".py"), _given().get(name, ""), []
     if module in SHADOWS:
-        found.append(f"{name} has the name of a package that it is not")
+        remarks.append(f"{name} has the name of a package that it is not")
     if data != given.encode():
         text, encoding = text_of(data), encoding_of(data)
         if encoding not in PLAIN_ENCODINGS:
-            found.append(f"{name} is written in {encoding}: Python reads something else than what stands there")
+            remarks.append(f"{name} is written in {encoding}: Python reads something else than what stands there")
         if too_deep(text):
-            found.append(f"{name} is nested too deep to be read here: nothing in it was looked at")
-        found += scan_module(module, text, given)
-    return tuple(found)
+            remarks.append(f"{name} is nested too deep to be read here: nothing in it was looked at")
+        remarks += scan_module(module, text, given)
+    return tuple(remarks)
 
 
 def scan_module(module: str, source: str, given: str) -> list[str]:
@@ -176,7 +176,7 @@ def _attributes(node: ast.AST) -> list[str]:
     if isinstance(node, ast.MatchClass):
         return node.kwd_attrs
     if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] not in _MODULES:
-        return [one.name for one in node.names]
+        return [alias.name for alias in node.names]
     return []
 
 
@@ -196,9 +196,12 @@ def _lookup(call: ast.Call, does: str, aliases: Mapping[str, str], modules: set[
 
 def _imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
-        return [one.name for one in node.names]
+        return [alias.name for alias in node.names]
     if isinstance(node, ast.ImportFrom) and not node.level:
-        return [node.module or "", *(whole for one in node.names if (whole := f"{node.module}.{one.name}") in _MODULES)]
+        return [
+            node.module or "",
+            *(whole for alias in node.names if (whole := f"{node.module}.{alias.name}") in _MODULES),
+        ]
     return []
 
 

@@ -74,14 +74,14 @@ def take(entries: Sequence[Entry], problem_set: str, more: Sequence[str] = ()) -
     """
     names = [entry.name for entry in entries]
     layout = find_layout(names, problem_set)
-    found = _Taken(problem_set, layout)
+    taken = _Taken(problem_set, layout)
     for entry in entries:
-        found.take(entry)
-    refusal = found.refusal() if problem_set else ""
+        taken.take(entry)
+    refusal = taken.refusal() if problem_set else ""
     if refusal:
-        why = [f"{text}. " for text in found.remarks() if NOT_A_PART not in text][:MOST_WHY]
+        why = [f"{text}. " for text in taken.remarks() if NOT_A_PART not in text][:MOST_WHY]
         refusal = f"{refusal}. Found: {listing(names)}. {''.join(why)}Expected: {expected(problem_set)}"
-    return Received(found.files, found.notebook, (*found.remarks(), *more), found.ticket, refusal)
+    return Received(taken.files, taken.notebook, (*taken.remarks(), *more), taken.ticket, refusal)
 
 
 class _Taken:
@@ -168,7 +168,7 @@ class _Taken:
         can_be_imported = name.removesuffix(".py").isidentifier() and unicodedata.normalize("NFKC", name) == name
         if not can_be_imported or len(name) > MOST_NAME:
             raise NotTaken("has no name that can be imported: left out")
-        twin = next((one for one in self.files if one.casefold() == name.casefold()), None)
+        twin = next((file for file in self.files if file.casefold() == name.casefold()), None)
         asked_for = name in self.asked_for and twin not in self.asked_for
         if twin and not asked_for:
             raise NotTaken(TWICE)

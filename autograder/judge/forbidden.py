@@ -51,19 +51,19 @@ def forbidden_calls(
 
     Code that ran none of these functions while it answered is not asked again. Raises GraderFault as `ask` does.
     """
-    found: dict[Exercise, Forbidden] = {}
+    calls: dict[Exercise, Forbidden] = {}
     for exercise, (given, differences) in answers.items():
         told = list(zip(asking.keys[exercise], given, differences, strict=True))
         for kind in (VISIBLE, HIDDEN):
-            ran = _ran_rightly([one for one in told if one[0].reveal == (kind == VISIBLE)])
-            if not ran or (exercise in found and found[exercise].is_sure):
+            ran = _ran_rightly([answer for answer in told if answer[0].reveal == (kind == VISIBLE)])
+            if not ran or (exercise in calls and calls[exercise].is_sure):
                 continue
             seen = _effect(asking, exercise, kind, given)
-            if seen == MOVES or (seen == UNTOLD and exercise not in found):
+            if seen == MOVES or (seen == UNTOLD and exercise not in calls):
                 name = best_name(ran, exercise.forbidden)
                 spot = sources.findings[exercise].forbidden or (name, 0)
-                found[exercise] = Forbidden(*spot, is_hidden=kind == HIDDEN, is_sure=seen == MOVES)
-    return found
+                calls[exercise] = Forbidden(*spot, is_hidden=kind == HIDDEN, is_sure=seen == MOVES)
+    return calls
 
 
 def _ran_rightly(told: Sequence[tuple[Key, list[Answer], object]]) -> list[str]:

@@ -274,7 +274,9 @@ def _exercises(requests: list[Request]) -> list[dict[str, Any]]:
 def _answers_to(requests: list[Request], lines: list[Line], first: int = 0) -> list[Answers]:
     """The answers to the requests from a place on."""
     by_place = {line["place"]: line for line in lines}
-    return [answers_in(one.plans, by_place.get(place, {})) for place, one in enumerate(requests) if place >= first]
+    return [
+        answers_in(request.plans, by_place.get(place, {})) for place, request in enumerate(requests) if place >= first
+    ]
 
 
 def _as_line(tree: Any) -> bytes:

@@ -142,4 +142,4 @@ class Result:
 
 def _known(kind: type, tree: Mapping[str, Any]) -> dict[str, Any]:
     """The entries that a dataclass has fields for: another version may have written more."""
-    return {one.name: tree[one.name] for one in fields(kind) if one.name in tree and one.name != "fresh"}
+    return {field.name: tree[field.name] for field in fields(kind) if field.name in tree and field.name != "fresh"}

@@ -56,7 +56,9 @@ class Schedule:
     def _ask_together(self) -> None:
         """Ask in one process and keep what is right; what is wrong there, or trains a model, is asked for meanwhile."""
         visible = [
-            (one, kind) for one, kind in self._requests if kind == VISIBLE and not _trains_a_model(self._keys[one])
+            (exercise, kind)
+            for exercise, kind in self._requests
+            if kind == VISIBLE and not _trains_a_model(self._keys[exercise])
         ]
         hidden: list[Part] = []
 
@@ -87,7 +89,9 @@ class Schedule:
             requests = [self._requests[part] for part in parts]
             torch = any(exercise.library == "torch" for exercise, _ in parts)
             answers = ask(self._files, requests, torch, self._sandbox, self._tally, self.end, turn)
-            sized = (_of_comparable_size(self._keys[part[0]], one) for part, one in zip(parts, answers, strict=True))
+            sized = (
+                _of_comparable_size(self._keys[part[0]], answer) for part, answer in zip(parts, answers, strict=True)
+            )
             self._answers |= zip(parts, sized, strict=True)
 
     def _compared(self, exercise: Exercise) -> Compared:
@@ -103,7 +107,7 @@ def requests_for(asked: Keys, keys: Keys, bend: float | None = None) -> dict[Par
     keys: of all exercises: while the package is imported, what any of them forbids is watched
     bend: how much the inputs of forbidden functions are moved; None for answers that count
     """
-    everything = sorted({one for exercise in keys for one in exercise.forbidden})
+    everything = sorted({call for exercise in keys for call in exercise.forbidden})
     requests = {}
     for kind in (VISIBLE, HIDDEN, MEASURED):
         for exercise in asked:

@@ -86,22 +86,25 @@ def read_sources(files: Mapping[str, bytes], submitted: Collection[str], exercis
     findings: dict[Exercise, Finding] = {}
     unread: list[str] = []
     for _ in range(MOST_PROCESSES):
-        found = items_of(
+        reading = items_of(
             _read,
             dict(files),
             {name: scanned[name] for name in modules},
             {place: exercises[place] for place in places},
             unread,
         )
-        for about, said in found.items:
+        for about, said in reading.items:
             if isinstance(said, Finding):
                 findings[exercises[int(about)]] = said
             elif said is not None:
                 lines[str(about)] = _known.keep(str(about), scanned[str(about)], said)
-        if found.complete:
+        if reading.complete:
             break
-        done = {about for about, _ in found.items}
-        modules, places = [one for one in modules if one not in done], [one for one in places if one not in done]
+        done = {about for about, _ in reading.items}
+        modules, places = (
+            [module for module in modules if module not in done],
+            [place for place in places if place not in done],
+        )
         if modules:
             unread.append(modules.pop(0))
         else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from selfcheck.show import exercise_text
-from selfcheck.verdict import GRADER_ERROR, CheckResult, ExerciseResult
+from selfcheck.verdict import GRADER_ERROR, SKIPPED, CheckResult, ExerciseResult
 
 from ..answer_key.keys import AnswerKey
 from ..course.digest import digest_of_parts
@@ -114,12 +114,12 @@ def _check_outcome(judged: CheckResult) -> CheckOutcome:
 
 def _troubles(judged: list[ExerciseResult]) -> list[str]:
     """What is not simply wrong: nothing started, a module missing or broken, code stopped, a forbidden call."""
-    troubles = [] if any(exercise.started for exercise in judged) else ["nothing was started: the stubs came back"]
+    troubles = [] if any(exercise.started for exercise in judged) else ["no module was started: the stubs came back"]
     for exercise in judged:
         module = f"{exercise.exercise.module}.py"
         for check in exercise.checks:
             kind, message = check.untold if check.kind == "unseen" and check.untold else (check.kind, check.message)
-            if kind in TROUBLE:
+            if kind in TROUBLE and check.verdict != SKIPPED:
                 where = module if kind == "import" else exercise.exercise.id
                 troubles.append(message if message.startswith(module) else f"{where}: {message}")
         if exercise.remark:

@@ -132,7 +132,9 @@ def _private_files(handed_out: Mapping[str, str], texts: Mapping[str, str]) -> d
     """
     sources = [(REFERENCE / name).read_text(encoding="utf-8") for name in handed_out]
     given = [
-        name for name in stubs.given_files() if any(f"from .{name.removesuffix('.py')} " in one for one in sources)
+        name
+        for name in stubs.given_files()
+        if any(f"from .{name.removesuffix('.py')} " in source for source in sources)
     ]
     return {name: texts[name] for name in given} | stubs.solution_files_of(handed_out.values())
 

@@ -74,8 +74,8 @@ def require_new_exercises(course: Course, problem_set: str) -> None:
 
 def _released_cells(course: Course, problem_set: str) -> set[str]:
     """The ids of the grade cells of the released notebook and of its source; of what is there and can be read."""
-    found: set[str] = set()
+    cells: set[str] = set()
     for path in (release_file(course, problem_set), course.source(problem_set) / f"{problem_set}.ipynb"):
         with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            found |= by_grade_id(json.loads(path.read_text(encoding="utf-8"))).keys()
-    return found
+            cells |= by_grade_id(json.loads(path.read_text(encoding="utf-8"))).keys()
+    return cells

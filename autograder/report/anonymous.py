@@ -35,7 +35,7 @@ def without_names(report: ClassReport) -> ClassReport:
     def by_alias(
         table: Mapping[str, Value], change: Callable[[Value], Value] = lambda value: value
     ) -> dict[str, Value]:
-        return {one: change(value) for one, value in sorted(((alias(name), table[name]) for name in table), key=_first)}
+        return {key: change(value) for key, value in sorted(((alias(name), table[name]) for name in table), key=_first)}
 
     def told(reasons: list[str]) -> list[str]:
         return [_without(text, report.aliases) for text in reasons]
@@ -51,14 +51,14 @@ def without_names(report: ClassReport) -> ClassReport:
     )
     exercises = [
         replace(
-            one,
-            points=by_alias(one.points),
-            passed=named(one.passed),
-            blank=named(one.blank),
-            missing=named(one.missing),
-            misconceptions={name: named(students) for name, students in one.misconceptions.items()},
+            exercise,
+            points=by_alias(exercise.points),
+            passed=named(exercise.passed),
+            blank=named(exercise.blank),
+            missing=named(exercise.missing),
+            misconceptions={name: named(students) for name, students in exercise.misconceptions.items()},
         )
-        for one in report.exercises
+        for exercise in report.exercises
     ]
     return replace(
         report,
@@ -94,10 +94,10 @@ def _without(text: str, aliases: Mapping[str, str]) -> str:
     either = "|".join(map(re.escape, sorted(ids, key=len, reverse=True)))
     anywhere = re.compile(either, re.IGNORECASE)
 
-    def alias(found: re.Match[str]) -> str:
-        return ids.get(found[0].casefold(), "learner")
+    def alias(match: re.Match[str]) -> str:
+        return ids.get(match[0].casefold(), "learner")
 
-    def nameless(found: re.Match[str]) -> str:
-        return anywhere.sub(alias, found[0]) if found["file"] else alias(found)
+    def nameless(match: re.Match[str]) -> str:
+        return anywhere.sub(alias, match[0]) if match["file"] else alias(match)
 
     return re.sub(rf"(?P<file>{FILE})|(?<![^\W_])(?:{either})(?![^\W_])", nameless, text, flags=re.IGNORECASE)

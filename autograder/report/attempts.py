@@ -31,5 +31,5 @@ def _attempt(exercise: dict[str, Any], files: Any) -> str:
 
 def attempt_of(kinds: Iterable[str]) -> str:
     """What a whole submission is: started where any exercise is, else mispackaged where any of them is."""
-    found = set(kinds)
-    return next((kind for kind in (STARTED, MISPACKED) if kind in found), BLANK)
+    counted = set(kinds)
+    return next((kind for kind in (STARTED, MISPACKED) if kind in counted), BLANK)

@@ -79,16 +79,21 @@ def page(report: ClassReport) -> str:
 
 def _points(report: ClassReport) -> list[tuple[str, str, float, list[tuple[str, int]], Distribution | None]]:
     """What there is to plot of points: a name, which they are, the most, how many in each bin, the figures."""
-    found = []
+    figures = []
     most = max((score.max_points for score in report.scores.values()), default=0.0)
     for name, told, values, top in (
-        ("code", "for code, of those who started", [float(one) for one in report.started.values()], report.max_points),
+        (
+            "code",
+            "for code, of those who started",
+            [float(points) for points in report.started.values()],
+            report.max_points,
+        ),
         ("final", "that count, of everybody graded", report.finals, most),
     ):
         if values:
             bins = binned([min(value, top) for value in values], round(top))
-            found.append((name, told, top, bins, distribution(values)))
-    return found
+            figures.append((name, told, top, bins, distribution(values)))
+    return figures
 
 
 def _environment() -> Environment:

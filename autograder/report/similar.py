@@ -193,9 +193,11 @@ def _normal_forms(texts: dict[Name, bytes]) -> dict[Name, list[list[str]] | None
     forms: dict[Name, list[list[str]] | None] = dict.fromkeys(texts)
     waiting = {name: data for name, data in texts.items() if len(data) <= MOST_READ}
     while waiting:
-        found = items_of(_read, list(waiting.values()))
-        forms |= zip(waiting, found.items, strict=False)
-        waiting = dict(list(waiting.items())[len(found.items) + 1 :])  # without the one at which the process was ended
+        reading = items_of(_read, list(waiting.values()))
+        forms |= zip(waiting, reading.items, strict=False)
+        waiting = dict(
+            list(waiting.items())[len(reading.items) + 1 :]
+        )  # without the one at which the process was ended
     return forms
 
 

@@ -238,7 +238,7 @@ def class_report(course: Course, problem_set: str, section: str | None = None) -
     report.scores = {score.student: score for score in known_people if score.handed_in}
     for score in report.scores.values():
         if score.overrides:
-            told = [f"points for code changed by hand: {one.text}" for one in score.overrides]
+            told = [f"points for code changed by hand: {override.text}" for override in score.overrides]
             report.looks[score.student] = [*report.looks.get(score.student, ()), *told]
     report.absent = [score for score in known_people if not score.handed_in and score.student not in known]
     modules = modules_of(problem_set)

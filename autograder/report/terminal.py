@@ -30,7 +30,9 @@ def rendered(report: ClassReport) -> RenderableType:
         for student, reasons in report.to_look_at().items()
     ]
     parts += _list("Handed in nothing:", [_names(tuple(report.missing))] if report.missing else [])
-    parts += _list("Late:", [f"{_names((one.student,))} {lateness(one)}, {one.final:g} count" for one in report.late])
+    parts += _list(
+        "Late:", [f"{_names((score.student,))} {lateness(score)}, {score.final:g} count" for score in report.late]
+    )
     parts += _list("To look at:", looks)
     groups = [f"{group.module}.py: {_names(group.students)} ({alike(group)})" for group in report.similar.groups]
     parts += _list("Code that is alike:", groups)

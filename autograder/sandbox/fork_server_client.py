@@ -45,7 +45,9 @@ class ForkServer:
             self._process = start_program(fork_server_command(stage, program), [inside.fileno()], subprocess.DEVNULL)
         rules = seccomp.program()
         self._control.send(rules or NO_FILTER)
-        self._control.send(json.dumps(sorted({one for exercise in exercises() for one in exercise.forbidden})).encode())
+        self._control.send(
+            json.dumps(sorted({call for exercise in exercises() for call in exercise.forbidden})).encode()
+        )
         self._has_filter, self._lost = rules is not None, False
 
     @property

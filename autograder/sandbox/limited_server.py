@@ -59,8 +59,8 @@ def main(descriptor: str) -> None:
                 if descriptors and os.fork() == 0:
                     control.close()
                     _watch(descriptors[0])
-            for one in descriptors:
-                os.close(one)
+            for number in descriptors:
+                os.close(number)
 
 
 def _prepare(module: str) -> None:

@@ -31,7 +31,7 @@ def arrangement() -> list[tuple[str, str | None]]:
     for place in _hidden_places():
         if place not in places and _nearest([SYSTEM, *places], place):
             places[place] = None
-    ordered = sorted(places.items(), key=lambda one: len(Path(one[0]).parts))
+    ordered = sorted(places.items(), key=lambda item: len(Path(item[0]).parts))
     return [(place, source) for place, source in ordered if not _is_shown_already(place, source, dict(ordered))]
 
 
@@ -47,8 +47,8 @@ def _is_shown_already(place: str, source: str | None, places: dict[str, str | No
 def shown_by(path: str | os.PathLike[str]) -> str | None:
     """The folder by which a sandbox shows a path, or one that links to it; None where it does not."""
     places: dict[str, str | None] = {SYSTEM: SYSTEM, **dict(arrangement())}
-    for one in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))):
-        above = one if one in places else _nearest(places, one)
+    for candidate in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))):
+        above = candidate if candidate in places else _nearest(places, candidate)
         if above is not None and places[above] is not None:
             return above
     return None

@@ -126,10 +126,10 @@ def _below(pid: int) -> Iterator[psutil.Process]:
     """All processes below one, a parent before its children."""
     children = _processes.children()
     waiting = [*children.get(pid, ())]
-    for one in waiting:  # which grows meanwhile
-        waiting += children.get(one, ())
+    for process_id in waiting:  # which grows meanwhile
+        waiting += children.get(process_id, ())
         with suppress(psutil.Error):
-            yield psutil.Process(one)
+            yield psutil.Process(process_id)
 
 
 def _parents() -> Iterator[tuple[int, int]]:

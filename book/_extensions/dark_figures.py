@@ -33,7 +33,7 @@ PIXELS_A_POINT = 96 / 72
 
 
 class figure_variant(nodes.image):  # noqa: N801  docutils names its nodes in lower case
-    """An image for one theme; `size` is its width and height in CSS pixels."""
+    """An image for one theme; `size` is its width and height in CSS pixels; a `first` one is fetched unseen."""
 
 
 def variants(svg: str) -> dict[str, str]:
@@ -95,6 +95,7 @@ def _text(figure: Xml.Element) -> str:
 
 def give_variants(app: Sphinx, doctree: nodes.document) -> None:
     """Puts two images in the place of each executed figure, before Sphinx gathers the images of the page."""
+    first = True
     for image in list(doctree.findall(nodes.image)):
         file = Path(app.env.relfn2path(image["uri"])[1])
         if file.suffix != ".svg" or not file.is_file() or isinstance(image, figure_variant):
@@ -110,13 +111,24 @@ def give_variants(app: Sphinx, doctree: nodes.document) -> None:
             attributes = {**image.attributes, "uri": image["uri"].replace(file.name, twin.name)}
             attributes["classes"] = [*image["classes"], f"for-{theme}"]
             attributes["size"] = (round(PIXELS_A_POINT * width), round(PIXELS_A_POINT * height))
+            attributes["first"] = first and theme == "light" and is_at_the_top(image)
             twins.append(figure_variant("", **attributes))
+        first = False
         image.replace_self(twins)
+
+
+def is_at_the_top(image: nodes.image) -> bool:
+    """Whether it stands above the first section of its page."""
+    place = image.parent
+    while place is not None and not isinstance(place, nodes.section):
+        place = place.parent
+    return place is None or isinstance(place.parent, nodes.document)
 
 
 def visit(self: HTML5Translator, node: figure_variant) -> None:
     name = self.builder.images.get(node["uri"], node["uri"])
     width, height = node["size"]
+    fetched = {"fetchpriority": "high"} if node["first"] else {"loading": "lazy"}
     tag = self.starttag(
         {"classes": node["classes"]},
         "img",
@@ -126,7 +138,7 @@ def visit(self: HTML5Translator, node: figure_variant) -> None:
         alt=node.get("alt", ""),
         width=str(width),
         height=str(height),
-        loading="lazy",
+        **fetched,
     )
     self.body.append(tag + "\n")
 

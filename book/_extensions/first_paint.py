@@ -1,4 +1,4 @@
-"""Lets a finished page be drawn early: one style sheet, scripts that wait for it, its first figure at once."""
+"""Lets a finished page be drawn early: one style sheet, and scripts that wait for it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,6 @@ ADDRESS = re.compile(r"url\((?P<quote>[\"']?)(?!data:|#|/|\w+:)(?P<path>[^\"')]+
 IMPORT = re.compile(r"""@import\s+(?:url\()?["']?([^"')]+)["']?\)?\s*;""")
 COMMENT = re.compile(r"/\*(?!!).*?\*/", re.DOTALL)  # licences, which begin with /*!, stay
 CHARSET = re.compile(r"@charset[^;]*;")
-#: Some constants that scripts within the page read: they stand in the page, without a request of their own.
-SETTINGS = "documentation_options.js"
-#: TeX inside each formula's MathML, which no browser shows and no screen reader says.
-SOURCE = re.compile(r'<annotation encoding="application/x-tex">.*?</annotation>', re.DOTALL)
-#: The first figure of a page, and what it may not stand below.
-FIGURE = re.compile(r'(?P<before><img\b[^>]*?) loading="lazy"')
-ARTICLE, SECTION = "<article", "<h2"
 
 
 def defer_scripts(
@@ -80,18 +73,6 @@ def with_one_style(page: str, version: str) -> str:
     return page
 
 
-def with_settings(page: str, settings: str) -> str:
-    """The settings in place of the script that has them."""
-    return re.sub(rf"<script[^>]*/{re.escape(SETTINGS)}[^>]*>", lambda _: f"<script>{settings}", page)
-
-
-def with_first_figure(page: str) -> str:
-    """The figure above the first section is fetched at once; those below wait until the reader comes near."""
-    above, begin, article = page.partition(ARTICLE)
-    top, mark, rest = article.partition(SECTION)
-    return above + begin + FIGURE.sub(r'\g<before> fetchpriority="high"', top, count=1) + mark + rest
-
-
 def finish(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
@@ -105,10 +86,8 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     for sheet in sheets:
         (folder / sheet).unlink()
     version = hashlib.sha256(style.encode()).hexdigest()[:8]
-    settings = (folder / SETTINGS).read_text("utf-8").strip()
     for path, page in pages.items():
-        page = with_first_figure(with_settings(with_one_style(page, version), settings))
-        path.write_text(SOURCE.sub("", page), "utf-8")
+        path.write_text(with_one_style(page, version), "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def visit_hidden_cell(self: HTML5Translator, node: HideCodeCellNode) -> None:
     """As MyST-NB writes it, but named by its visible words: what is hidden, and whether it is."""
     self.body.append(self.starttag(node, "details", CLASS="admonition hide"))
     prompts = {"collapsed": node["prompt_show"], "expanded": node["prompt_hide"]}
-    shown = [f'<p class="{state} admonition-title">{self.encode(text)}</p>\n' for state, text in prompts.items()]
+    shown = [f'<span class="{state} admonition-title">{self.encode(text)}</span>\n' for state, text in prompts.items()]
     self.body.append(f"<summary>\n{''.join(shown)}</summary>\n")
 
 

@@ -18,18 +18,27 @@ from autograder.course.paths import ROOT
 
 ATOM = "http://www.w3.org/2005/Atom"
 FEED = "changes.xml"
+FIRST_HEADING = re.compile(r"(?m)^# .*$")
 RELEASE = re.compile(r"(?ms)^## (?P<version>[\d.]+) \((?P<date>[\d-]+)\)\n(?P<text>.*?)(?=^## |\Z)")
 
 
 def set_addresses(app: Sphinx, config: Config) -> None:
-    """Every address follows from the repository, which _config.yml names once."""
-    config.html_baseurl = config.html_baseurl or site_url()
+    """Every address follows from the repository, every name of the course from its title: _config.yml has each once."""
+    config.html_baseurl = site_url()
     config.ogp_site_url = config.html_baseurl
     config.ogp_site_name = config.html_title
-    config.notfound_urls_prefix = urlsplit(config.html_baseurl).path
+    config.html_theme_options.setdefault("logo", {}).setdefault("text", course_title())
+    config.notfound_urls_prefix = root = urlsplit(config.html_baseurl).path
+    config.notfound_context["body"] = config.notfound_context["body"].format(root=root)
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     version = f"Version {citation['version']} of {citation['date-released']}."
     config.html_theme_options["extra_footer"] = f"{version} {config.html_theme_options.get('extra_footer', '')}"
+
+
+def name_front_page(app: Sphinx, docname: str, source: list[str]) -> None:
+    """The front page is called what the course is."""
+    if docname == app.config.root_doc:
+        source[0] = FIRST_HEADING.sub(lambda _: f"# {course_title()}", source[0], count=1)
 
 
 def link_feed(
@@ -70,6 +79,7 @@ def write_feed(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", set_addresses, priority=100)
+    app.connect("source-read", name_front_page)
     app.connect("html-page-context", link_feed)
     app.connect("build-finished", write_feed)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

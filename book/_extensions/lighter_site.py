@@ -26,6 +26,9 @@ UNUSED = (
     "_static/design-tabs.js",
     "_static/togglebutton.*",
     "_static/searchtools.js",
+    "_static/doctools.js",
+    "_static/sphinx_highlight.js",
+    "_static/documentation_options.js",
     "searchindex.js",
     "_static/webpack-macros.html",
     "_static/**/*.map",
@@ -36,8 +39,9 @@ OLD_FORMATS = re.compile(r",\s*url\([^)]*\.(?:ttf|woff)\)\s*format\([^)]*\)")
 ICON = re.compile(r"\\([ef][0-9a-f]{3})")
 #: Classes that a script or a reader's choice sets, written in no page: PurgeCSS would not see them used.
 SET_LATER = ("show", "active", "scrolled")
-#: Styles of widgets, whose elements are made by scripts, and the colours that these styles refer to: kept whole.
-KEPT = ("_static/widgets/*.css", "_static/colours.css")
+#: Kept whole: styles of widgets, whose elements are made by scripts, and those that set colours for other sheets, which
+#: PurgeCSS would take for unused.
+KEPT = ("_static/widgets/*.css", "_static/colours.css", "_static/attention.css")
 
 
 def purge_styles(site: Path) -> None:

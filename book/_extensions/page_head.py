@@ -9,16 +9,23 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from autograder.build.urls import course_title
+
 LONGEST = 160  # characters of a description that search engines show
 VIEWPORT = re.compile(r'\s*<meta name="viewport"[^>]*>')
-DEFAULT = "Attention by Hand: attention from one worked example to code you write and check yourself."
+TITLE = "{title}"
+DEFAULT = "attention from one worked example to code you write and check yourself."
 
 
 def describe(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Adds a description, the page's own `html_meta` or its first sentences; the front page is the site's address."""
+    """Adds a description, the page's own `html_meta` or its first sentences; the front page is the site's address.
+
+    TITLE in a description stands for what the course is called.
+    """
     tags = VIEWPORT.sub("", context.get("metatags", ""))  # the theme says the same
+    tags = tags.replace(TITLE, escape(course_title()))
     if 'name="description"' not in tags:
         tags += f'\n<meta name="description" content="{escape(_first_words(doctree))}" />'
     context["metatags"] = tags
@@ -32,7 +39,7 @@ def _first_words(doctree: nodes.document | None) -> str:
             text = re.sub(r"\s+", " ", paragraph.astext()).strip()
             if len(text) >= 40:
                 return text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0].rstrip(",;:") + "…"
-    return DEFAULT
+    return f"{course_title()}: {DEFAULT}"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from autograder.build.exercise_text import chapter_page
+from autograder.build.page_archive import PROBLEM_SET
 from autograder.build.quick_questions import FOLDER, in_chapter
-from selfcheck.catalogue import exercises
+from selfcheck.catalogue import in_problem_set
 
 FILES = "quick-questions"  # in _static, where `quick_questions` copies them
 
@@ -46,7 +47,8 @@ def _parts(app: Sphinx, here: str) -> Iterator[str]:
     yield '<th scope="col">Answered</th><th scope="col">Solved</th></tr></thead><tbody>'
     for page in pages:
         asked = [question.id for question in in_chapter(page.partition("-")[2])]
-        tasks = list(dict.fromkeys(one.id for one in exercises() if chapter_page(one) == page))
+        checked = (one for one in in_problem_set(PROBLEM_SET) if chapter_page(one) == page)
+        tasks = list(dict.fromkeys(one.id for one in checked))
         yield f'<tr data-page="{page}"><th scope="row">{_link(app, here, page)}</th><td data-what="read">–</td>'
         yield _cell("answered", asked) + _cell("solved", tasks) + "</tr>"
     yield "</tbody></table>"

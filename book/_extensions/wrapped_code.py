@@ -1,4 +1,4 @@
-"""Puts each line of code into an element of its own: one too long for the screen then wraps below its own indent."""
+"""Puts each line of code into an element: one too long for the screen then wraps below its own indent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,19 @@ from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
 TAGS = re.compile(r"<[^>]*>")
+#: Pygments' classes of names, punctuation and blanks, which both styles leave in the colour of the block.
+UNCOLOURED = {"n", "nn", "nx", "p", "w"}
 
 
 class LinesFormatter(HtmlFormatter):
-    """`<span class="line" style="--indent: 4">…</span>` for each line; the newlines stay between the lines."""
+    """`<span class="line" style="--indent: 4">…</span>` for each line, and an element for what has a colour of its own.
+
+    The newlines stay between the lines.
+    """
+
+    def _get_css_classes(self, ttype: Any) -> str:
+        names: str = super()._get_css_classes(ttype)
+        return "" if UNCOLOURED.issuperset(names.split()) else names
 
     def _format_lines(self, tokensource: Any) -> Iterator[tuple[int, str]]:
         for is_code, text in super()._format_lines(tokensource):

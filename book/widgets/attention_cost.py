@@ -25,6 +25,6 @@ def fallback(options: Mapping[str, str]) -> str:
         "<table><caption>LLaMA 7B: 32 layers, H = 32 heads of width d = 128, 16 bits, causal. Products: 4n²d ÷ 2"
         " in each head and layer. Weights of one layer: H·n² numbers. Cache: 2·n·d numbers for each of G key heads and"
         " each layer.</caption>"
-        "<tr><th></th><th>products</th><th>weights</th><th>cache, G = 32</th><th>cache, G = 8</th></tr>"
+        "<tr><th>tokens</th><th>products</th><th>weights</th><th>cache, G = 32</th><th>cache, G = 8</th></tr>"
         f"{rows}</table>"
     )

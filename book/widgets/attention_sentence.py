@@ -26,5 +26,5 @@ def fallback(options: Mapping[str, str]) -> str:
     return (
         f"<table><caption>The encoder reads <code>{source}</code>: the probability that it gives to the true role of"
         " each name, as it is and without one head (layer.head; its block of W_O is set to zero).</caption>"
-        f"<tr><th></th><th>as it is</th>{names}</tr>{rows}</table>"
+        f"<tr><th>name</th><th>as it is</th>{names}</tr>{rows}</table>"
     )

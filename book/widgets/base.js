@@ -115,10 +115,11 @@
       let before = null;
       input.addEventListener('input', () => {  // one drag is one step of undo
         before ??= copyOf(this.state);
+        this.sliding = true;
         set(this.state, Number(input.value));
         this.draw();
       });
-      input.addEventListener('change', () => { if (before) this.past.push(before); before = null; this.draw(); });
+      input.addEventListener('change', () => { if (before) this.past.push(before); before = null; this.sliding = false; this.draw(); });
       box.show = () => {
         input.value = get(this.state);
         output.textContent = text(get(this.state));
@@ -137,7 +138,9 @@
     readAddress() {
       const mine = `#${this.id}:`;
       if (!location.hash.startsWith(mine)) return false;
-      const pairs = decodeURIComponent(location.hash.slice(mine.length)).split('&').map(pair => pair.split('='));
+      let text = location.hash.slice(mine.length);
+      try { text = decodeURIComponent(text); } catch { /* a % that encodes nothing stays one */ }
+      const pairs = text.split('&').map(pair => pair.split('='));
       this.state = this.decode(new Map(pairs));
       return true;
     }

@@ -24,7 +24,7 @@ def fallback(options: Mapping[str, str]) -> str:
     return (
         "<table><caption>The queries of both heads, (3, 6), split into (2, 3, 3). Rows 1 and 2 of head 1 both come from"
         " token 1 where the transpose is left out.</caption>"
-        f"<tr><th></th><th>reshape, transpose</th><th>reshape alone</th></tr>{rows}</table>"
+        f"<tr><th>row</th><th>reshape, transpose</th><th>reshape alone</th></tr>{rows}</table>"
     )
 
 

@@ -2,7 +2,7 @@
 // Chapter 10: one token more at each step. Keys and values are kept, everything else is used once.
 (() => {
   'use strict';
-  const {EXAMPLE, PYTHON, PYTHON_SOFTMAX, array, attention, copyOf, fmt, inputs, projections, range, result, symbol} = Widgets;
+  const {EXAMPLE, PYTHON, PYTHON_SOFTMAX, PYTHON_START, array, attention, copyOf, fmt, inputs, projections, range, result, symbol} = Widgets;
   const {attend, causal, filled, map, multiply} = Widgets.arithmetic;
   const COUNT = 4;
 
@@ -61,7 +61,7 @@
       {title: 'Mix', panels: ['y'], say: 'The output mixes the values in the cache. The query is not needed again.'},
     ],
     python: ({m, o}) => [
-      'import numpy as np', '', array('inputs', m.x), ...['wq', 'wk', 'wv'].map(name => array(PYTHON[name], EXAMPLE[name])), '', PYTHON_SOFTMAX, '',
+      ...PYTHON_START, array('inputs', m.x), ...['wq', 'wk', 'wv'].map(name => array(PYTHON[name], EXAMPLE[name])), '', PYTHON_SOFTMAX, '',
       'keys, values, rows, outputs = np.empty((0, 3)), np.empty((0, 3)), [], []', `for token in inputs[:${o.written}]:`,
       '    keys = np.vstack([keys, token @ w_key])  # the cache', '    values = np.vstack([values, token @ w_value])', '    weights = softmax(token @ w_query @ keys.T / np.sqrt(3))',
       '    rows.append(weights)', '    outputs.append(weights @ values)', '    print(weights.round(4), outputs[-1].round(4))', '',

@@ -2,7 +2,7 @@
 // Chapter 5: two heads, from one wide projection to W_O. The cut into heads is right or wrong; both have the same shapes.
 (() => {
   'use strict';
-  const {EXAMPLE, PYTHON_SOFTMAX, array, attention, copyOf, fmt, inputs, product, products, projections, range, result, symbol} = Widgets;
+  const {EXAMPLE, PYTHON_SOFTMAX, PYTHON_START, array, attention, copyOf, fmt, inputs, product, products, projections, range, result, symbol} = Widgets;
   const {attend, filled, multiply} = Widgets.arithmetic;
 
   const SECOND = {
@@ -86,7 +86,7 @@
       {title: 'Mix', panels: ['y'], shows: ['joined', 'wo', 'y'], say: '<i>W</i> output mixes the heads: rows 1 to 3 say where head 1 writes, rows 4 to 6 where head 2 does.'},
     ],
     python: ({m, o}) => [
-      'import numpy as np', '', ...[['inputs', 'x'], ['w_query', 'wq'], ['w_key', 'wk'], ['w_value', 'wv'], ['w_output', 'wo']].map(([name, key]) => array(name, m[key])), '', PYTHON_SOFTMAX, '',
+      ...PYTHON_START, ...[['inputs', 'x'], ['w_query', 'wq'], ['w_key', 'wk'], ['w_value', 'wv'], ['w_output', 'wo']].map(([name, key]) => array(name, m[key])), '', PYTHON_SOFTMAX, '',
       'def split(wide):', '    """(3, 6) to (heads, tokens, width), (2, 3, 3)"""',
       o.wrong ? '    return wide.reshape(2, 3, 3)  # wrong: mixes tokens' : '    return wide.reshape(3, 2, 3).transpose(1, 0, 2)', '', '',
       'queries, keys, values = (split(inputs @ w) for w in (w_query, w_key, w_value))', 'weights = softmax(queries @ keys.transpose(0, 2, 1) / np.sqrt(3))', 'heads = weights @ values',

@@ -2,7 +2,7 @@
 // The front page: the whole example, compact. The chapter's view shows the same, matrix by matrix.
 (() => {
   'use strict';
-  const {EXAMPLE, PYTHON, PYTHON_SOFTMAX, array, attention, copyOf, emptyRows, inputs, products, projections, range, result, symbol} = Widgets;
+  const {EXAMPLE, PYTHON, PYTHON_SOFTMAX, PYTHON_START, array, attention, copyOf, emptyRows, inputs, products, projections, range, result, symbol} = Widgets;
   const {attend, causal, everything, multiply} = Widgets.arithmetic;
 
   const start = element => ({
@@ -19,7 +19,7 @@
     {kind: 'preset', label: 'Causal mask', holds: isCausal, apply: state => { state.m.mask = isCausal(state) ? everything(3) : causal(3); }},
   ];
   const python = ({m, o}) => [
-    'import numpy as np', '', ...Object.keys(PYTHON).map(name => array(PYTHON[name], m[name])), '', PYTHON_SOFTMAX, '',
+    ...PYTHON_START, ...Object.keys(PYTHON).map(name => array(PYTHON[name], m[name])), '', PYTHON_SOFTMAX, '',
     'queries = inputs @ w_query', 'keys = inputs @ w_key', 'values = inputs @ w_value', '',
     `scores = queries @ keys.T${o.scale ? ' / np.sqrt(keys.shape[-1])' : ''}`,
     ...m.mask.flat().includes(0) ? [array('mask', m.mask, ', dtype=bool'), 'scores = np.where(mask, scores, -np.inf)'] : [],

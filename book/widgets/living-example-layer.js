@@ -2,7 +2,7 @@
 // Chapter 7: what an encoder layer does to a token around attention: residual sums, norms, the feed-forward network.
 (() => {
   'use strict';
-  const {EXAMPLE, array, copyOf, fmt, inputs, products, range, result, symbol, tinted, twoHeads} = Widgets;
+  const {EXAMPLE, PYTHON_START, array, copyOf, fmt, inputs, products, range, result, symbol, tinted, twoHeads} = Widgets;
   const {add, column, map, multiply} = Widgets.arithmetic;
   const EPSILON = 1e-5;
 
@@ -88,7 +88,7 @@
       {title: 'Norm 2', panels: ['n2', 's2'], shows: ['r2', 's2', 'n2'], say: 'The output of the layer, as wide as its input.'},
     ],
     python: ({m, o}) => [
-      'import numpy as np', '', array('inputs', m.x), '', '# what attention with two heads makes of the inputs', array('attended', twoHeads(m.x)), '',
+      ...PYTHON_START, array('inputs', m.x), '', '# what attention with two heads makes of the inputs', array('attended', twoHeads(m.x)), '',
       array('w_1', m.w1), `b_1 = np.array([${m.b1[0].join(', ')}])`, array('w_2', m.w2), `b_2 = np.array([${m.b2[0].join(', ')}])`, '', '',
       'def norm(rows):', ...o.norm ? ['    deviations = rows - rows.mean(axis=-1, keepdims=True)', '    return deviations / np.sqrt((deviations**2).mean(axis=-1, keepdims=True) + 1e-5)'] : ['    return rows  # norms are off'], '', '',
       `first = norm(${o.residual ? 'inputs + attended' : 'attended'})`, 'units = np.maximum(first @ w_1 + b_1, 0)', 'added = units @ w_2 + b_2', `outputs = norm(${o.residual ? 'first + added' : 'added'})`, 'print(first.round(4), outputs.round(4), sep="\\n")', '',

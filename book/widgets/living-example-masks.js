@@ -2,7 +2,7 @@
 // Chapter 4: a mask to paint. Hidden before the softmax, or erased after it, where the row no longer sums to 1.
 (() => {
   'use strict';
-  const {EXAMPLE, PYTHON, PYTHON_SOFTMAX, array, attention, copyOf, emptyRows, fmt, inputs, projections, range, result, softmaxLead, softmaxLine, symbol} = Widgets;
+  const {EXAMPLE, PYTHON, PYTHON_SOFTMAX, PYTHON_START, array, attention, copyOf, emptyRows, fmt, inputs, projections, range, result, softmaxLead, softmaxLine, symbol} = Widgets;
   const {attend, causal, everything, filled, multiply, zip} = Widgets.arithmetic;
 
   const PRESETS = {
@@ -69,7 +69,7 @@
       {title: 'Mix', panels: ['y', 'v'], say: 'The output mixes the values of visible tokens only.'},
     ],
     python: ({m, o}) => [
-      'import numpy as np', '', ...Object.keys(PYTHON).map(name => array(PYTHON[name], name === 'x' ? m.x : EXAMPLE[name])), '# True (1): may be attended to', array('mask', m.mask, ', dtype=bool'), '', PYTHON_SOFTMAX, '',
+      ...PYTHON_START, ...Object.keys(PYTHON).map(name => array(PYTHON[name], name === 'x' ? m.x : EXAMPLE[name])), '# True (1): may be attended to', array('mask', m.mask, ', dtype=bool'), '', PYTHON_SOFTMAX, '',
       'queries, keys, values = inputs @ w_query, inputs @ w_key, inputs @ w_value', 'scores = queries @ keys.T / np.sqrt(3)',
       o.after ? 'weights = np.where(mask, softmax(scores), 0)  # too late: the rows do not sum to 1' : 'weights = softmax(np.where(mask, scores, -np.inf))',
       'outputs = weights @ values', 'print(weights.round(4), outputs.round(4), sep="\\n")', '',

@@ -2,7 +2,7 @@
 // Chapter 6: positions added to the tokens, or turning them. Without them, attention sees a set.
 (() => {
   'use strict';
-  const {EXAMPLE, PYTHON, PYTHON_SOFTMAX, array, attention, copyOf, fmt, inputs, product, products, projections, range, result, symbol, tinted} = Widgets;
+  const {EXAMPLE, PYTHON, PYTHON_SOFTMAX, PYTHON_START, array, attention, copyOf, fmt, inputs, product, products, projections, range, result, symbol, tinted} = Widgets;
   const {add, attend, filled, map, multiply} = Widgets.arithmetic;
   const SPEEDS = [1, 0.01];
 
@@ -71,7 +71,7 @@
       {title: 'Softmax', panels: ['a'], say: 'The weights, from scaled scores.'},
     ],
     python: ({m, o}) => [
-      'import numpy as np', '', array('inputs', m.x), `positions = np.array([${m.p.flat().join(', ')}])`, ...o.mode === 'rotated' ? [] : ['wq', 'wk'].map(name => array(PYTHON[name], EXAMPLE[name])), '', PYTHON_SOFTMAX, '',
+      ...PYTHON_START, array('inputs', m.x), `positions = np.array([${m.p.flat().join(', ')}])`, ...o.mode === 'rotated' ? [] : ['wq', 'wk'].map(name => array(PYTHON[name], EXAMPLE[name])), '', PYTHON_SOFTMAX, '',
       'angles = positions[:, None] * np.array([1, 0.01])',
       ...{
         none: ['tokens = inputs'],

@@ -2,7 +2,7 @@
 // Chapter 3: temperature and width. Features beyond the running example's three are drawn, each +1 or −1.
 (() => {
   'use strict';
-  const {EXAMPLE, PYTHON_SOFTMAX, array, attention, fmt, projections, range, result, symbol, tinted} = Widgets;
+  const {EXAMPLE, PYTHON_SOFTMAX, PYTHON_START, array, attention, fmt, projections, range, result, symbol, tinted} = Widgets;
   const {map, multiply, softmax} = Widgets.arithmetic;
   const WIDTHS = [3, 16, 64, 256, 1024];
 
@@ -69,7 +69,7 @@
       {title: 'Slope', panels: ['g'], say: 'The derivative of a weight with respect to its own score, <i>a</i>(1 − <i>a</i>), is at most 0.25, and practically 0 where the weight is near 0 or 1.'},
     ],
     python: ({m, o}) => [
-      'import numpy as np', '', array('queries', m.q), array('keys', m.k),
+      ...PYTHON_START, array('queries', m.q), array('keys', m.k),
       ...o.width > 3 ? [
         '', `d = ${o.width}  # features 4 to d are drawn, each +1 or -1`, 'number, signs = 20, []', 'for _ in range(6 * (d - 3)):', '    number = (number * 1664525 + 1013904223) % 2**32', '    signs.append(1 if number >= 2**31 else -1)',
         'drawn = np.array(signs).reshape(6, d - 3)', 'queries, keys = np.hstack([queries, drawn[:3]]), np.hstack([keys, drawn[3:]])',

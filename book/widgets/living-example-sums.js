@@ -117,6 +117,8 @@
   const literal = matrix => `[${matrix.map(row => `[${row.map(number).join(', ')}]`).join(', ')}]`;
   /** A matrix as NumPy code, a row on each line: name = np.array([[1, 2], …]) */
   const array = (name, matrix, more = '') => `${name} = np.array([\n${matrix.map(row => `    [${row.map(number).join(', ')}],`).join('\n')}\n]${more})`;
+  /** How each program begins: numbers are printed as decimals, not as powers of ten. */
+  const PYTHON_START = ['import numpy as np', '', 'np.set_printoptions(suppress=True)', ''];
   /** A softmax whose fully masked rows are zeros, as NumPy code. */
   const PYTHON_SOFTMAX = `
 def softmax(scores):
@@ -127,5 +129,5 @@ def softmax(scores):
     return powers / np.where(total > 0, total, 1)
 `;
 
-  Object.assign(Widgets, {EXAMPLE, PYTHON, PYTHON_SOFTMAX, symbol, result, tinted, products, range, product, projections, inputs, attention, softmaxLead, softmaxLine, emptyRows, array, literal, views: {}});
+  Object.assign(Widgets, {EXAMPLE, PYTHON, PYTHON_SOFTMAX, PYTHON_START, symbol, result, tinted, products, range, product, projections, inputs, attention, softmaxLead, softmaxLine, emptyRows, array, literal, views: {}});
 })();

@@ -30,11 +30,18 @@
       if (view.steps.length > 1) ui.append(this.buildSteps());
       ui.append(this.buildBar());
       this.ledger = el('div', {className: 'le-ledger', role: 'region', 'aria-label': 'The sums in numbers'});
+      this.ledger.addEventListener('click', event => {
+        const column = [...this.ledger.querySelectorAll('.le-sum')].indexOf(event.target.closest('.le-sum'));
+        if (column < 0) return;
+        this.look.column = this.look.column === column ? null : column;
+        this.draw();
+      });
       view.tiers.forEach((tier, number) => {
         if (number === (view.ledgerAt ?? view.tiers.length)) ui.append(this.ledger);
         ui.append(this.buildTier(tier));
       });
-      if (!this.ledger.isConnected && !ui.contains(this.ledger)) ui.append(this.ledger);
+      if (!ui.contains(this.ledger)) ui.append(this.ledger);
+      this.boxes = [...ui.querySelectorAll('.le-pair, .le-single, .le-meet, .le-tier')].reverse();  // what is inside comes first
       this.remark = el('p', {className: 'w-note', role: 'status'});
       ui.append(this.remark);
     }
@@ -225,7 +232,7 @@
         if (matrix.subtitle.innerHTML !== subtitle) matrix.subtitle.innerHTML = subtitle;
         matrix.element.hidden = panel.absent?.(state) || (view.staged && !view.steps[look.step].shows.includes(name));
       }
-      for (const box of this.ui.querySelectorAll('.le-pair, .le-single, .le-meet, .le-tier')) box.hidden = [...box.children].every(child => child.hidden);
+      for (const box of this.boxes) box.hidden = [...box.children].every(child => child.hidden);
       this.drawLedger(explained, sums, state);
       this.drawControls(state);
       const remark = view.remark?.(state, this.results, look) ?? '';
@@ -234,13 +241,12 @@
 
     drawLedger(panel, sums, state) {
       const {look} = this;
+      const lines = sums.map(({html}, j) => `<div class="le-sum${look.column === j ? ' on' : ''}">${html}</div>`);
+      const written = `<div class="le-lead">${panel.lead(this.results, look.row, state)}</div>${lines.join('')}`;
       this.ledger.dataset.hue = panel.hue;
-      const lines = sums.map(({html}, j) => {
-        const line = el('div', {className: look.column === j ? 'le-sum on' : 'le-sum', innerHTML: html});
-        line.addEventListener('click', () => { look.column = look.column === j ? null : j; this.draw(); });
-        return line;
-      });
-      this.ledger.replaceChildren(el('div', {className: 'le-lead', innerHTML: panel.lead(this.results, look.row, state)}), ...lines);
+      if (this.written === written) return;
+      this.written = written;
+      this.ledger.innerHTML = written;
     }
 
     drawControls() {
@@ -296,7 +302,8 @@
         const control = (this.view.controls ?? []).find(({key}) => key === name);
         if (text === undefined || !control) continue;
         const given = typeof value === 'boolean' ? text === '1' : typeof value === 'number' ? Number(text) : text;
-        const allowed = control.values ? control.values.some(([one]) => one === given) : typeof value !== 'number' || (given >= control.min && given <= control.max);
+        const onScale = () => given >= control.min && given <= control.max && Number.isInteger((given - control.min) / (control.step ?? 1));
+        const allowed = control.values ? control.values.some(([one]) => one === given) : typeof value !== 'number' || onScale();
         if (allowed) state.o[name] = given;
       }
       const index = (name, length) => { const number = Number(pairs.get(name)) - 1; return Number.isInteger(number) && number >= 0 && number < length ? number : null; };

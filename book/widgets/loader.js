@@ -21,6 +21,7 @@
     const files = widget.dataset.files.split(' ');
     const last = files.pop();  // defines the element, which is drawn at once: with its style, and all that it uses
     try {
+      document.head.append(Object.assign(document.createElement('link'), {rel: 'preload', as: 'script', href: folder + last}));
       await Promise.all(files.map(fetchFile));
       await fetchFile(last);
     } catch (problem) {  // the table stays; the next focus or pointer tries again

@@ -14,14 +14,15 @@
    * options: name (plain words, for screen readers), title and subtitle (HTML), rows, columns, hue ('q', 'k', 'v', 'w' or ''),
    * rowHeads and columnHeads (HTML, may be absent), editable, limit of a number (99), shares (a bar as long as the number, from 0 to 1),
    * read(i, j) -> number shown, write(i, j, number) -> nothing, told once an edit is kept; peek(i, j, number or null) while it is typed;
-   * quiet (numbers do not flash when they change, as under a slider);
    * flip(i, j, on) and isOn(i, j) for cells that toggle; onFocus(i, j); onRow(i) when a row's head is clicked; text(number) -> string; say(i, j) -> words.
    */
   class Matrix {
     constructor(widget, options) {
       Object.assign(this, {widget, limit: 99, hue: '', text: inCell, ...options});
       this.cells = [];
+      this.heads = [];
       this.at = [0, 0];
+      this.base = this.flip ? 'w-cell w-brush' : 'w-cell';
       this.element = el('div', {className: this.shares ? 'w-matrix w-shares' : 'w-matrix', 'data-hue': this.hue});
       this.subtitle = el('small', {innerHTML: this.subtitle ?? ''});
       const title = el('div', {className: 'w-title', innerHTML: this.title});
@@ -43,6 +44,7 @@
           if (this.onRow) {
             head.dataset.row = i;
             head.addEventListener('click', () => this.onRow(i));
+            this.heads.push(head);
           }
           row.append(head);
         }
@@ -54,7 +56,7 @@
     }
 
     cell(row, i, j) {
-      const cell = el('div', {role: 'gridcell', className: 'w-cell', tabIndex: i + j ? -1 : 0});
+      const cell = el('div', {role: 'gridcell', className: this.base, tabIndex: i + j ? -1 : 0});
       if (this.editable) cell.dataset.edit = '';
       else cell.setAttribute('aria-readonly', 'true');
       cell.addEventListener('focus', () => {
@@ -72,7 +74,6 @@
 
     /** A stroke with pointer or finger sets every cell that it touches to what it made of the first. */
     brush(cell, i, j) {
-      cell.classList.add('w-brush');
       cell.addEventListener('pointerdown', event => {
         if (event.button) return;
         cell.releasePointerCapture?.(event.pointerId);
@@ -163,28 +164,33 @@
       else input.select();
     }
 
-    /** Shows the present numbers. mark(i, j) -> class names of a cell, from: lit, result, off, different */
+    /**
+     * Shows the present numbers. mark(i, j) -> class names of a cell, from: lit, result, off, different
+     * What a cell shows already is left alone: a change has to fit into a frame of a phone.
+     */
     draw(mark = () => '') {
       this.cells.forEach((row, i) => row.forEach((cell, j) => {
         const number = this.read(i, j);
-        const [marks, words] = [mark(i, j), this.text(number, i, j)];
-        if (!cell.querySelector('input') && cell.dataset.text !== words) {
-          if (cell.dataset.text !== undefined && !this.quiet && !Widgets.still()) {
+        const [marks, words, edited] = [mark(i, j), this.text(number, i, j), cell.firstElementChild];
+        if (!edited && cell.words !== words) {
+          if (cell.words !== undefined && !this.widget.sliding && !Widgets.still()) {  // under a slider everything would flash
             cell.flash?.cancel();
             cell.flash = cell.animate([{backgroundColor: 'color-mix(in srgb, var(--hue) 55%, var(--paper))'}, {}], 700);
           }
-          cell.dataset.text = words;
+          cell.words = words;
           cell.dataset.long = Math.min(7, words.length);
         }
-        if (!cell.querySelector('input') && cell.textContent !== words) cell.textContent = words;
-        for (const name of ['lit', 'result', 'off', 'different']) cell.classList.toggle(name, marks.split(' ').includes(name));
-        if (this.shares) cell.style.setProperty('--share', Number.isFinite(number) ? Math.min(1, Math.max(0, number)) : 0);
-        if (this.say) cell.setAttribute('aria-label', this.say(i, j));
+        if (!edited && cell.textContent !== words) cell.textContent = words;
+        if (cell.marks !== marks) cell.className = `${this.base} ${cell.marks = marks}`;
+        const share = Number.isFinite(number) ? Math.min(1, Math.max(0, number)) : 0;
+        if (this.shares && cell.share !== share) cell.style.setProperty('--share', cell.share = share);
+        const said = this.say ? this.say(i, j) : undefined;
+        if (cell.said !== said) cell.setAttribute('aria-label', cell.said = said);
       }));
     }
 
     /** Marks the head of one row, or of none (null). */
-    mark(row) { this.element.querySelectorAll('[data-row]').forEach(head => head.classList.toggle('on', Number(head.dataset.row) === row)); }
+    mark(row) { this.heads.forEach((head, i) => head.classList.toggle('on', i === row)); }
   }
 
   Object.assign(Widgets, {Matrix, inCell});

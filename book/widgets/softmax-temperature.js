@@ -67,7 +67,7 @@
     case(scaled) {
       const one = {scaled, found: null, facts: el('div', {className: 'w-facts', role: 'region', 'aria-label': scaled ? 'Facts, divided by the root of d' : 'Facts, not divided'})};
       const words = scaled ? 'divided by the root of d' : 'not divided';
-      const panel = (name, title, read, shares, text) => new Matrix(this, {name: `${name}, ${words}`, title, subtitle: shares ? 'sum 1' : '', rows: 1, columns: KEYS, hue: 'w', quiet: true, shares, read, text});
+      const panel = (name, title, read, shares, text) => new Matrix(this, {name: `${name}, ${words}`, title, subtitle: shares ? 'sum 1' : '', rows: 1, columns: KEYS, hue: 'w', shares, read, text});
       one.inputs = panel('Input of the softmax', scaled ? 'Divided by √<i>d</i>' : 'Not divided', (i, j) => one.found.inputs[j], false, number => fmt(number, 1));
       one.weights = panel('Weights', 'Weights', (i, j) => one.found.weights[j], true, number => number.toFixed(2));
       one.element = el('section', {className: 'st-case w-stack'}, one.inputs.element, one.weights.element, one.facts);

@@ -26,6 +26,6 @@ def fallback(options: Mapping[str, str]) -> str:
     return (
         "<table><caption>Five keys whose scores divided by √d are 1.2, 0.9, 0.2, −0.5 and −1.1: the largest weight, and"
         " the largest derivative of a weight by what enters the softmax.</caption>"
-        "<tr><th></th><th>not divided: weight</th><th>derivative</th><th>÷ √d: weight</th><th>derivative</th></tr>"
+        "<tr><th>width</th><th>not divided: weight</th><th>derivative</th><th>÷ √d: weight</th><th>derivative</th></tr>"
         f"{rows}</table>"
     )

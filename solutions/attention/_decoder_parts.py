@@ -51,6 +51,11 @@ class LearnedPositions(LearnedPositionalEmbedding):
         return x + self.weight[start : start + x.shape[1]].to(x.dtype)
 
 
+def widened(x: Tensor) -> Tensor:
+    """x in float32 at least: in half precision only the result is rounded."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
 def renormalised(probabilities: Tensor, kept: Tensor) -> Tensor:
     """The probabilities where kept is True, summing to 1 again; a row of zeros stays."""
     probabilities = probabilities.where(kept, 0.0)

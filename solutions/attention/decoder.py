@@ -9,7 +9,7 @@ from ._arguments import check_as_many, check_heads, check_length, check_model_si
 from ._decoder_arguments import check_caches, check_decoder_inputs, check_logits, check_prompt, check_targets
 
 # solution: begin (drop)
-from ._decoder_parts import LearnedEmbedding, attend_with_cache, drawn, evaluation, renormalised
+from ._decoder_parts import LearnedEmbedding, attend_with_cache, drawn, evaluation, renormalised, widened
 
 # solution: end
 from .efficient import KeyValueCache
@@ -227,7 +227,7 @@ def next_token_loss(logits: Tensor, token_ids: Tensor, key_mask: Tensor | None =
     targets = token_ids[:, 1:].long().unsqueeze(-1)  # (B, L - 1, 1)
     real = torch.ones_like(targets, dtype=torch.bool) if key_mask is None else key_mask[:, 1:].unsqueeze(-1)
     predicted = logits[:, :-1].where(real, 0.0)  # what stands at padding has no influence, not even a NaN
-    log_probabilities = torch.log_softmax(predicted.to(torch.promote_types(logits.dtype, torch.float32)), dim=-1)
+    log_probabilities = torch.log_softmax(widened(predicted), dim=-1)
     losses = -log_probabilities.gather(-1, targets).where(real, 0.0)
     return (losses.sum() / real.sum().clamp(min=1)).to(logits.dtype)
     # solution: end
@@ -246,12 +246,12 @@ def next_token_probabilities(
     """
     check_logits(logits, temperature, top_k, top_p)
     # solution: begin
-    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    wide = widened(logits)
     ordered, token_ids = wide.sort(dim=-1, descending=True)  # (..., V), the most probable first
     if temperature == 0:
         temperature, top_k = 1.0, 1
-    largest = ordered[..., :1].detach()  # taken away first: a small temperature makes no number overflow
-    ordered = masked_softmax((ordered - largest.where(largest != -torch.inf, 0.0)) / temperature)
+    largest = ordered[..., :1].clamp(min=torch.finfo(wide.dtype).min)  # at a small temperature none overflows
+    ordered = masked_softmax((ordered - largest) / temperature)
     if top_k is not None:
         ordered = renormalised(ordered, torch.arange(ordered.shape[-1], device=logits.device) < top_k)
     if top_p is not None and top_p < 1:

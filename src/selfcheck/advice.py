@@ -232,24 +232,24 @@ def advice_on(error: dict[str, Any], text: str) -> tuple[str, str]:
 
     error: as the runner describes it; text: what it says, in one line
     """
-    found = next(((cause, advice) for cause, advice, parts in ADVICE if any(part in text for part in parts)), ("", ""))
+    known = next(((cause, advice) for cause, advice, parts in ADVICE if any(part in text for part in parts)), ("", ""))
     line = list(_nodes_in(str(error.get("source", ""))[:200]))
-    if found[0] == "truth_value":
-        return _comparison_in(line) or found
-    if found[0] == "product_sizes" or "1D tensors expected" in text:
-        return ("matrix_for_row", MATRIX) if _indexed_product(line) else found
+    if known[0] == "truth_value":
+        return _comparison_in(line) or known
+    if known[0] == "product_sizes" or "1D tensors expected" in text:
+        return ("matrix_for_row", MATRIX) if _indexed_product(line) else known
     near = error.get("near")
     if error.get("type") == "AttributeError" and isinstance(near, str) and near.isidentifier():
         return "misspelt", f"Is {near[:60]} meant?"
-    return found
+    return known
 
 
 def _comparison_in(line: list[ast.AST]) -> tuple[str, str] | None:
     """What is amiss with the comparisons in a line: & between them without brackets, or a chain."""
     compared = [node for node in line if isinstance(node, ast.Compare)]
     for node in compared:
-        sides = [one for one in (node.left, *node.comparators) if isinstance(one, ast.BinOp)]
-        if any(isinstance(one.op, (ast.BitAnd, ast.BitOr)) for one in sides):
+        sides = [side for side in (node.left, *node.comparators) if isinstance(side, ast.BinOp)]
+        if any(isinstance(side.op, (ast.BitAnd, ast.BitOr)) for side in sides):
             return "brackets", BRACKETS
     return ("chained", CHAINED) if any(len(node.ops) > 1 for node in compared) else None
 
@@ -263,7 +263,10 @@ def _indexed_product(line: list[ast.AST]) -> bool:
             operands = [*node.args, getattr(node.func, "value", node.func)]
         else:
             continue
-        if any(isinstance(one, ast.Subscript) and isinstance(one.slice, (ast.Name, ast.Constant)) for one in operands):
+        if any(
+            isinstance(operand, ast.Subscript) and isinstance(operand.slice, (ast.Name, ast.Constant))
+            for operand in operands
+        ):
             return True
     return False
 

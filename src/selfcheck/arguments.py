@@ -137,7 +137,7 @@ def iterator(*items: Array) -> dict[str, Any]:
 
 def triple(maximum: Array, total: Array, summed: Array) -> dict[str, Any]:
     """An argument that is what attention over a part of the keys has come to: a tuple of three tensors."""
-    return {"kind": "triple", "items": [pack(one) for one in (maximum, total, summed)]}
+    return {"kind": "triple", "items": [pack(part) for part in (maximum, total, summed)]}
 
 
 def tensor(values: Any, dtype: str | None = None) -> Array:

@@ -147,15 +147,15 @@ def unpack(tree: dict[str, Any]) -> Any:
     try:
         kind = tree["kind"]
         if kind in ("tensor", "ndarray", "list"):
-            found = Array(kind, tree["dtype"], tuple(tree["shape"]), base64.b64decode(tree["data"], validate=True))
-            lengths = all(type(length) is int and 0 <= length < 2**48 for length in found.shape)
-            if not lengths or len(found.shape) > MOST_AXES:
+            array = Array(kind, tree["dtype"], tuple(tree["shape"]), base64.b64decode(tree["data"], validate=True))
+            lengths = all(type(length) is int and 0 <= length < 2**48 for length in array.shape)
+            if not lengths or len(array.shape) > MOST_AXES:
                 raise ValueError("no shape")
-            if math.prod(found.shape) * SIZES[found.dtype] != len(found.data):
+            if math.prod(array.shape) * SIZES[array.dtype] != len(array.data):
                 raise ValueError("shape and data disagree")
-            if math.prod(length or 1 for length in found.shape) > MOST_ENTRIES:  # lists of empty rows grow as well
+            if math.prod(length or 1 for length in array.shape) > MOST_ENTRIES:  # lists of empty rows grow as well
                 raise ValueError("too many entries")
-            return found
+            return array
         if kind == "none":
             return None
         if kind == "number":

@@ -25,7 +25,7 @@ class Module:
         self.aliases = imports_of(nodes)
         self.stars = [name.removesuffix("*") for name in self.aliases.values() if name.endswith(".*")]
         self.bound: dict[str, Bindings] = {}
-        statements = (one for part in tree.body for one in (*_bound_within(part), *_bindings([part])))
+        statements = (binding for part in tree.body for binding in (*_bound_within(part), *_bindings([part])))
         for place, (name, node, surely) in enumerate(statements):
             self.bound.setdefault(name, Bindings()).add(place, node, surely)
         self.own = {name for node in nodes for name in _bound_by(node)}
@@ -53,7 +53,7 @@ class Module:
     def part(self, node: ast.AST) -> tuple[list[Naming], list[str]]:
         """The nodes of a definition that name something, and the names that it takes from the module."""
         if id(node) not in self._parts:
-            naming = [one for one in nodes_of(node) if isinstance(one, NAMING)]
+            naming = [node_of_name for node_of_name in nodes_of(node) if isinstance(node_of_name, NAMING)]
             last = dict.fromkeys(reversed(_names_taken(node)))  # the last is followed first
             self._parts[id(node)] = naming, [*reversed(last)]
         return self._parts[id(node)]
@@ -118,13 +118,13 @@ class Reached:
         if name not in self._next:
             self._next[name] = [*range(len(bindings.nodes) + 1)]
         following = self._next[name]
-        found, wanted = [], bindings.range_before(before)
+        taken, wanted = [], bindings.range_before(before)
         index = _first(following, wanted.start)
         while index < wanted.stop:
-            found.append((bindings.places[index], bindings.nodes[index]))
+            taken.append((bindings.places[index], bindings.nodes[index]))
             following[index] = index + 1
             index = _first(following, index + 1)
-        return found
+        return taken
 
 
 def _first(following: list[int], index: int) -> int:
@@ -151,7 +151,7 @@ def _bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.AST, bool]]:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield node.name, node, surely
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from ((one.asname or one.name.partition(".")[0], one, surely) for one in node.names)
+            yield from ((alias.asname or alias.name.partition(".")[0], alias, surely) for alias in node.names)
         elif isinstance(node, ast.If):
             inner = [*([] if _only_as_program(node.test) else node.body), *node.orelse]
         elif isinstance(node, (ast.For, ast.While)):
@@ -163,12 +163,12 @@ def _bindings(body: Sequence[ast.stmt]) -> Iterator[tuple[str, ast.AST, bool]]:
                 yield from ((name, item.context_expr, surely) for name in _stored(item.optional_vars))
             inner, inner_surely = node.body, surely
         elif isinstance(node, (ast.Try, ast.TryStar)):
-            handled = [one for handler in node.handlers for one in handler.body]
+            handled = [statement for handler in node.handlers for statement in handler.body]
             inner = [*node.body, *handled, *node.orelse, *node.finalbody]
         elif isinstance(node, ast.Match):
-            inner = [one for case in node.cases for one in case.body]
+            inner = [statement for case in node.cases for statement in case.body]
         elif isinstance(node, ast.Expr):  # register(f) may change what f does
-            yield from ((one.id, node, False) for one in nodes_of(node) if isinstance(one, ast.Name))
+            yield from ((name_node.id, node, False) for name_node in nodes_of(node) if isinstance(name_node, ast.Name))
         else:
             plain = isinstance(node, (ast.Assign, ast.AnnAssign))
             yield from ((name, node, surely and plain) for name in _stored(node))
@@ -198,8 +198,8 @@ def _only_as_program(test: ast.expr) -> bool:
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq) or len(test.ops) > 1:
         return False
     sides = (test.left, *test.comparators)
-    names = [one.id for one in sides if isinstance(one, ast.Name)]
-    return names == ["__name__"] and any(isinstance(one, ast.Constant) and one.value == "__main__" for one in sides)
+    names = [side.id for side in sides if isinstance(side, ast.Name)]
+    return names == ["__name__"] and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)
 
 
 def _bound_by(node: ast.AST) -> list[str]:
@@ -212,8 +212,8 @@ def _bound_by(node: ast.AST) -> list[str]:
 
 
 def _stored(node: ast.AST | None) -> list[str]:
-    names = [one for one in nodes_of(node) if isinstance(one, ast.Name)] if node else []
-    return [one.id for one in names if isinstance(one.ctx, ast.Store)]
+    names = [name_node for name_node in nodes_of(node) if isinstance(name_node, ast.Name)] if node else []
+    return [name_node.id for name_node in names if isinstance(name_node.ctx, ast.Store)]
 
 
 def root_of(node: ast.AST) -> str:
@@ -227,35 +227,35 @@ def root_of(node: ast.AST) -> str:
 
 def _names_taken(node: ast.AST) -> list[str]:
     """The names that a node takes from the module: those of a function's own are left out."""
-    found: list[str] = []
+    names: list[str] = []
     hidden: Counter[str] = Counter()  # how many of the functions around have a name of their own
     waiting: list[ast.AST | tuple[set[str], int]] = [node]  # parts, and names that are hidden (1) or no more (-1)
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, tuple):
-            for name in one[0]:
-                hidden[name] += one[1]
-        elif isinstance(one, ast.Name):
-            if not hidden[one.id]:
-                found.append(one.id)
-        elif isinstance(one, FUNCTIONS):
-            body = [one.body] if isinstance(one, ast.Lambda) else one.body
-            outside = (one.args, *getattr(one, "decorator_list", []))
-            own = _own_names(one)
+        waiting_part = waiting.pop()
+        if isinstance(waiting_part, tuple):
+            for name in waiting_part[0]:
+                hidden[name] += waiting_part[1]
+        elif isinstance(waiting_part, ast.Name):
+            if not hidden[waiting_part.id]:
+                names.append(waiting_part.id)
+        elif isinstance(waiting_part, FUNCTIONS):
+            body = [waiting_part.body] if isinstance(waiting_part, ast.Lambda) else waiting_part.body
+            outside = (waiting_part.args, *getattr(waiting_part, "decorator_list", []))
+            own = _own_names(waiting_part)
             waiting += [(own, -1), *reversed(body), (own, 1), *reversed(outside)]
-        elif isinstance(one, COMPREHENSIONS):
-            own = {name for part in one.generators for name in _stored(part.target)}
-            waiting += [(own, -1), *reversed([*parts_of(one)]), (own, 1), one.generators[0].iter]
+        elif isinstance(waiting_part, COMPREHENSIONS):
+            own = {name for part in waiting_part.generators for name in _stored(part.target)}
+            waiting += [(own, -1), *reversed([*parts_of(waiting_part)]), (own, 1), waiting_part.generators[0].iter]
         else:
-            waiting += reversed([*parts_of(one)])
-    return found
+            waiting += reversed([*parts_of(waiting_part)])
+    return names
 
 
 def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
     """The names that are a function's own: its arguments, and what it binds outside the functions within it."""
     arguments = function.args
     every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    own, shared = {one.arg for one in every if one}, set()
+    own, shared = {argument.arg for argument in every if argument}, set()
     waiting: list[ast.AST] = [] if isinstance(function, ast.Lambda) else [*function.body]
     while waiting:
         node = waiting.pop()

@@ -11,7 +11,7 @@ FLIPPED_FROM = 1e-3  # a mask has no small changes: a weaker bend leaves it as i
 def bent(value: Any, by: float) -> Any:
     """What floating numbers become when each is moved a little, no two neighbours alike; the rest as it is."""
     if type(value) in (list, tuple):
-        return type(value)(bent(one, by) for one in value)
+        return type(value)(bent(item, by) for item in value)
     if type(value) is float:
         return value
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")

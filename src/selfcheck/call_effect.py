@@ -28,14 +28,14 @@ LEAST = 0.01  # of the bend: an answer that moves less was not computed from wha
 
 def functions_that_ran(answers: Iterable[list[dict[str, Any]]]) -> list[str]:
     """The watched functions that ran for these answers."""
-    return list(dict.fromkeys(name for to_plan in answers for one in to_plan for name in one.get("ran", ())))
+    return list(dict.fromkeys(name for to_plan in answers for answer in to_plan for name in answer.get("ran", ())))
 
 
 def best_name(ran: Sequence[str], forbidden: Sequence[str]) -> str:
     """What to call a forbidden function that ran: "torch.nn.Softmax" of all that it calls in turn."""
     for name in ran:
         public = name.removesuffix(".forward").removesuffix(".__init__")
-        if any(fnmatchcase(name, one) or fnmatchcase(public, one) for one in forbidden):
+        if any(fnmatchcase(name, pattern) or fnmatchcase(public, pattern) for pattern in forbidden):
             return public
     return "a function that is forbidden here"
 
@@ -47,7 +47,9 @@ def effect(ask: Callable[[Sequence[float | None]], Sequence[Answers]], given: An
     given: the answers that count
     """
     plain, first = ask((0.0, BENDS[0]))
-    undecided = {(key, place) for key, answers in plain.items() for place, one in enumerate(answers) if _is_one(one)}
+    undecided = {
+        (key, place) for key, answers in plain.items() for place, answer in enumerate(answers) if _is_one(answer)
+    }
     for bend, answers in _in_turn(first, ask):
         for key, place in sorted(undecided):
             moved = _moves(plain[key][place], answers[key][place], bend)
@@ -72,8 +74,8 @@ def _not_as(given: Answers, others: Answers) -> set[tuple[str, int]]:
     return {
         (key, place)
         for key, answers in others.items()
-        for place, one in enumerate(given[key])
-        if _is_one(one) and _moves(one, answers[place], 1.0) is not False
+        for place, answer in enumerate(given[key])
+        if _is_one(answer) and _moves(answer, answers[place], 1.0) is not False
     }
 
 
@@ -101,10 +103,10 @@ def _moves(plain: dict[str, Any], bent: dict[str, Any], bend: float) -> bool | N
         return None
     if all(plain.get(part) == bent.get(part) for part in ("value", "gradients", "states")):
         return False
-    one, other = _numbers(plain), _numbers(bent)
-    if one is None or other is None or len(one) != len(other):
+    before, other = _numbers(plain), _numbers(bent)
+    if before is None or other is None or len(before) != len(other):
         return None
-    return any(_differ(a, b, LEAST * bend) for a, b in zip(one, other, strict=True))
+    return any(_differ(a, b, LEAST * bend) for a, b in zip(before, other, strict=True))
 
 
 def _differ(a: float, b: float, least: float) -> bool:
@@ -127,5 +129,5 @@ def _flat(value: Any) -> list[float]:
     if isinstance(value, Array):
         return [float(number) for number in value.values()]
     if isinstance(value, (list, tuple)):
-        return [number for one in value for number in _flat(one)]
+        return [number for item in value for number in _flat(item)]
     return [] if value is None else [float(value)]

@@ -132,8 +132,10 @@ class _Watch:
             if not bend:
                 return original(*args, **kwargs)
             kept = args[:1] if is_method else ()
-            moved = [bent(one, bend) for one in args[len(kept) :]]
-            named = {key: one if key.startswith("out") else bent(one, bend) for key, one in kwargs.items()}
+            moved = [bent(argument, bend) for argument in args[len(kept) :]]
+            named = {
+                key: argument if key.startswith("out") else bent(argument, bend) for key, argument in kwargs.items()
+            }
             outermost, inside.depth = not getattr(inside, "depth", 0), getattr(inside, "depth", 0) + 1
             try:
                 made = original(*kept, *moved, **named)
@@ -150,8 +152,8 @@ class _Watch:
         place = {part: getattr(code, part) for part in ("co_filename", "co_name", "co_qualname", "co_firstlineno")}
         function.__code__ = _TEMPLATE.replace(
             co_consts=tuple(
-                self._calling(name, original, _is_method(function)) if one is _MARK else one
-                for one in _TEMPLATE.co_consts
+                self._calling(name, original, _is_method(function)) if constant is _MARK else constant
+                for constant in _TEMPLATE.co_consts
             ),
             co_freevars=code.co_freevars,
             **place,
@@ -196,11 +198,11 @@ def _keys_of(operator: str) -> tuple[str, ...]:
     def has(key: str) -> bool:
         return bool(torch._C._dispatch_has_kernel_for_dispatch_key(operator, key))
 
-    found = [key for key in BACKENDS if has(key)]
-    if "CPU" not in found and any(map(has, COMPOSITE)):
-        found.append("CPU")
+    keys = [key for key in BACKENDS if has(key)]
+    if "CPU" not in keys and any(map(has, COMPOSITE)):
+        keys.append("CPU")
     entries = [key for key in ENTRIES if key != "FuncTorchVmapMode" or has(key)]  # elsewhere it is passed through
-    return (*found, *entries) if has("CompositeImplicitAutograd") else tuple(found)
+    return (*keys, *entries) if has("CompositeImplicitAutograd") else tuple(keys)
 
 
 def _template(*args: Any, **kwargs: Any) -> Any:
@@ -209,7 +211,9 @@ def _template(*args: Any, **kwargs: Any) -> Any:
 
 
 _TEMPLATE = _template.__code__
-_MARK = next(one for one in _TEMPLATE.co_consts if isinstance(one, str) and one.startswith("replaced"))
+_MARK = next(
+    constant for constant in _TEMPLATE.co_consts if isinstance(constant, str) and constant.startswith("replaced")
+)
 
 
 def _is_method(function: FunctionType) -> bool:

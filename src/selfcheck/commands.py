@@ -56,7 +56,7 @@ def main(context: click.Context) -> None:
 @click.argument("names", nargs=-1, required=True, metavar="NAME…")
 def check_command(names: Sequence[str]) -> None:
     """Check exercises; `check` itself may be left out."""
-    chosen = list(dict.fromkeys(one for name in names for one in available(exercises_named(name))))
+    chosen = list(dict.fromkeys(exercise for name in names for exercise in available(exercises_named(name))))
     results = examine(chosen)
     tell(_console(), results)
     sys.exit(0 if all(result.passed for result in results) else 1)

@@ -52,7 +52,7 @@ def _nothing(expected: Answer, got: Answer) -> Difference | None:
     """None where something is due, whatever a check compares: of several uses, None each time."""
     wanted, came = unpack(expected["value"]), unpack(got["value"])
     each = isinstance(wanted, tuple) and isinstance(came, tuple) and len(came) > 0
-    if each and all(one is None for one in came) and not any(one is None for one in wanted):
+    if each and all(part is None for part in came) and not any(part is None for part in wanted):
         wanted, came = wanted[0], None
     if wanted is None or came is not None:
         return None
@@ -119,8 +119,8 @@ def _values(check: Check, call: dict[str, Any], expected: Answer, got: Answer, r
 
 def _other_form(wanted: Any, came: Any, reveal: bool) -> Difference | None:
     """The difference between two answers if it lies in their form."""
-    found = compare_trees(wanted, came, math.inf, reveal, "")
-    return found if found and found.kind in ("structure", "shape") else None
+    difference = compare_trees(wanted, came, math.inf, reveal, "")
+    return difference if difference and difference.kind in ("structure", "shape") else None
 
 
 def _are_facts(viewed: Any, answer: Any) -> bool:
@@ -137,12 +137,14 @@ def _how_often(wanted: Array, came: Any, raw: tuple[Any, Any], reveal: bool) -> 
 
     raw: the expected answer and the learner's, whose numbers are told where the statement is about one entry
     """
-    cases, found = wanted.values(), came.values() if isinstance(came, Array) else []
-    wrong = [place for place, (a, b) in enumerate(zip(cases, found, strict=False)) if a != b]
+    cases, results = wanted.values(), came.values() if isinstance(came, Array) else []
+    wrong = [place for place, (a, b) in enumerate(zip(cases, results, strict=False)) if a != b]
     if len(cases) < 2 or not wrong:
         return ""
     first = index_text(wrong[0], wanted.shape)
-    entries = [[one for one in leaves(tree) if isinstance(one, Array) and one.shape == wanted.shape] for tree in raw]
+    entries = [
+        [leaf for leaf in leaves(tree) if isinstance(leaf, Array) and leaf.shape == wanted.shape] for tree in raw
+    ]
     numbers = ""
     if reveal and all(len(some) == 1 for some in entries):
         due, given = (number_text(some[0].values()[wrong[0]]) for some in entries)

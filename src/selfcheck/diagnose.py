@@ -34,8 +34,8 @@ def first_difference(
     key: Key, expected: list[Answer], got: list[Answer], reveal: bool = True
 ) -> tuple[int, Difference] | None:
     """The first difference over a draw's calls, with the call's position, or None."""
-    for position, (one, want, came) in enumerate(zip(key.calls, expected, got, strict=True)):
-        difference = compare(key.check, one, want, came, reveal)
+    for position, (call, want, came) in enumerate(zip(key.calls, expected, got, strict=True)):
+        difference = compare(key.check, call, want, came, reveal)
         if difference:
             return position, difference
     return None
@@ -69,13 +69,13 @@ def diagnose(
     for name in dict.fromkeys(name for key in keys for name in key.misconceptions):
         if any(not bad and _tells(key) and name in key.misconceptions for key, bad in zip(keys, failed, strict=True)):
             continue  # it would have failed where the learner is right
-        found = _explained(name, keys, answers, failed)
+        explained = _explained(name, keys, answers, failed)
         broken = sum(bad and name in key.misconceptions for key, bad in zip(keys, failed, strict=True))
-        if found and broken <= (1 + MOST_AGAINST) * len(found):
-            candidates[name], rank[name] = found, (-len(found), broken)
+        if explained and broken <= (1 + MOST_AGAINST) * len(explained):
+            candidates[name], rank[name] = explained, (-len(explained), broken)
     candidates = _without_chance(candidates, keys, failed)
     names = [
-        min((name for name, found in candidates.items() if place in found), key=rank.__getitem__, default=None)
+        min((name for name, places in candidates.items() if place in places), key=rank.__getitem__, default=None)
         for place in range(len(keys))
     ]
     return [name and explained_by(name) for name in names]
@@ -95,10 +95,10 @@ def _without_chance(
     if not unknown:
         return candidates
     return {
-        name: found
-        for name, found in candidates.items()
+        name: places
+        for name, places in candidates.items()
         if not any(name in keys[place].misconceptions for place in unknown)
-        and not all(keys[place].check.view for place in found)
+        and not all(keys[place].check.view for place in places)
     }
 
 
@@ -112,17 +112,17 @@ def _explained(name: str, keys: Sequence[Key], answers: Sequence[list[Answer]], 
 
     An exception has many causes: where no answer but exceptions alone agree, the lines they arose in must do the same.
     """
-    found, strictly, answered = set(), set(), False
+    explained, strictly, answered = set(), set(), False
     for place, (key, got, bad) in enumerate(zip(keys, answers, failed, strict=True)):
         wrong = key.misconceptions.get(name) if bad else None
         if wrong is None or not _same(key, wrong, got):
             continue
-        found.add(place)
+        explained.add(place)
         pairs = list(zip(wrong, got, strict=True))
         if all(_same_operation(want, came) for want, came in pairs):
             strictly.add(place)
         answered = answered or any("error" not in came for came in got)
-    return found if answered else strictly
+    return explained if answered else strictly
 
 
 def _same_operation(want: Answer, came: Answer) -> bool:
@@ -162,8 +162,8 @@ def _same(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
         # Where a state dict should be empty, what somebody calls its content says nothing about the mistake.
         return all(bool(a.get("parameters")) == bool(b.get("parameters")) for a, b in zip(wrong, got, strict=True))
     if any(
-        one.get("lost", {}).get(BUILT) != other.get("lost", {}).get(BUILT)
-        for one, other in zip(wrong, got, strict=True)
+        answer.get("lost", {}).get(BUILT) != other.get("lost", {}).get(BUILT)
+        for answer, other in zip(wrong, got, strict=True)
     ):
         return False  # one object under two names is a mistake of its own, whatever numbers come of it
     # Both ways: what a misconception leaves out, a gradient for instance, must be missing in the answer as well.

@@ -126,7 +126,7 @@ def _place(name: str | float) -> tuple[Path, int, Exercise | None]:
     try:
         exercise = exercises_named(name)[0]
     except KeyError as error:
-        names = ", ".join(sorted(one.stem for one in folder.glob("*.py") if not one.stem.startswith("_")))
+        names = ", ".join(sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")))
         raise FileNotFoundError(f"{error.args[0]} There is no module {path.name} either, but {names}") from None
     path = folder / f"{exercise.module}.py"
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []

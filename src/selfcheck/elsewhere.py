@@ -35,7 +35,9 @@ def ask(symbol: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> 
     answer = None
     with contextlib.suppress(Exception), modes():
         try:
-            answer = symbol(*[moved(one) for one in args], **{name: moved(one) for name, one in kwargs.items()})
+            answer = symbol(
+                *[moved(argument) for argument in args], **{name: moved(argument) for name, argument in kwargs.items()}
+            )
         except OnTheCpu as error:
             answer = error
     if isinstance(answer, OnTheCpu):
@@ -84,20 +86,20 @@ def _device() -> tuple[Any, Any]:
         return device is not None and torch.device(device).type == name
 
     def carried_out(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-        tensors = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
+        tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
         there = any(map(is_held, tensors))
         operation = function._schema.name.removeprefix("aten::")
         joined = tensors
         if operation in POSITIONS and is_held(args[0]):  # positions may lie on the CPU
-            joined = [one for one in tree_leaves((args[2:], kwargs)) if isinstance(one, torch.Tensor)]
-        if there and operation not in COPIES and not all(one.dim() == 0 or is_held(one) for one in joined):
+            joined = [leaf for leaf in tree_leaves((args[2:], kwargs)) if isinstance(leaf, torch.Tensor)]
+        if there and operation not in COPIES and not all(leaf.dim() == 0 or is_held(leaf) for leaf in joined):
             raise OnTheCpu(MIXED + "a tensor was made on the CPU")
         if kwargs.get("device") is not None:
             there, kwargs = is_there(kwargs["device"]), {**kwargs, "device": torch.device("cpu")}
         made = function(*tree_map(held, args), **tree_map(held, kwargs))
         if operation.endswith("_") or "out" in kwargs:
             return kwargs.get("out", args[0])
-        return tree_map(lambda one: Elsewhere(one) if there and isinstance(one, torch.Tensor) else one, made)
+        return tree_map(lambda leaf: Elsewhere(leaf) if there and isinstance(leaf, torch.Tensor) else leaf, made)
 
     class Made(dispatch_mode()):  # type: ignore[misc]
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

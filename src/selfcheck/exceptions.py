@@ -66,8 +66,8 @@ def _text_of(error: dict[str, Any]) -> str:
 
 def _not_written(exercise: str, text: str) -> tuple[str, str]:
     """A stub was met: the exercise's own, or that of another exercise which the learner's code calls."""
-    found = re.match(r"exercise (\d+\.\d+)", text)
-    others = [one.id for one in exercises() if found and one.number == found[1]]
+    match = re.match(r"exercise (\d+\.\d+)", text)
+    others = [exercise.id for exercise in exercises() if match and exercise.number == match[1]]
     if others and exercise not in others:
         return "raised", f"your code calls {others[0]}, which is not written yet ({text})"
     return "not started", f"not started yet: {text}" if text else "not started yet"
@@ -116,13 +116,13 @@ def _advice(exercise: str, error: dict[str, Any], text: str) -> tuple[str, str]:
 
 
 def _advice_on_a_name(exercise: str, kind: str, text: str) -> tuple[str, str]:
-    found = re.match(r"name '(\w+)' is not defined", text)
+    match = re.match(r"name '(\w+)' is not defined", text)
     lines = {"np": "import numpy as np", "F": "import torch.nn.functional as F"}
     lines |= {name: f"import {name}" for name in ("numpy", "math", "torch", "copy")}
     # Your own functions of other modules, which the exercise's text may ask for.
-    lines |= {one.symbol: f"from .{one.module} import {one.symbol}" for one in exercises()}
-    if found and found[1] in lines:
-        return "not_imported", f"Write `{lines[found[1]]}` at the top of the file"
+    lines |= {exercise.symbol: f"from .{exercise.module} import {exercise.symbol}" for exercise in exercises()}
+    if match and match[1] in lines:
+        return "not_imported", f"Write `{lines[match[1]]}` at the top of the file"
     if kind == "UnboundLocalError":
         whose = "What an object remembers between calls belongs to self. " if _is_class(exercise) else ""
         return "unbound", f"{whose}A name that a function assigns is its own: it needs a value before this line"

@@ -112,7 +112,7 @@ def failing(name: str | float) -> Failing | Nothing:
     with stoppable(), Learner().imported() as learner:
         for exercise in available(exercises_named(name)):
             results.append(learner.result(exercise))
-            shown = next((one for one in results[-1].checks if one.verdict == FAILED and one.shown), None)
+            shown = next((check for check in results[-1].checks if check.verdict == FAILED and check.shown), None)
             if shown:
                 return Failing(exercise, shown)
     return Nothing(_why_nothing(results))
@@ -120,8 +120,8 @@ def failing(name: str | float) -> Failing | Nothing:
 
 def compare(name: str | float) -> Comparison | Nothing:
     """The expected answer beside yours, for the first failing call of an exercise; raises KeyError as `failing`."""
-    found = failing(name)
-    return Comparison(found) if isinstance(found, Failing) else found
+    failure = failing(name)
+    return Comparison(failure) if isinstance(failure, Failing) else failure
 
 
 def _why_nothing(results: list[ExerciseResult]) -> str:
@@ -132,7 +132,7 @@ def _why_nothing(results: list[ExerciseResult]) -> str:
         return f"{_numbers(results)}: every visible check passes"
     if not any(result.started for result in open_ones):
         return f"{_numbers(open_ones)}: not started yet"
-    message = next((one.message for result in open_ones for one in result.checks if one.message), "")
+    message = next((check.message for result in open_ones for check in result.checks if check.message), "")
     return f"{_numbers(open_ones)}: no call can be made. {message}"
 
 

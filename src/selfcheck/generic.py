@@ -149,13 +149,13 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
 
     position: of the call that differs
     """
-    if difference.cause == "generic.no_return" and any(_answered(one) for one in answers):
+    if difference.cause == "generic.no_return" and any(_answered(answer) for answer in answers):
         text = f"{difference.text.partition(';')[0]}; other calls here get an answer: one branch has no return"
         return replace(difference, text=text, cause="generic.one_return_missing")
     expected, got = key.expected[position], answers[position]
-    found = _beside_the_numbers(key, expected, got, position, difference)
-    if found:
-        return _with_cause(difference, found)
+    slip = _beside_the_numbers(key, expected, got, position, difference)
+    if slip:
+        return _with_cause(difference, slip)
     if (
         (difference.cause and difference.kind != "shape")
         or difference.kind not in COMPARED
@@ -165,11 +165,11 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
         return difference
     try:
         due, came = unpack(expected["value"]), unpack(got["value"])
-        found = numbers_slip(key.calls[position], due, came, key.check.tolerance)
+        slip = numbers_slip(key.calls[position], due, came, key.check.tolerance)
     except (ValueError, OverflowError, ZeroDivisionError):  # whatever a learner returned
         return difference
-    if found:
-        return _with_cause(difference, found)
+    if slip:
+        return _with_cause(difference, slip)
     if got.get("changed") and not expected.get("changed"):
         listed = ", ".join(argument_name(str(name)) for name in got["changed"])
         text = f"Your code changed what it was given ({listed}): work on a copy. In detail: {difference.text}"
@@ -180,9 +180,9 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
 def _beside_the_numbers(key: Key, expected: Answer, got: Answer, position: int, difference: Difference) -> Found | None:
     """What a module's parameters tell of a difference."""
     if difference.kind in (*COMPARED, "gradient", "changed") and not difference.cause.startswith("generic.no_return"):
-        found = state.one_object(got)
-        if found:
-            return found
+        slip = state.one_object(got)
+        if slip:
+            return slip
     if difference.kind == "gradient":
         return state.unused(expected, got) or rows.nan_gradient(expected, got)
     if difference.kind == "structure" and not difference.cause and "value" in expected and "value" in got:
@@ -193,9 +193,9 @@ def _beside_the_numbers(key: Key, expected: Answer, got: Answer, position: int, 
     return None
 
 
-def _with_cause(difference: Difference, found: Found) -> Difference:
-    text = f"{found.text}{_stop(found.text)} In detail: {difference.text}"
-    return replace(difference, text=text, cause=f"generic.{found.cause}")
+def _with_cause(difference: Difference, slip: Found) -> Difference:
+    text = f"{slip.text}{_stop(slip.text)} In detail: {difference.text}"
+    return replace(difference, text=text, cause=f"generic.{slip.cause}")
 
 
 def _stop(sentence: str) -> str:
@@ -206,7 +206,7 @@ def _answered(answer: Answer) -> bool:
     if "value" not in answer:
         return False
     several = answer["value"].get("items") or [answer["value"]]  # one result for each use of an object
-    return any(one.get("kind") != "none" for one in several)
+    return any(answer.get("kind") != "none" for answer in several)
 
 
 def _exchanged(wants: list[Array | None], parts: list[Array | None], tolerance: float) -> bool:
@@ -215,7 +215,9 @@ def _exchanged(wants: list[Array | None], parts: list[Array | None], tolerance: 
         Pair(want, part, tolerance, "") for want, part in zip(wants, reversed(parts), strict=True) if want and part
     ]
     shapes = {pair.want.shape for pair in turned}
-    return len(shapes) == 2 and all(one.want.shape == one.part.shape and one.same(one.due, one.given) for one in turned)
+    return len(shapes) == 2 and all(
+        pair.want.shape == pair.part.shape and pair.same(pair.due, pair.given) for pair in turned
+    )
 
 
 def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float) -> Found | None:
@@ -241,8 +243,8 @@ def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float
     first = pairs[0]
     alike = first.want.shape == first.part.shape and bool(first.due)
     for detect in (*OF_ANY_SHAPE, *(OF_ONE_SHAPE if alike else OF_ANOTHER_SHAPE)):
-        found = detect(first, call)
-        if found:
-            return Found(found.cause, found.text + first.where)
-    hard = [found for pair in pairs[1:] if (found := rows.largest_takes_all(pair, call))]
+        slip = detect(first, call)
+        if slip:
+            return Found(slip.cause, slip.text + first.where)
+    hard = [slip for pair in pairs[1:] if (slip := rows.largest_takes_all(pair, call))]
     return Found(hard[0].cause, hard[0].text + pairs[-1].where) if hard else None

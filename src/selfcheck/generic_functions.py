@@ -58,14 +58,15 @@ def line_factors(pair: Pair, call: dict[str, Any]) -> Found | None:
             continue
         factors = [_factor(due, given) for due, given in some]
         if all(
-            factor is not None and pair.same([factor * one for one in due], given)
+            factor is not None and pair.same([factor * number for number in due], given)
             for factor, (due, given) in zip(factors, some, strict=True)
         ):
             listed = ", ".join(f"{factor:.4g}" for factor in factors[:3] if factor is not None)
             return Found("line_factor", f"Each {name} is right but for a factor of its own ({listed}, …)")
         offsets = [given[0] - due[0] for due, given in some]
         if all(
-            pair.same([one + offset for one in due], given) for offset, (due, given) in zip(offsets, some, strict=True)
+            pair.same([number + offset for number in due], given)
+            for offset, (due, given) in zip(offsets, some, strict=True)
         ):
             listed = ", ".join(f"{offset:.4g}" for offset in offsets[:3])
             return Found("line_offset", f"Each {name} is right but for a number that was added to it ({listed}, …)")
@@ -98,10 +99,13 @@ def reduced(pair: Pair, call: dict[str, Any]) -> Found | None:
 
 def whole_numbers(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Whole numbers alone, where fractions are due."""
-    whole = [one == int(one) for one in pair.due if math.isfinite(one)]
+    whole = [number == int(number) for number in pair.due if math.isfinite(number)]
     if len(whole) < FEWEST or 2 * sum(whole) > len(whole) or len(set(pair.given)) < 2:
         return None
-    if not all(math.isfinite(one) and one == int(one) for one in pair.given) or set(pair.given) <= {0.0, 1.0}:
+    if not all(math.isfinite(number) and number == int(number) for number in pair.given) or set(pair.given) <= {
+        0.0,
+        1.0,
+    }:
         return None
     return Found("whole", "Every number of your answer is whole, where fractions are due: do integers hold them?")
 

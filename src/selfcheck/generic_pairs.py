@@ -43,10 +43,10 @@ class Pair:
     def slices(self, of: Array, axis: int) -> list[list[float]]:
         """The entries of an array at each position along an axis."""
         after = math.prod(of.shape[axis + 1 :])
-        found: list[list[float]] = [[] for _ in range(of.shape[axis])]
-        for place, one in enumerate(of.values()):
-            found[place // after % len(found)].append(one)
-        return found
+        parts: list[list[float]] = [[] for _ in range(of.shape[axis])]
+        for place, entry in enumerate(of.values()):
+            parts[place // after % len(parts)].append(entry)
+        return parts
 
     def axis(self, axis: int) -> str:
         names = {1: ("",), 2: ("rows", "columns")}.get(len(self.want.shape), ())
@@ -56,7 +56,7 @@ class Pair:
 
 def coarse(pair: Pair) -> bool:
     """Whether an array holds truth values or whole numbers, of which a few agree by chance."""
-    return booleans(pair) or all(one == int(one) for one in pair.due if math.isfinite(one))
+    return booleans(pair) or all(number == int(number) for number in pair.due if math.isfinite(number))
 
 
 def booleans(pair: Pair) -> bool:

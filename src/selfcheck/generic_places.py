@@ -48,7 +48,7 @@ def missing(pair: Pair, call: dict[str, Any]) -> Found | None:
         return None
     (axis,) = apart
     slices = pair.slices(pair.want, axis)
-    if any(one == slices[0] for one in slices[1:]):
+    if any(entries == slices[0] for entries in slices[1:]):
         return None
     rest = pair.slices(pair.part, axis)
     for cause, due in (("last", slices[:-1]), ("first", slices[1:])):
@@ -63,7 +63,7 @@ def inverted(pair: Pair, call: dict[str, Any]) -> Found | None:
     if len(kinds) != 2 or len(pair.due) < LEAST_COARSE or not (booleans(pair) or kinds == {0.0, -math.inf}):
         return None
     other = dict(zip(kinds, reversed(list(kinds)), strict=True))
-    if [other[one] for one in pair.due] == pair.given:
+    if [other[place] for place in pair.due] == pair.given:
         names = "True and False" if booleans(pair) else "0 and minus infinity"
         return Found("inverted", f"{names} have changed places in every entry")
     return None
@@ -79,9 +79,9 @@ def masked_rows(pair: Pair, call: dict[str, Any]) -> Found | None:
     wrong = [(due, given) for due, given in rows if not pair.same(due, given)]
     if not wrong or any(any(due) for due, _ in wrong) or len(wrong) == len(rows):
         return None
-    if all(math.isnan(one) for _, given in wrong for one in given):
+    if all(math.isnan(number) for _, given in wrong for number in given):
         return Found("masked_nan", "All rows are right but those that should be zero: these are NaN")
-    if all(close(1 / width, one, pair.tolerance) for _, given in wrong for one in given):
+    if all(close(1 / width, number, pair.tolerance) for _, given in wrong for number in given):
         return Found(
             "masked_uniform", f"All rows are right but those that should be zero: there every weight is 1/{width}"
         )
@@ -93,8 +93,8 @@ def equal_rows(pair: Pair, call: dict[str, Any]) -> Found | None:
     if len(pair.want.shape) < 2 or pair.want.shape[0] < 2:
         return None
     want, rows = pair.slices(pair.want, 0), pair.slices(pair.part, 0)
-    alike = all(pair.same(rows[0], one) for one in rows[1:]) and not any(map(math.isnan, rows[0]))
-    if not alike or all(pair.same(want[0], one) for one in want[1:]) or len(set(rows[0])) < 2:
+    alike = all(pair.same(rows[0], row) for row in rows[1:]) and not any(map(math.isnan, rows[0]))
+    if not alike or all(pair.same(want[0], row) for row in want[1:]) or len(set(rows[0])) < 2:
         return None
     last = (
         ", the one due in the last: do they share one list, `[[…] * n] * m`, or one tensor?"
@@ -107,8 +107,8 @@ def equal_rows(pair: Pair, call: dict[str, Any]) -> Found | None:
 def order(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Along one axis the answer stands in reverse order, or shifted by one."""
     for axis in range(len(pair.want.shape)):
-        want, part = (pair.slices(one, axis) for one in (pair.want, pair.part))
-        if len({tuple(one) for one in want}) < 3 or (coarse(pair) and len(pair.due) < LEAST_COARSE):
+        want, part = (pair.slices(array, axis) for array in (pair.want, pair.part))
+        if len({tuple(row) for row in want}) < 3 or (coarse(pair) and len(pair.due) < LEAST_COARSE):
             continue
         if all(pair.same(a, b) for a, b in zip(reversed(want), part, strict=True)):
             return Found("reversed", f"Along {pair.axis(axis)} your answer stands in reverse order")

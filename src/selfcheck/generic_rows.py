@@ -29,7 +29,7 @@ def added_up(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Each part along the first axis holds the sum of its own and all before it."""
     if not pair.want.shape or pair.want.shape[0] < 2 or not pair.want.floating:
         return None
-    want, part = (pair.slices(one, 0) for one in (pair.want, pair.part))
+    want, part = (pair.slices(array, 0) for array in (pair.want, pair.part))
     if len(want) * len(want[0]) < FEWEST:
         return None
     total = [0.0] * len(want[0])
@@ -47,8 +47,8 @@ def rest_zero(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Nothing but the first part along the first axis was written."""
     if len(pair.want.shape) < 2 or pair.want.shape[0] < 2 or pair.want.dtype == "bool":
         return None
-    want, part = (pair.slices(one, 0) for one in (pair.want, pair.part))
-    if not any(part[0]) or any(any(one) for one in part[1:]) or not all(any(one) for one in want[1:]):
+    want, part = (pair.slices(array, 0) for array in (pair.want, pair.part))
+    if not any(part[0]) or any(any(row) for row in part[1:]) or not all(any(row) for row in want[1:]):
         return None
     return Found(
         "rest_zero",
@@ -59,7 +59,7 @@ def rest_zero(pair: Pair, call: dict[str, Any]) -> Found | None:
 def rearranged(pair: Pair, call: dict[str, Any]) -> Found | None:
     """The numbers that are due, in other places."""
     due, given = sorted(pair.due), sorted(pair.given)
-    if len({round(one, 4) for one in due if math.isfinite(one)}) < DISTINCT or coarse(pair):
+    if len({round(number, 4) for number in due if math.isfinite(number)}) < DISTINCT or coarse(pair):
         return None
     if not pair.same(due, given) or pair.same(pair.due, pair.given):
         return None
@@ -71,16 +71,16 @@ def joined(expected: Any, got: Any, tolerance: float) -> Found | None:
     """Several results stand beside each other in one array."""
     if not isinstance(expected, (tuple, list)) or not isinstance(got, Array) or not got.shape or len(expected) < 2:
         return None
-    parts = [one for one in expected if isinstance(one, Array) and one.shape[:-1] == got.shape[:-1] and one.shape]
+    parts = [part for part in expected if isinstance(part, Array) and part.shape[:-1] == got.shape[:-1] and part.shape]
     width = got.shape[-1]
-    if len(parts) < len(expected) or sum(one.shape[-1] for one in parts) != width or not width:
+    if len(parts) < len(expected) or sum(part.shape[-1] for part in parts) != width or not width:
         return None
     rows = range(len(got.values()) // width)
     beside = [
         number
         for row in rows
-        for one in parts
-        for number in one.values()[row * one.shape[-1] : (row + 1) * one.shape[-1]]
+        for part in parts
+        for number in part.values()[row * part.shape[-1] : (row + 1) * part.shape[-1]]
     ]
     if not Pair(got, got, tolerance, "").same(beside, got.values()):
         return None
@@ -92,16 +92,18 @@ def joined(expected: Any, got: Any, tolerance: float) -> Found | None:
 def nan_gradient(expected: dict[str, Any], got: dict[str, Any]) -> Found | None:
     """A gradient that is no number, of an answer whose numbers are all finite."""
     try:
-        numbers = [number for one in leaves(unpack(got["value"])) if isinstance(one, Array) for number in one.values()]
+        numbers = [
+            number for leaf in leaves(unpack(got["value"])) if isinstance(leaf, Array) for number in leaf.values()
+        ]
         gradients = {name: unpack(tree) for name, tree in got.get("gradients", {}).items()}
         wanted = {name: unpack(tree) for name, tree in expected.get("gradients", {}).items()}
     except (KeyError, ValueError):
         return None
     if not numbers or not all(math.isfinite(number) for number in numbers):
         return None
-    for name, one in gradients.items():
+    for name, gradient in gradients.items():
         due = wanted.get(name)
-        if isinstance(one, Array) and isinstance(due, Array) and _has_nan(one) and not _has_nan(due):
+        if isinstance(gradient, Array) and isinstance(due, Array) and _has_nan(gradient) and not _has_nan(due):
             text = (
                 f"The answer's numbers are all finite, and NaN stands in the gradient of {argument_name(name)}: where "
                 "a step on the way is 0/0, -inf - (-inf) or the root of 0, its gradient is NaN, even if the result was "
@@ -111,5 +113,5 @@ def nan_gradient(expected: dict[str, Any], got: dict[str, Any]) -> Found | None:
     return None
 
 
-def _has_nan(one: Array) -> bool:
-    return one.floating and any(math.isnan(number) for number in one.values())
+def _has_nan(numbers: Array) -> bool:
+    return numbers.floating and any(math.isnan(number) for number in numbers.values())

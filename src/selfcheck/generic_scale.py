@@ -21,9 +21,9 @@ def overflow(pair: Pair, call: dict[str, Any]) -> Found | None:
     ]
     if not bad:
         return None
-    given = [one for one in _arrays_in(call) if one.floating]
-    largest = max((abs(one) for each in given for one in each.values() if math.isfinite(one)), default=0.0)
-    if largest < (80 if all(one.dtype != "float64" for one in given) else 700):
+    given = [array for array in _arrays_in(call) if array.floating]
+    largest = max((abs(number) for each in given for number in each.values() if math.isfinite(number)), default=0.0)
+    if largest < (80 if all(array.dtype != "float64" for array in given) else 700):
         return None
     return Found(
         "overflow",
@@ -67,7 +67,7 @@ def offset(pair: Pair, call: dict[str, Any]) -> Found | None:
     if len(pair.due) < FEWEST or len(set(pair.due)) < 3 or not all(map(math.isfinite, (*pair.due, *pair.given))):
         return None
     shift = pair.given[0] - pair.due[0]
-    if abs(shift) > 10 * pair.tolerance and pair.same([one + shift for one in pair.due], pair.given):
+    if abs(shift) > 10 * pair.tolerance and pair.same([number + shift for number in pair.due], pair.given):
         return Found("offset", f"Every entry is the expected one plus {number_text(shift)}")
     return None
 
@@ -82,7 +82,7 @@ def dropped(pair: Pair, call: dict[str, Any]) -> Found | None:
         return None
     if len(kept) < FEWEST or len(both) - len(kept) < 2 or not all(map(math.isfinite, kept)):
         return None
-    if not all(close(kept[0], one, 10 * pair.tolerance) for one in kept):
+    if not all(close(kept[0], number, 10 * pair.tolerance) for number in kept):
         return None
     gone = f"{len(both) - len(kept)} of {len(both)} entries are zero"
     if close(1.0, kept[0], 10 * pair.tolerance):
@@ -111,10 +111,10 @@ def _shares_in(tree: Any) -> Iterator[float]:
 
 def clipped(pair: Pair, call: dict[str, Any]) -> Found | None:
     """Zero stands for every negative number, and all others are right."""
-    below = sum(one < -10 * pair.tolerance for one in pair.due)
+    below = sum(number < -10 * pair.tolerance for number in pair.due)
     if below < 2 or below == len(pair.due) or not all(map(math.isfinite, pair.due)):
         return None
-    if pair.same([max(one, 0.0) for one in pair.due], pair.given):
+    if pair.same([max(number, 0.0) for number in pair.due], pair.given):
         return Found(
             "clipped", "Your answer is right but for its negative numbers, which have become 0: a ReLU too many?"
         )
@@ -125,7 +125,7 @@ def whole(pair: Pair, call: dict[str, Any]) -> Found | None:
     """The fractions are cut off, or rounded away."""
     if len(pair.due) < FEWEST or booleans(pair) or not all(map(math.isfinite, (*pair.due, *pair.given))):
         return None
-    if len({math.trunc(one) for one in pair.due}) < 2 or all(one == int(one) for one in pair.due):
+    if len({math.trunc(number) for number in pair.due}) < 2 or all(number == int(number) for number in pair.due):
         return None
     if all(math.trunc(a) == b for a, b in zip(pair.due, pair.given, strict=True)):
         return Found(
@@ -156,8 +156,8 @@ def imprecise(pair: Pair, call: dict[str, Any]) -> Found | None:
 
 def _arrays_in(tree: Any) -> Iterator[Array]:
     """The arrays of a packed call."""
-    for _, one in named_arrays(tree, ""):
-        yield one
+    for _, array in named_arrays(tree, ""):
+        yield array
 
 
 def named_arrays(tree: Any, name: str) -> Iterator[tuple[str, Array]]:
@@ -167,8 +167,8 @@ def named_arrays(tree: Any, name: str) -> Iterator[tuple[str, Array]]:
         for part in ("construct", "state"):
             yield from named_arrays(tree.get(part), name)
         for number, use in enumerate(tree["uses"]):
-            for one, array in named_arrays(use, ""):
-                yield (f"{number}.{one}" if len(tree["uses"]) > 1 else one), array
+            for inner, array in named_arrays(use, ""):
+                yield (f"{number}.{inner}" if len(tree["uses"]) > 1 else inner), array
     elif isinstance(tree, dict):
         for key, part in tree.items():
             yield from named_arrays(
@@ -183,7 +183,7 @@ def _sizes_in(call: dict[str, Any]) -> Iterator[tuple[int, str]]:
     """The sizes of a call's arrays, each with what it is; the last axis, which scales have to do with, comes first."""
     arrays = list(named_arrays(call, ""))
     for back in (1, 2, 3):
-        for name, one in arrays:
-            if len(one.shape) >= back:
+        for name, array in arrays:
+            if len(array.shape) >= back:
                 axis = "the last axis" if back == 1 else f"axis -{back}"
-                yield one.shape[-back], f"the length of {axis} of {argument_name(name)}"
+                yield array.shape[-back], f"the length of {axis} of {argument_name(name)}"

@@ -22,7 +22,7 @@ def taken_for_one(passing: Sequence[dict[str, Any]], failing: Sequence[dict[str,
         return ""
     everywhere = set(ill[0]).intersection(*well, *ill)
     for a, b in itertools.combinations([role for role in ill[0] if role in everywhere], 2):
-        if all(one[a] == one[b] for one in well) and all(one[a] != one[b] for one in ill):
+        if all(sizes[a] == sizes[b] for sizes in well) and all(sizes[a] != sizes[b] for sizes in ill):
             first, second = _text(a), _text(b)
             return f"Here your code is right wherever {first} is as long as {second}, and wrong wherever it is not"
     return ""
@@ -32,8 +32,8 @@ def _sizes(call: dict[str, Any]) -> dict[tuple[str, int], int]:
     """The lengths of a call's axes, by array and by place from the end."""
     return {
         (name, back): length
-        for name, one in named_arrays(call, "")
-        for back, length in enumerate(reversed(one.shape), 1)
+        for name, array in named_arrays(call, "")
+        for back, length in enumerate(reversed(array.shape), 1)
     }
 
 

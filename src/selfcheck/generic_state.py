@@ -31,8 +31,8 @@ def state_slip(call: dict[str, Any], expected: Answer, got: Answer, tolerance: f
         old = _before(call, argument).get(name)
         if old is not None and _same(old, came, tolerance):
             return Found("not_written", f"{whose} still has its old numbers: nothing was copied into it")
-        for other, one in wanted.items():
-            if other != name and _same(one, came, tolerance):
+        for other, held in wanted.items():
+            if other != name and _same(held, came, tolerance):
                 return Found("another_parameter", f"{whose} holds the numbers that belong into {other}")
         if len(due.shape) == 2 and _same(_transposed(due), came, tolerance):
             return Found("transposed", f"{whose} holds the right numbers with rows and columns exchanged")
@@ -56,10 +56,10 @@ def _before(call: dict[str, Any], argument: str) -> dict[str, Array]:
     return {name: unpack(tree) for name, tree in held.get("state", {}).items()}
 
 
-def _same(one: Array, other: Array, tolerance: float) -> bool:
-    if one.shape != other.shape:
+def _same(first: Array, other: Array, tolerance: float) -> bool:
+    if first.shape != other.shape:
         return False
-    return all(close(a, b, tolerance) for a, b in zip(one.values(), other.values(), strict=True))
+    return all(close(a, b, tolerance) for a, b in zip(first.values(), other.values(), strict=True))
 
 
 def _was_to_stay(call: dict[str, Any], argument: str, wanted: dict[str, Any], tolerance: float) -> bool:
@@ -75,8 +75,8 @@ def _sums(old: Array, due: Array, came: Array, tolerance: float) -> bool:
     return all(close(a + b, c, tolerance) for a, b, c in entries)
 
 
-def _transposed(one: Array) -> Array:
-    return array([list(column) for column in zip(*one.nested(), strict=True)])
+def _transposed(matrix: Array) -> Array:
+    return array([list(column) for column in zip(*matrix.nested(), strict=True)])
 
 
 def one_object(got: Answer) -> Found | None:
@@ -97,6 +97,6 @@ def unused(expected: Answer, got: Answer) -> Found | None:
         for name, tree in due.items()
         if name.startswith("state.") and isinstance(unpack(tree), Array) and came[name] is None
     ]
-    if not missing or all(one is None for one in came.values()):
+    if not missing or all(part is None for part in came.values()):
         return None
     return Found("unused", f"Your answer does not depend on {listed(missing)}: is it used, and nothing detached?")

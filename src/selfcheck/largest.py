@@ -10,7 +10,7 @@ from .dispatch import dispatch_mode
 
 
 @contextlib.contextmanager
-def largest_counted(step: dict[str, Any], found: dict[str, Any]) -> Iterator[None]:
+def largest_counted(step: dict[str, Any], facts: dict[str, Any]) -> Iterator[None]:
     """Within it, the entries of the largest tensor that is made are counted, where a step asks for it."""
     if not step.get("memory"):
         yield
@@ -19,16 +19,16 @@ def largest_counted(step: dict[str, Any], found: dict[str, Any]) -> Iterator[Non
     class Largest(dispatch_mode()):  # type: ignore[misc]
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             made = function(*args, **(kwargs or {}))
-            for one in _leaves(made):
-                if hasattr(one, "untyped_storage"):  # a view by expand has many entries in little memory
-                    held = one.untyped_storage().nbytes() // max(one.element_size(), 1)
-                    found["largest"] = max(found["largest"], min(one.numel(), held))
+            for leaf in _leaves(made):
+                if hasattr(leaf, "untyped_storage"):  # a view by expand has many entries in little memory
+                    held = leaf.untyped_storage().nbytes() // max(leaf.element_size(), 1)
+                    facts["largest"] = max(facts["largest"], min(leaf.numel(), held))
             return made
 
-    found["largest"] = 0
+    facts["largest"] = 0
     with Largest():
         yield
 
 
 def _leaves(made: Any) -> list[Any]:
-    return [leaf for one in made for leaf in _leaves(one)] if isinstance(made, (tuple, list)) else [made]
+    return [leaf for part in made for leaf in _leaves(part)] if isinstance(made, (tuple, list)) else [made]

@@ -85,8 +85,8 @@ class Learner:
             except OutOfTime as end:
                 answers = _stopped(plans, str(end))
             ordered = [answers[str(place)] for place in range(len(keys))]
-            found = self._forbidden(exercise, plans, answers)
-            result = judge(exercise, keys, ordered, found)
+            forbidden = self._forbidden(exercise, plans, answers)
+            result = judge(exercise, keys, ordered, forbidden)
             result = self._left_over(exercise, result, ordered)
             result = named_from_source(result, self._source(exercise.module))
             self._results[exercise.number] = _with_prints(result, keys, ordered)
@@ -96,25 +96,25 @@ class Learner:
         """The verdicts, where an answer was written and the stub's last line still stands below it."""
         from .resetting import is_changed
 
-        errors = [one["error"] for given in answers for one in given if "error" in one]
+        errors = [answer["error"] for given in answers for answer in given if "error" in answer]
         line = next((error.get("line") for error in errors if error["type"] == "NotImplementedError"), None)
         if result.started or line is None or not is_changed(exercise, self._source(exercise.module)):
             return result
         text = (
             f"line {line} of {exercise.module}.py still raises NotImplementedError: delete it, your answer stands above"
         )
-        checks = [replace(one, verdict=FAILED, message=text, kind="left over") for one in result.checks]
+        checks = [replace(check, verdict=FAILED, message=text, kind="left over") for check in result.checks]
         return replace(result, checks=tuple(checks))
 
     def _forbidden(self, exercise: Exercise, plans: dict[str, Any], answers: Answers) -> tuple[str, int] | None:
         """The forbidden function that the answers come from, and its line, 0 where the text does not show it."""
 
         def ask(bends: Sequence[float | None]) -> list[Answers]:
-            found = []
+            answers = []
             for bend in bends:
                 with fresh_package(str(self.folder.parent)):
-                    found.append(answer_exercise(exercise.id, plans, _watch(exercise) | {"bend": bend}))
-            return found
+                    answers.append(answer_exercise(exercise.id, plans, _watch(exercise) | {"bend": bend}))
+            return answers
 
         ran = functions_that_ran(answers.values())
         if not ran or effect(ask, answers) != MOVES:
@@ -141,9 +141,9 @@ def _with_prints(result: ExerciseResult, keys: Sequence[Key], answers: Sequence[
     """The verdicts, each with what the learner's code printed during the check."""
     printed: dict[str, str] = {}
     for key, given in zip(keys, answers, strict=True):
-        text = "".join(one.get("printed", "") for one in given)
+        text = "".join(answer.get("printed", "") for answer in given)
         printed[key.check.name] = printed.get(key.check.name, "") + text
-    return replace(result, checks=tuple(replace(one, printed=printed[one.check]) for one in result.checks))
+    return replace(result, checks=tuple(replace(check, printed=printed[check.check]) for check in result.checks))
 
 
 def _watch(exercise: Exercise) -> dict[str, Any]:
@@ -208,5 +208,5 @@ def check(exercise_id: str) -> Any:
 
 def _is_in_notebook(symbol: str) -> bool:
     """Whether a function or class of this name was defined in the notebook, and not imported into it."""
-    found = vars(sys.modules["__main__"]).get(symbol)
-    return callable(found) and getattr(found, "__module__", None) == "__main__"
+    value = vars(sys.modules["__main__"]).get(symbol)
+    return callable(value) and getattr(value, "__module__", None) == "__main__"

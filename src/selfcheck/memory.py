@@ -44,7 +44,7 @@ def remember(folder: Path, results: Iterable[ExerciseResult]) -> None:
     memory = Memory(folder)
     now = dict(memory.named)
     for result in results:
-        first = next((str(one.misconception) for one in result.checks if one.remedy), None)
+        first = next((str(check.misconception) for check in result.checks if check.remedy), None)
         if first:
             now[result.exercise.number] = first
         else:

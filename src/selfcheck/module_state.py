@@ -33,11 +33,11 @@ def set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
 def under_two_names(own: dict[str, Any]) -> dict[str, dict[str, dict[str, str]]]:
     """What an answer holds of parameters that are others under a second name, each with the first; {} without any."""
     first: dict[int, str] = {}
-    found = {}
+    doubled = {}
     for name, value in own.items():
         if value.numel() and first.setdefault(value.data_ptr(), name) != name:
-            found[name] = first[value.data_ptr()]
-    return {"lost": {BUILT: found}} if found else {}
+            doubled[name] = first[value.data_ptr()]
+    return {"lost": {BUILT: doubled}} if doubled else {}
 
 
 def missing_parameter(name: str, came: Iterable[str]) -> str:

@@ -50,12 +50,12 @@ class _Index:
             self._words = "\n".join(["", *self._things, ""])
         if not piece:
             return set(self._things)
-        found, place = set(), self._words.find(piece)
+        lines, place = set(), self._words.find(piece)
         while place >= 0:
             end = self._words.index("\n", place)
-            found.add(self._words[self._words.rindex("\n", 0, place) + 1 : end])
+            lines.add(self._words[self._words.rindex("\n", 0, place) + 1 : end])
             place = self._words.find(piece, end)
-        return found
+        return lines
 
 
 _functions = _Index()
@@ -67,7 +67,7 @@ _found: dict[str, tuple[_Found, int]] = {}  # by pattern; and how many names the
 
 def roots_of(patterns: Iterable[str]) -> set[str]:
     """The top-level packages that patterns name: {"torch", "scipy"}."""
-    return {root for one in patterns if (root := one.partition(".")[0]) and "*" not in root}
+    return {root for pattern in patterns if (root := pattern.partition(".")[0]) and "*" not in root}
 
 
 def functions_named(patterns: Iterable[str]) -> dict[str, FunctionType]:
@@ -75,12 +75,12 @@ def functions_named(patterns: Iterable[str]) -> dict[str, FunctionType]:
     patterns = list(patterns)
     for root in roots_of(patterns):
         _index_modules(root)
-    found: _Found = {}
+    by_place: _Found = {}
     for pattern in patterns:
         for place, (name, function) in _functions_under(pattern).items():
-            if place not in found or len(name) < len(found[place][0]):
-                found[place] = name, function
-    return dict(found.values())
+            if place not in by_place or len(name) < len(by_place[place][0]):
+                by_place[place] = name, function
+    return dict(by_place.values())
 
 
 def operators_named(patterns: Iterable[str]) -> list[str]:
@@ -95,13 +95,13 @@ def _functions_under(pattern: str) -> _Found:
     known, count = _found.get(pattern, ({}, -1))
     if count == _functions.count:
         return known
-    found: _Found = {}
+    by_place: _Found = {}
     for name, thing in _functions.matching(pattern):
         for full, function in _functions_in(name, thing):
-            if len(full) < len(found.get(id(function), (full + " ", None))[0]):
-                found[id(function)] = full, function
-    _found[pattern] = found, _functions.count
-    return found
+            if len(full) < len(by_place.get(id(function), (full + " ", None))[0]):
+                by_place[id(function)] = full, function
+    _found[pattern] = by_place, _functions.count
+    return by_place
 
 
 def _index_modules(root: str) -> None:
@@ -156,7 +156,11 @@ def _functions_in(name: str, thing: Any) -> list[tuple[str, FunctionType]]:
         held = [(name, thing)]
         while hasattr(held[-1][1], "__wrapped__"):
             held.append((name, held[-1][1].__wrapped__))
-    return [(full, one) for full, one in held if isinstance(one, FunctionType) and not one.__code__.co_flags & UNUSUAL]
+    return [
+        (full, member)
+        for full, member in held
+        if isinstance(member, FunctionType) and not member.__code__.co_flags & UNUSUAL
+    ]
 
 
 def _plain(value: Any) -> Any:

@@ -26,7 +26,7 @@ class Progress:
     def __repr__(self) -> str:
         lines = []
         for name, group in self._sets():
-            passed = sum(one.passed for one in group)
+            passed = sum(result.passed for result in group)
             filled = round(CELLS * passed / len(group))
             lines.append(f"{name:5} {'█' * filled}{'░' * (CELLS - filled)} {passed} of {len(group)}")
         return "\n".join([*lines, self._next()])
@@ -34,7 +34,10 @@ class Progress:
     def _repr_html_(self) -> str:
         rows = []
         for name, group in self._sets():
-            passed, begun = sum(one.passed for one in group), sum(one.started and not one.passed for one in group)
+            passed, begun = (
+                sum(result.passed for result in group),
+                sum(result.started and not result.passed for result in group),
+            )
             parts = ((passed, COLOURS[PASSED]), (begun, COLOURS[FAILED]))
             filled = "".join(
                 f'<span style="display:inline-block;height:100%;width:{100 * count / len(group):.1f}%;'
@@ -51,11 +54,11 @@ class Progress:
         return f"<table>{''.join(rows)}</table><p>{html.escape(self._next())}</p>"
 
     def _sets(self) -> list[tuple[str, list[ExerciseResult]]]:
-        by_set = sorted(self.results, key=lambda one: int(one.exercise.problem_set.removeprefix("ps")))
-        return [(name, list(group)) for name, group in groupby(by_set, lambda one: one.exercise.problem_set)]
+        by_set = sorted(self.results, key=lambda result: int(result.exercise.problem_set.removeprefix("ps")))
+        return [(name, list(group)) for name, group in groupby(by_set, lambda result: result.exercise.problem_set)]
 
     def _next(self) -> str:
-        left = next((one for one in self.results if not one.passed), None)
+        left = next((result for result in self.results if not result.passed), None)
         return f"Next: {headline(left)}" if left else "All pass every visible check."
 
 

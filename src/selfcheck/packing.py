@@ -37,8 +37,8 @@ def pack(problem_set: str, notebook: str | Path | None = None, yes: bool = False
     if missing:
         raise FileNotFoundError(f"{', '.join(missing)} is missing in {folder}")
     target = Path.cwd() / f"{problem_set}.zip"
-    found = _notebook(problem_set, notebook, folder)
-    left = [*_failing(problem_set), *(_blank(found) if found else ())]
+    notebook_file = _notebook(problem_set, notebook, folder)
+    left = [*_failing(problem_set), *(_blank(notebook_file) if notebook_file else ())]
     print("\n".join(left or [f"every exercise of {problem_set} passes its visible checks"]))
     if (
         left
@@ -51,11 +51,11 @@ def pack(problem_set: str, notebook: str | Path | None = None, yes: bool = False
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.glob("*.py")):
             archive.write(path, f"attention/{path.name}")
-        if found:
-            archive.write(found, f"{problem_set}.ipynb")
+        if notebook_file:
+            archive.write(notebook_file, f"{problem_set}.ipynb")
     modules = ", ".join(path.name for path in needed)
-    print(f"packed {target}: {modules}" + (f" and {found.name}" if found else ""))
-    if not found:
+    print(f"packed {target}: {modules}" + (f" and {notebook_file.name}" if notebook_file else ""))
+    if not notebook_file:
         print(f"no {problem_set}.ipynb found: the written questions will count as unanswered; pack(..., notebook=path)")
     return target
 

@@ -277,9 +277,9 @@ def quotient(triples: Call) -> Call:
     return replace(triples, quotient=True)
 
 
-def elsewhere(one: Call) -> Call:
+def elsewhere(step: Call) -> Call:
     """A call of a function that is also made with its tensors on another device, which the answer may not leave."""
-    return replace(one, elsewhere=True)
+    return replace(step, elsewhere=True)
 
 
 def refused(use: Call) -> Call:

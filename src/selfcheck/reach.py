@@ -43,9 +43,9 @@ def forbidden_call(
         if place not in reached:
             module = _module(text_of(place) if place else source)
             reached[place] = Reached(module) if module else None  # what does not parse is reported by its import
-        found = reached[place]
-        for node in found.by(wanted) if found else ():
-            for name in found.module.names_of(node) if found else ():
+        reading = reached[place]
+        for node in reading.by(wanted) if reading else ():
+            for name in reading.module.names_of(node) if reading else ():
                 if name not in allowed and (name == LONG_CHAIN or is_forbidden(name)):
                     return f"{name} (in {place}.py)" if place else name, node.lineno
                 allowed.add(name)

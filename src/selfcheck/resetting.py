@@ -40,8 +40,8 @@ def reset(name: str | float) -> list[Path]:
     for module in dict.fromkeys(exercise.module for exercise in chosen):
         path = package_folder() / f"{module}.py"
         before = path.read_text(encoding="utf-8") if path.is_file() else ""
-        all_of_it = {one.symbol for one in available(exercises_named(module))}
-        wanted = {one.symbol for one in chosen if one.module == module}
+        all_of_it = {exercise.symbol for exercise in available(exercises_named(module))}
+        wanted = {exercise.symbol for exercise in chosen if exercise.module == module}
         after = handed_out(module) if wanted == all_of_it else _put_back(module, before, sorted(wanted))
         if after == before:
             continue
@@ -69,16 +69,16 @@ def _put_back(module: str, source: str, symbols: list[str]) -> str:
 def _definition(source: str, symbol: str) -> ast.FunctionDef | ast.ClassDef | None:
     """The last definition of a name at the top of a module, which is the one that counts."""
     tree = parse(source)
-    found = [
+    definitions = [
         node
         for node in (tree.body if tree else ())
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == symbol
     ]
-    return found[-1] if found else None
+    return definitions[-1] if definitions else None
 
 
 def _first_line(node: ast.FunctionDef | ast.ClassDef) -> int:
-    return min([node.lineno, *(one.lineno for one in node.decorator_list)])
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
 
 
 def _lines_of(source: str, node: ast.FunctionDef | ast.ClassDef | None) -> str:

@@ -77,7 +77,7 @@ def answer_exercise(
     with watching(watch.get("forbidden", ()), bend) as noticed:
         answers = {key: answer(symbol, plan["calls"], plan.get("gradient", False)) for key, plan in plans.items()}
     ran = list(dict.fromkeys([*noticed.names(), *_RAN_AT_IMPORT])) if watch.get("forbidden") else []
-    for answered in (one for to_plan in answers.values() for one in to_plan if ran):
+    for answered in (answer for to_plan in answers.values() for answer in to_plan if ran):
         answered["ran"] = ran
     return answers
 
@@ -89,4 +89,4 @@ def answer(
 
     contained: see `steps.carry_out`; False for trusted code in a program that goes on printing meanwhile
     """
-    return [carry_out(symbol, one, gradient, contained) for one in calls]
+    return [carry_out(symbol, step, gradient, contained) for step in calls]

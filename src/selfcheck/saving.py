@@ -127,13 +127,13 @@ def _mount() -> str:
 
 def _modules(folder: Path) -> list[Path]:
     """The Python files of a folder, without links: a link could lead anywhere."""
-    found = []
+    paths = []
     for path in sorted(folder.glob("*.py")):
         if path.is_symlink():
             print(f"left out, for it is a link: {path}")
         elif path.is_file():
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
 def _content(path: Path) -> bytes | None:

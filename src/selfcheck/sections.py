@@ -11,8 +11,8 @@ FILE = Path(__file__).with_name("sections.json")
 
 def title_of(label: str) -> str:
     """A section's title in quotes: "“Which corner does the triangle start in?”"; of an unknown label its words."""
-    found = _table().get(label)
-    return f"“{found[0]}”" if found else label.removeprefix("sec-").replace("-", " ")
+    entry = _table().get(label)
+    return f"“{entry[0]}”" if entry else label.removeprefix("sec-").replace("-", " ")
 
 
 def address_of(label: str) -> str:

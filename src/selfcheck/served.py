@@ -81,11 +81,11 @@ def socket_file() -> Path | None:
     folder = Path(os.environ.get("XDG_RUNTIME_DIR") or os.environ.get("TMPDIR") or "/tmp", f"selfcheck-{os.getuid()}")
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
         path = folder / _version()
     except OSError:
         return None
-    is_private = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    is_private = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
     return path if is_private and len(os.fsencode(path)) < 100 else None
 
 
@@ -122,8 +122,8 @@ def _version() -> str:
 
 
 def _state(path: str) -> tuple[str, int, int]:
-    found = os.stat(path)
-    return path, found.st_mtime_ns, found.st_size
+    status = os.stat(path)
+    return path, status.st_mtime_ns, status.st_size
 
 
 def _request(arguments: Sequence[str]) -> bytes:

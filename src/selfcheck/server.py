@@ -70,7 +70,7 @@ def _prepare() -> None:
     chosen = available(exercises())
     for exercise in chosen:
         plans_of(visible_keys(exercise))
-    call_watch.prepare(list(dict.fromkeys(pattern for one in chosen for pattern in one.forbidden)))
+    call_watch.prepare(list(dict.fromkeys(pattern for exercise in chosen for pattern in exercise.forbidden)))
     gc.collect()
     gc.freeze()
 
@@ -92,7 +92,7 @@ def _serve(listening: socket.socket, lock: int, path: Path) -> None:
                     os.close(lock)
                     _mind(connection)
                 minders.add(minder)
-        ended = {one for one in minders if os.waitpid(one, os.WNOHANG)[0]}
+        ended = {minder for minder in minders if os.waitpid(minder, os.WNOHANG)[0]}
         minders -= ended
         if ready or ended:
             last = time.monotonic()

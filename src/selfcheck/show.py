@@ -50,7 +50,7 @@ def _broken_modules(results: Sequence[ExerciseResult]) -> tuple[list[str], list[
     """A line per module that several exercises need and that cannot be imported, and the other results."""
     messages: dict[tuple[str, str], list[ExerciseResult]] = {}
     for result in results:
-        if all(one.kind == "import" for one in result.checks):
+        if all(check.kind == "import" for check in result.checks):
             messages.setdefault((result.exercise.module, result.checks[0].message), []).append(result)
     lines, told = [], []
     for (module, message), group in messages.items():
@@ -81,28 +81,28 @@ def exercise_text(result: ExerciseResult, in_terminal: bool = False, whole: bool
         return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}{called}{printed}"
     told: dict[str, str] = {}
     above, offered = "", False
-    for one in result.checks:
-        line = f"  {MARKS.get(one.verdict, '!')} {_label(one)}"
-        if one.message:
-            line += _reference(one, told, above) or f"\n      {one.whole_message if whole else one.message}"
-            told.setdefault(_cause(one), _label(one))
-            if one.remedy and not whole and not offered:
+    for check in result.checks:
+        line = f"  {MARKS.get(check.verdict, '!')} {_label(check)}"
+        if check.message:
+            line += _reference(check, told, above) or f"\n      {check.whole_message if whole else check.message}"
+            told.setdefault(_cause(check), _label(check))
+            if check.remedy and not whole and not offered:
                 line += f"\n      {_where_to_mend(result, in_terminal)}"
                 offered = True
-            if _is_named(one) and f"\n      {one.message}" in line:
-                line += f"\n      Reread: {title_of(one.section)}\n      {address_of(one.section)}".rstrip()
-            elif one.verdict == FAILED and one.shown and f"\n      {one.message}" in line:
-                line += f"\n      {call_text(result.exercise.symbol, one.shown[0])}"
-        lines.append(line + "".join(_printed_lines(one)))
-        above = _cause(one)
+            if _is_named(check) and f"\n      {check.message}" in line:
+                line += f"\n      Reread: {title_of(check.section)}\n      {address_of(check.section)}".rstrip()
+            elif check.verdict == FAILED and check.shown and f"\n      {check.message}" in line:
+                line += f"\n      {call_text(result.exercise.symbol, check.shown[0])}"
+        lines.append(line + "".join(_printed_lines(check)))
+        above = _cause(check)
     return "\n".join(lines)
 
 
 def headline(result: ExerciseResult) -> str:
     """One line: number, title, and how far it is."""
     exercise = result.exercise
-    passed = sum(one.verdict == PASSED for one in result.checks)
-    which = "check" if any(one.hidden for one in result.checks) else "visible check"
+    passed = sum(check.verdict == PASSED for check in result.checks)
+    which = "check" if any(check.hidden for check in result.checks) else "visible check"
     state = f"passes every {which}" if result.passed else f"{passed} of {len(result.checks)} {which}s pass"
     if not result.started:
         state = "not started yet"
@@ -111,41 +111,43 @@ def headline(result: ExerciseResult) -> str:
 
 def _shared(result: ExerciseResult) -> CheckResult | None:
     """The first check, where all checks that are not given have its message, and that names no misconception."""
-    earned = [one for one in result.checks if one.kind or one.verdict != SKIPPED]
-    texts = {(one.verdict, _cause(one) if one.kind == "parameters" else one.message) for one in earned}
+    earned = [check for check in result.checks if check.kind or check.verdict != SKIPPED]
+    texts = {(check.verdict, _cause(check) if check.kind == "parameters" else check.message) for check in earned}
     alike = len(earned) > 1 and len(texts) == 1
     return earned[0] if alike and earned[0].verdict in (FAILED, SKIPPED) and not _is_named(earned[0]) else None
 
 
-def _is_named(one: CheckResult) -> bool:
+def _is_named(check: CheckResult) -> bool:
     """Whether a misconception of the exercise explains a failure, which a section of the book treats."""
-    return bool(one.misconception) and not str(one.misconception).startswith("generic.")
+    return bool(check.misconception) and not str(check.misconception).startswith("generic.")
 
 
-def _needs_its_call(one: CheckResult) -> bool:
+def _needs_its_call(check: CheckResult) -> bool:
     """Whether a message speaks of shapes that only the call explains, as those of a module's parameters."""
-    return one.kind == "parameters" and one.shown is not None
+    return check.kind == "parameters" and check.shown is not None
 
 
-def _cause(one: CheckResult) -> str:
+def _cause(check: CheckResult) -> str:
     """What two checks share if one message will do for both: of an exception the line, whatever its numbers."""
-    if one.kind == "parameters":  # its name, whatever the shapes
-        return one.message.partition("; the module has")[0].partition(" should have shape")[0]
-    if one.misconception and not _is_named(one) and " In detail: " in one.message:  # its numbers are another check's
-        return one.message.partition(" In detail: ")[0]
-    before, comma, line = one.message.partition(", in line ")
-    return f"{before.partition(': ')[0]}{comma}{line}" if one.kind == "raised" and comma else one.message
+    if check.kind == "parameters":  # its name, whatever the shapes
+        return check.message.partition("; the module has")[0].partition(" should have shape")[0]
+    if (
+        check.misconception and not _is_named(check) and " In detail: " in check.message
+    ):  # its numbers are another check's
+        return check.message.partition(" In detail: ")[0]
+    before, comma, line = check.message.partition(", in line ")
+    return f"{before.partition(': ')[0]}{comma}{line}" if check.kind == "raised" and comma else check.message
 
 
-def _reference(one: CheckResult, told: dict[str, str], above: str) -> str:
+def _reference(check: CheckResult, told: dict[str, str], above: str) -> str:
     """What stands in place of a message that has been read already; "" where it has not."""
-    if _cause(one) not in told:
+    if _cause(check) not in told:
         return ""
-    return ": the same" if _cause(one) == above else f": as for “{told[_cause(one)]}”"
+    return ": the same" if _cause(check) == above else f": as for “{told[_cause(check)]}”"
 
 
-def _label(one: CheckResult) -> str:
-    return "a check that is not shown" if one.hidden else one.sees
+def _label(check: CheckResult) -> str:
+    return "a check that is not shown" if check.hidden else check.sees
 
 
 def _where_to_begin(result: ExerciseResult, in_terminal: bool = False) -> str:
@@ -162,9 +164,9 @@ def _where_to_mend(result: ExerciseResult, in_terminal: bool = False) -> str:
     return f"{command} says how to mend it"
 
 
-def _printed_lines(one: CheckResult) -> list[str]:
+def _printed_lines(check: CheckResult) -> list[str]:
     """What a learner's code printed during a check, each line behind a bar, the first of them where they are many."""
-    lines = one.printed.rstrip("\n").split("\n") if one.printed.strip() else []
+    lines = check.printed.rstrip("\n").split("\n") if check.printed.strip() else []
     more = [f"… {len(lines) - MOST_PRINTED_LINES} more lines"] if len(lines) > MOST_PRINTED_LINES else []
     return [f"\n      │ {line[:MOST_PRINTED_WIDTH]}" for line in lines[:MOST_PRINTED_LINES] + more]
 
@@ -180,13 +182,13 @@ def _exercise_html(result: ExerciseResult) -> str:
         shown = shared.shown if _needs_its_call(shared) else None
         rows.append(_check_html(symbol, replace(shared, sees="every check", hidden=False, shown=shown)))
     above = ""
-    first = next((one for one in result.checks if one.remedy), None)
-    for one in result.checks if result.started and not shared else ():
-        mend = _where_to_mend(result) if one is first else ""
-        rows.append(_check_html(symbol, one, _reference(one, told, above), mend))
-        if one.message:
-            told.setdefault(_cause(one), _label(one))
-        above = _cause(one)
+    first = next((check for check in result.checks if check.remedy), None)
+    for check in result.checks if result.started and not shared else ():
+        mend = _where_to_mend(result) if check is first else ""
+        rows.append(_check_html(symbol, check, _reference(check, told, above), mend))
+        if check.message:
+            told.setdefault(_cause(check), _label(check))
+        above = _cause(check)
     colour = COLOURS[PASSED] if result.passed else COLOURS[SKIPPED if not result.started else FAILED]
     return _box(colour, html.escape(headline(result)), "".join(rows))
 
@@ -197,25 +199,25 @@ def _box(colour: str, title: str, rows: str) -> str:
     return f'<div style="{style}"><strong style="white-space:pre-line">{title}</strong>{items}</div>'
 
 
-def _check_html(symbol: str, one: CheckResult, told: str = "", mend: str = "") -> str:
-    colour = COLOURS.get(one.verdict, COLOURS[FAILED])
-    mark = f'<span style="color:{colour};font-weight:bold">{MARKS.get(one.verdict, "!")}</span>'
-    body = f'<li style="margin:.25em 0">{mark} {_with_code(_label(one))}'
-    if one.message and told:
+def _check_html(symbol: str, check: CheckResult, told: str = "", mend: str = "") -> str:
+    colour = COLOURS.get(check.verdict, COLOURS[FAILED])
+    mark = f'<span style="color:{colour};font-weight:bold">{MARKS.get(check.verdict, "!")}</span>'
+    body = f'<li style="margin:.25em 0">{mark} {_with_code(_label(check))}'
+    if check.message and told:
         body += html.escape(told, quote=False)
-    elif one.message:
-        body += f'<div style="margin:.2em 0 .2em 1.4em">{_with_code(one.message)}'
+    elif check.message:
+        body += f'<div style="margin:.2em 0 .2em 1.4em">{_with_code(check.message)}'
         if mend:
             body += f"<br><code>{html.escape(mend.split(' ')[0], quote=False)}</code> {mend.partition(' ')[2]}"
-        if _is_named(one):
-            link = f'<a href="{html.escape(address_of(one.section))}">{html.escape(title_of(one.section))}</a>'
+        if _is_named(check):
+            link = f'<a href="{html.escape(address_of(check.section))}">{html.escape(title_of(check.section))}</a>'
             body += f"<br><em>Reread {link}.</em>"
         body += "</div>"
-    if printed := "".join(_printed_lines(one)):
+    if printed := "".join(_printed_lines(check)):
         body += f'<pre style="margin:.2em 0 .2em 1.4em">{html.escape(textwrap.dedent(printed).strip())}</pre>'
-    if one.verdict == FAILED and one.shown:
-        answers = ({}, {}) if one.kind == "facts" else one.shown[1:]  # numbers there need not agree
-        body += pictures(call_text(symbol, one.shown[0]), *answers)
+    if check.verdict == FAILED and check.shown:
+        answers = ({}, {}) if check.kind == "facts" else check.shown[1:]  # numbers there need not agree
+        body += pictures(call_text(symbol, check.shown[0]), *answers)
     return body + "</li>"
 
 

@@ -62,15 +62,15 @@ def _with_newlines(data: bytes) -> bytes:
 
 def nodes_of(tree: ast.AST) -> list[ast.AST]:
     """Every node of a tree but load, store and delete, in the order of ast.walk, in half of its time."""
-    found = [tree]
-    for node in found:  # as parts_of has it, without a generator for each node
+    nodes = [tree]
+    for node in nodes:  # as parts_of has it, without a generator for each node
         for field in node._fields:
             value = getattr(node, field, None)
             if isinstance(value, list):
-                found += [one for one in value if isinstance(one, ast.AST)]
+                nodes += [part for part in value if isinstance(part, ast.AST)]
             elif isinstance(value, ast.AST) and field != "ctx":
-                found.append(value)
-    return found
+                nodes.append(value)
+    return nodes
 
 
 def parts_of(node: ast.AST) -> Iterator[ast.AST]:
@@ -78,26 +78,26 @@ def parts_of(node: ast.AST) -> Iterator[ast.AST]:
     for field in node._fields:
         value = getattr(node, field, None)
         if isinstance(value, list):
-            for one in value:
-                if isinstance(one, ast.AST):
-                    yield one
+            for part in value:
+                if isinstance(part, ast.AST):
+                    yield part
         elif isinstance(value, ast.AST) and field != "ctx":
             yield value
 
 
 def imports_of(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """What each imported name stands for, of all nodes of a module."""
-    found = {}
+    imports = {}
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
-                found[alias.asname or alias.name.partition(".")[0]] = (
+                imports[alias.asname or alias.name.partition(".")[0]] = (
                     alias.name if alias.asname else alias.name.partition(".")[0]
                 )
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
-                found[alias.asname or alias.name] = f"{'.' * node.level}{node.module or ''}.{alias.name}"
-    return found
+                imports[alias.asname or alias.name] = f"{'.' * node.level}{node.module or ''}.{alias.name}"
+    return imports
 
 
 def dotted_name(node: ast.AST, aliases: dict[str, str]) -> str | None:

@@ -24,14 +24,14 @@ KINDS = ("values", "facts", "nan", "state", "gradient", "structure", "shape")  #
 
 def named_from_source(result: ExerciseResult, source: str) -> ExerciseResult:
     """The verdicts, where the first failure that nothing explains is explained by a line of the exercise's text."""
-    open_ones = [one.verdict == FAILED and one.kind in KINDS and not one.misconception for one in result.checks]
+    open_ones = [check.verdict == FAILED and check.kind in KINDS and not check.misconception for check in result.checks]
     if not any(open_ones):
         return result
     place = open_ones.index(True)
-    found = next(slips_in(source, result.exercise.symbol), None)
-    if found is None:
+    slip = next(slips_in(source, result.exercise.symbol), None)
+    if slip is None:
         return result
-    line, cause, text = found
+    line, cause, text = slip
     checks = list(result.checks)
     told = f"line {line} of {result.exercise.module}.py: {text}. In detail: {checks[place].message}"
     cause = f"generic.{cause}"

@@ -46,35 +46,35 @@ def carry_out(
     if "torch" in sys.modules:
         sys.modules["torch"].default_generator.manual_seed(0)  # torch.manual_seed takes a millisecond more
     printed = Printed()
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     given = Given()
     try:
         with quiet(printed) if contained else contextlib.nullcontext():
             if "construct" in step:
-                returned = _use(symbol, step, given, gradient, found)
+                returned = _use(symbol, step, given, gradient, facts)
             else:
                 args, kwargs = given.take(step)
                 given.watch(gradient)
-                with largest_counted(step, found):
+                with largest_counted(step, facts):
                     if step.get("elsewhere"):
                         elsewhere.ask(symbol, args, kwargs)
                     returned = symbol(*args, **kwargs)
                     returned = objects.quotient(returned) if step.get("quotient") else returned
             returned = unpacked(returned)
-            found["value"] = pack(returned)
+            facts["value"] = pack(returned)
             if gradient:
-                found["gradients"] = _gradients(returned, given.floating)
+                facts["gradients"] = _gradients(returned, given.floating)
             if given.modules:
-                found["states"] = {name: packed_state(module) for name, module in given.modules.items()}
-                found["lost"] = found.get("lost", {}) | given.lost()
+                facts["states"] = {name: packed_state(module) for name, module in given.modules.items()}
+                facts["lost"] = facts.get("lost", {}) | given.lost()
             if given.generators:
-                found["drawn"] = given.drawn()
+                facts["drawn"] = given.drawn()
     except (Exception, SystemExit) as error:
-        found["error"] = describe(error)
-    found["changed"] = given.changed()
+        facts["error"] = describe(error)
+    facts["changed"] = given.changed()
     if printed.getvalue():
-        found["printed"] = printed.getvalue()
-    return found
+        facts["printed"] = printed.getvalue()
+    return facts
 
 
 @contextlib.contextmanager
@@ -113,7 +113,9 @@ class Given:
             made = objects.other(tree, items, self.modules)
             if tree["kind"] == "generator":
                 torchs = sys.modules["torch"].default_generator
-                self.generators = {one: (source, source.get_state()) for one, source in ((name, made), ("", torchs))}
+                self.generators = {
+                    source_name: (source, source.get_state()) for source_name, source in ((name, made), ("", torchs))
+                }
             return made
         value = revive(tree)
         self.trees[name] = (tree, value)
@@ -154,28 +156,30 @@ class Given:
 
     def lost(self) -> dict[str, dict[str, str]]:
         """For each module, its parameters that are "shared" with another, "replaced" or "frozen" by now."""
-        found: dict[str, dict[str, str]] = {}
+        lost: dict[str, dict[str, str]] = {}
         for argument, module in self.modules.items():
-            others = [one for name, held in self.parameters.items() if name != argument for one in held.values()]
-            taken = {one.untyped_storage().data_ptr() for one in others}
+            others = [
+                parameter for name, held in self.parameters.items() if name != argument for parameter in held.values()
+            ]
+            taken = {parameter.untyped_storage().data_ptr() for parameter in others}
             now = parameters_of(module)
-            found[argument] = {}
+            lost[argument] = {}
             for name, was in self.parameters[argument].items():
                 parameter = now.get(name)
                 if parameter is None:
                     continue
                 if parameter.untyped_storage().data_ptr() in taken:
-                    found[argument][name] = "shared"
+                    lost[argument][name] = "shared"
                 elif parameter is not was:
-                    found[argument][name] = "replaced"
+                    lost[argument][name] = "replaced"
                 elif not parameter.requires_grad:
-                    found[argument][name] = "frozen"
-        return found
+                    lost[argument][name] = "frozen"
+        return lost
 
 
-def _use(symbol: Callable[..., Any], step: dict[str, Any], given: Given, gradient: bool, found: dict[str, Any]) -> Any:
+def _use(symbol: Callable[..., Any], step: dict[str, Any], given: Given, gradient: bool, facts: dict[str, Any]) -> Any:
     """Build an object of the class, set its state and use it: its result, a tuple of several, or None."""
-    built, own = build(symbol, step, given, found)
+    built, own = build(symbol, step, given, facts)
     given.built, uses = built, []
     for position, use in enumerate(step["uses"]):
         prefix = f"{position}." if len(step["uses"]) > 1 else ""
@@ -185,12 +189,12 @@ def _use(symbol: Callable[..., Any], step: dict[str, Any], given: Given, gradien
         given.trees[f"state.{name}"] = (tree, own[name])
         if own[name].requires_grad:
             given.floating[f"state.{name}"] = own[name]
-    with largest_counted(step, found):
-        results = [one for number, use in enumerate(uses, start=1) for one in _used(built, number, *use)]
+    with largest_counted(step, facts):
+        results = [result for number, use in enumerate(uses, start=1) for result in _used(built, number, *use)]
     return None if not results else results[0] if len(results) == 1 else tuple(results)
 
 
-def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, found: dict[str, Any]) -> tuple[Any, Any]:
+def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts: dict[str, Any]) -> tuple[Any, Any]:
     """An object of the class as a step describes it, its state set and its lessons taught, and its own parameters."""
     args, kwargs = given.take(step["construct"], "construct.")
     lessons, own = step.get("lessons"), {}
@@ -199,8 +203,8 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, found:
         if not hasattr(built, "state_dict"):
             break
         own = set_state(built, step["state"])
-        found["parameters"] = {name: list(value.shape) for name, value in own.items()}
-        found |= under_two_names(own)
+        facts["parameters"] = {name: list(value.shape) for name, value in own.items()}
+        facts |= under_two_names(own)
         if not lessons or _teach(built, **lessons):
             break
     if hasattr(built, "state_dict"):
@@ -271,7 +275,7 @@ def _gradients(returned: Any, floating: dict[str, Any]) -> dict[str, Any]:
 
 
 def _leaves(returned: Any) -> list[Any]:
-    return [leaf for one in returned for leaf in _leaves(one)] if isinstance(returned, (tuple, list)) else [returned]
+    return [leaf for part in returned for leaf in _leaves(part)] if isinstance(returned, (tuple, list)) else [returned]
 
 
 def _weights(out: Any) -> Any:

@@ -40,7 +40,7 @@ def progress(console: Console, results: Sequence[ExerciseResult]) -> None:
         table.add_column(name, justify="right" if name in ("checks", "minutes") else "left")
     for result in results:
         exercise = result.exercise
-        passed = sum(one.verdict == PASSED for one in result.checks)
+        passed = sum(check.verdict == PASSED for check in result.checks)
         mark = "[green]✓[/]" if result.passed else "[dim]·[/]" if not result.started else "[red]✗[/]"
         name = Text(f"{exercise.number} {exercise.id}")
         table.add_row(

@@ -18,30 +18,30 @@ LIBRARIES = ("selfcheck", "torch", "numpy", "math", "contextlib", "importlib")
 
 def describe(error: BaseException) -> dict[str, Any]:
     """An exception as plain text: its kinds, what it says, and where in the learner's file it arose."""
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "type": type(error).__name__,
         "kinds": [kind.__name__ for kind in type(error).__mro__],
         "text": str(error)[:500],
     }
     if near := _near_name(error):
-        found["near"] = near
+        facts["near"] = near
     if isinstance(error, SyntaxError):
         source = (error.text or "").strip()[:200]
-        return found | {"text": str(error.msg), "file": str(error.filename), "line": error.lineno, "source": source}
+        return facts | {"text": str(error.msg), "file": str(error.filename), "line": error.lineno, "source": source}
     steps = list(_steps(error.__traceback__))
     places = [(step.tb_frame, step.tb_lineno) for step in steps if _is_learners(step.tb_frame)]
     lines = [(frame.f_code.co_filename, line) for frame, line in places]
     if not lines:
-        return found | _operation_of(steps)
+        return facts | _operation_of(steps)
     # The innermost line, or, where calls go round in circles, the one that was passed most often.
     circular = isinstance(error, RecursionError)
     file, line = collections.Counter(lines).most_common(1)[0][0] if circular else lines[-1]
-    found |= _operation_of(steps)
+    facts |= _operation_of(steps)
     top = [(frame, number) for frame, number in places if frame.f_code.co_name == "<module>"]
     if top and not circular and places[-1][0].f_code.co_name != "<module>":  # a call made while the module is imported
-        found |= {"inner_line": line}
+        facts |= {"inner_line": line}
         file, line = top[-1][0].f_code.co_filename, top[-1][1]
-    return found | {"file": file, "line": line, "source": linecache.getline(file, line).strip()[:200]}
+    return facts | {"file": file, "line": line, "source": linecache.getline(file, line).strip()[:200]}
 
 
 def _near_name(error: BaseException) -> str:

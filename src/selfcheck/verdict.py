@@ -84,7 +84,9 @@ class ExerciseResult:
     @property
     def started(self) -> bool:
         # A check that is skipped for another exercise's sake keeps its kind; one whose pass was given has none.
-        return not all(one.kind == "not started" or (one.verdict == SKIPPED and not one.kind) for one in self.checks)
+        return not all(
+            check.kind == "not started" or (check.verdict == SKIPPED and not check.kind) for check in self.checks
+        )
 
     @property
     def misconceptions(self) -> list[str]:
@@ -121,8 +123,8 @@ def judge(
             untold.setdefault(key.check.name, (difference[1].kind, difference[1].text[:MOST_MESSAGE]))
         elif forbidden_unseen and not key.reveal:
             untold.setdefault(key.check.name, ("forbidden", f"its answers come from {forbidden_unseen}"))
-    results = _told(exercise, keys, [one for one in every if one[0].reveal], set(untold), forbidden)
-    return ExerciseResult(exercise, tuple(replace(one, untold=untold.get(one.check)) for one in results))
+    results = _told(exercise, keys, [item for item in every if item[0].reveal], set(untold), forbidden)
+    return ExerciseResult(exercise, tuple(replace(result, untold=untold.get(result.check)) for result in results))
 
 
 def _told(
@@ -137,20 +139,20 @@ def _told(
     shown: of the draws that are shown, the key, the answers to it and how they differ
     unseen: names of the checks that fail for a draw that is not
     """
-    causes = diagnose([one[0] for one in shown], [one[1] for one in shown], [bool(one[2]) for one in shown])
+    causes = diagnose([item[0] for item in shown], [item[1] for item in shown], [bool(item[2]) for item in shown])
     broken: dict[str, list[CheckResult]] = {}
     for (key, answers, difference), cause in zip(shown, causes, strict=True):
         if difference:
             broken.setdefault(key.check.name, []).append(_failed(exercise, key, answers, difference, cause))
     earned = {key.check.name for key, _, _ in shown if not _is_given(key.check)}
-    alike = _alike([one for some in broken.values() for one in some]) if earned <= set(broken) else None
+    alike = _alike([result for some in broken.values() for result in some]) if earned <= set(broken) else None
     results = []
     for check in {key.check.name: key.check for key in keys}.values():
         most = check.points or exercise.points.get(check.name, 0)
         passed = CheckResult(check.name, check.sees, PASSED, most, most, hidden=bool(check.points))
         failed = replace(passed, verdict=FAILED, points=0, section=exercise.section)
         if check.name in broken:
-            result = next((one for one in broken[check.name] if one.misconception), broken[check.name][0])
+            result = next((result for result in broken[check.name] if result.misconception), broken[check.name][0])
         elif check.name in unseen and alike:
             result = replace(failed, message=alike.message, kind=alike.kind)
         elif check.name in unseen:
@@ -170,10 +172,10 @@ def _with_sizes(
     results: list[CheckResult], shown: list[tuple[Key, list[Answer], tuple[int, Difference] | None]]
 ) -> list[CheckResult]:
     """The verdicts, the first that has no cause with the two sizes that are taken for one, where that explains all."""
-    compared = [one for one in shown if "values" in one[0].check.compares]
+    compared = [item for item in shown if "values" in item[0].check.compares]
     failing = [key.calls[difference[0]] for key, _, difference in compared if difference]
     passing = [call for key, _, difference in compared if not difference for call in key.calls]
-    place = next((at for at, one in enumerate(results) if one.shown and not one.misconception), None)
+    place = next((at for at, result in enumerate(results) if result.shown and not result.misconception), None)
     text = "" if place is None else taken_for_one(passing, failing)
     if place is None or not text:
         return results
@@ -190,7 +192,7 @@ def _is_given(check: Check) -> bool:
 
 def _alike(failed: list[CheckResult]) -> CheckResult | None:
     """The first of these, where all say that nothing came to an answer, and of one reason."""
-    same = len({(one.kind, one.message) for one in failed}) == 1
+    same = len({(result.kind, result.message) for result in failed}) == 1
     return failed[0] if same and failed[0].kind in NO_ANSWER else None
 
 
@@ -201,12 +203,13 @@ def _nothing_for_given_checks(results: list[CheckResult], keys: Sequence[Key]) -
         calls.setdefault(key.check.name, []).append(key.calls)
     given = {key.check.name for key in keys if _is_given(key.check)}
     # The same question in every draw, whose answer every learner can read: it may be known by heart.
-    given |= {name for name, draws in calls.items() if len(draws) > 1 and all(one == draws[0] for one in draws)}
-    if any(one.verdict == PASSED and one.check not in given for one in results):
+    given |= {name for name, draws in calls.items() if len(draws) > 1 and all(draw == draws[0] for draw in draws)}
+    if any(result.verdict == PASSED and result.check not in given for result in results):
         return results
     message = "Counts as soon as another check of this exercise passes."
     return [
-        replace(one, verdict=SKIPPED, points=0, message=message) if one.verdict == PASSED else one for one in results
+        replace(result, verdict=SKIPPED, points=0, message=message) if result.verdict == PASSED else result
+        for result in results
     ]
 
 
@@ -263,9 +266,10 @@ def _skip(result: ExerciseResult, broken: list[str]) -> ExerciseResult:
     return replace(
         result,
         checks=tuple(
-            replace(one, verdict=SKIPPED, points=0, message=message, misconception=None, shown=None, remedy="")
-            if one.verdict == FAILED and one.kind not in ("not started", "left over", "missing", "import", "forbidden")
-            else one
-            for one in result.checks
+            replace(check, verdict=SKIPPED, points=0, message=message, misconception=None, shown=None, remedy="")
+            if check.verdict == FAILED
+            and check.kind not in ("not started", "left over", "missing", "import", "forbidden")
+            else check
+            for check in result.checks
         ),
     )

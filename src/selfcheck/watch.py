@@ -57,7 +57,9 @@ class Watch:
             self.console.clear()
         if passing:
             same = {exercise.module for exercise in passing if exercise.module == self.chosen[self.position].module}
-            named = [f"{one.number} {one.symbol}" for one in passing if one.module in same] or [passing[-1].number]
+            named = [f"{exercise.number} {exercise.symbol}" for exercise in passing if exercise.module in same] or [
+                passing[-1].number
+            ]
             self.console.print(Text(f"✓ {', '.join(named)}", style="green"))
         if result and not (result.passed and len(passing) == len(self.chosen)):
             tell(self.console, [result])
@@ -90,8 +92,12 @@ class Watch:
 
     def _view(self, concerned: Sequence[Exercise]) -> None:
         """Bring the first of these into view that is begun and fails; else go on to the next one that does not pass."""
-        begun = [one for one in concerned if one.number in self.results and self.results[one.number].started]
-        failing = [one for one in begun if not self._passes(one)]
+        begun = [
+            exercise
+            for exercise in concerned
+            if exercise.number in self.results and self.results[exercise.number].started
+        ]
+        failing = [exercise for exercise in begun if not self._passes(exercise)]
         in_view = self.chosen[self.position]
         if failing:
             self.position = self.chosen.index(in_view if in_view in failing else failing[0])

@@ -40,11 +40,11 @@ def number_text(number: Any) -> str:
 
 
 def index_text(place: int, shape: tuple[int, ...]) -> str:
-    found = []
+    positions = []
     for length in reversed(shape):
         place, position = divmod(place, length)
-        found.append(position)
-    return "[" + ", ".join(str(position) for position in reversed(found)) + "]"
+        positions.append(position)
+    return "[" + ", ".join(str(position) for position in reversed(positions)) + "]"
 
 
 def form_advice(wanted: Any, came: Any) -> str:
@@ -88,7 +88,7 @@ def _several(wanted: Any, came: Any) -> bool:
     """Whether a tuple of tensors of unlike shapes, or of a tensor and something else, stands where a tensor is due."""
     if not isinstance(wanted, Array) or wanted.kind != "tensor" or not isinstance(came, tuple) or len(came) < 2:
         return False
-    shapes = [one.shape if isinstance(one, Array) else None for one in came]
+    shapes = [part.shape if isinstance(part, Array) else None for part in came]
     return shapes[0] is not None and any(shape != shapes[0] for shape in shapes[1:])
 
 

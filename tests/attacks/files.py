@@ -139,7 +139,7 @@ ATTACKS = [
         lambda place, released: beside(f"attention/__pycache__/{MODULE}.cpython-311.pyc", forged_bytecode())(
             place, released
         ),
-        log="nothing was started",
+        log="no module was started",
     ),
     HandIn(
         "numpy-inside",

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from click.testing import CliRunner
 
 from autograder.__main__ import main
-from autograder.course.paths import ROOT
+from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.printable import printable
 from autograder.gradebook.feedback import formulas as typesetting
 from autograder.gradebook.feedback.facts import Gathering
@@ -269,6 +269,8 @@ def test_an_example_and_a_note_are_taken_from_what_the_learner_reads():
     verdict = verdict_of(outcome("not so", text))
     assert verdict.note == "Your code for softmax is in the notebook." and verdict.title == "A stable softmax"
     assert verdict.problems[0].call == "softmax(list (3, 3))"
+    untouched = text.replace("1 of 2 checks pass", "not started")
+    assert verdict_of(outcome("not so", untouched)).told == "your code is in the notebook"
     skipped = verdict_of(outcome("Skipped: it builds on worked_example.project, which …", verdict="skipped"))
     assert "builds on Exercise 2.1 `project`" in skipped.problems[0].cause and skipped.told.endswith(
         "the rest is skipped"
@@ -287,6 +289,28 @@ def test_an_example_and_a_note_are_taken_from_what_the_learner_reads():
 )
 def test_a_definition_is_found_whatever_is_written_around_it(text, expected):
     assert Module(text).definition("f") == expected
+
+
+PIECES = {
+    "def softmax(x):": '<b class="k">def</b> <b class="f">softmax</b>(x):',
+    "@cache  # once": '<b class="f">@cache</b>  <b class="c"># once</b>',
+    "a @ b + 1e-3": 'a @ b + <b class="n">1e-3</b>',
+    r"return rb'\'<#' + x1": r"""<b class="k">return</b> <b class="s">rb'\'&lt;#'</b> + x1""",
+}
+
+
+@pytest.mark.parametrize("line", PIECES)
+def test_code_is_coloured(line):
+    assert [one.html for one in Module(line).lines([1])] == [PIECES[line]]
+
+
+ODD = ("'''a\n\n#", '"\\', "\t@\n" * 9, '"""' * 3)
+
+
+@pytest.mark.parametrize("text", [*(path.read_text("utf-8") for path in sorted(REFERENCE.glob("*.py"))), *ODD])
+def test_the_text_of_coloured_code_is_the_code(text):
+    lines = Module(text).lines(range(1, text.count("\n") + 2))
+    assert "\n".join(BeautifulSoup(f"<pre>{one.html}</pre>", "html.parser").get_text() for one in lines) == text
 
 
 def test_what_a_learner_wrote_is_printable_and_escaped_everywhere(course):

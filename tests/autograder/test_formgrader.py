@@ -74,10 +74,37 @@ def saved(page, kind):
     return page.expect_response(lambda answer: f"/api/{kind}/" in answer.url and answer.request.method == "PUT")
 
 
-def test_the_list_of_submissions_shows_the_grades_that_were_entered(course, formgrader, page):
-    entered = {one.student: f"{one.points:g} / {one.max_points:g}" for one in scores(course, "ps1")}
-    shown = {row[1]: row[4] for row in table_of(page, f"{formgrader}/manage_submissions/ps1")}
-    assert shown == entered and shown.keys() == CLASS.keys() and len(set(shown.values())) > 2
+def shown(page, address, name, score="score"):
+    """What a list says: by the text of one column, the points in another."""
+    page.goto(address)
+    page.wait_for_selector(f"tbody td.{score}:not(:empty)")
+    rows = page.locator("tbody tr:has(td)").all()
+    return {row.locator(f"td.{name}").inner_text().strip(): row.locator(f"td.{score}").inner_text() for row in rows}
+
+
+def of(points, most):
+    """Points as formgrader writes them."""
+    return f"{round(points, 2):g} / {most:g}"
+
+
+def test_every_list_shows_the_points_that_count(course, formgrader, page):
+    entered = {one.student: one for one in scores(course, "ps1")}
+    finals = {student: of(one.final, one.max_points) for student, one in entered.items()}
+    late = {student: one for student, one in entered.items() if one.late_penalty}
+    assert late.keys() == {"carla", "dora", "émile"} and len(set(finals.values())) > 2
+    assert shown(page, f"{formgrader}/manage_submissions/ps1", "student-id") == finals
+    for student, time in shown(page, f"{formgrader}/manage_submissions/ps1", "student-id", "timestamp").items():
+        taken = f"late: −{round(late[student].late_penalty, 2):g} points" if student in late else ""
+        assert time.partition(", ")[2] == taken, student
+    assert shown(page, f"{formgrader}/manage_students", "id") == finals
+    under_numbers = shown(page, f"{formgrader}/gradebook/ps1/ps1", "name")
+    assert sorted(under_numbers.values()) == sorted(finals.values()) and not finals.keys() & under_numbers.keys()
+    for student in ("ada", "carla"):
+        own = f"{formgrader}/manage_students/{student}"
+        assert shown(page, own, "name") == shown(page, f"{own}/ps1", "name") == {"ps1": finals[student]}
+    mean = of(sum(one.final for one in entered.values()) / len(entered), entered["ada"].max_points)
+    assert shown(page, f"{formgrader}/gradebook", "name") == {"ps1": mean}
+    assert shown(page, f"{formgrader}/gradebook/ps1", "name", "avg-score") == {"ps1": mean}
 
 
 def test_a_submission_shows_verdicts_source_and_answer_and_a_mark_given_there_survives_a_regrade(
@@ -104,17 +131,18 @@ def test_a_submission_shows_verdicts_source_and_answer_and_a_mark_given_there_su
     with saved(page, "grade"):
         page.locator("input#worked_example-softmax").fill("2")
         page.locator("textarea.comment").first.focus()
-    before = {one.student: one.points for one in scores(course, "ps1")}
+    given = {one.student: one.points for one in scores(course, "ps1")}
 
     command = [sys.executable, "-m", "autograder", "grade", "ps1", "--regrade", "--course", course.root]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"worked_example\.softmax \d+ → 2 by \w+, \d{4}-", " ".join(done.stdout.split()))
-    assert {one.student: one.points for one in scores(course, "ps1")} == before
+    before = {one.student: one for one in scores(course, "ps1")}
+    assert {student: one.points for student, one in before.items()} == given
     open_submission(page, formgrader, PARTLY)
     fields = [panel.locator("input.score") for panel in written(page)]
     assert [field.input_value() for field in fields] == ["1", "2"]
     assert not [field for field in fields if "needs_manual_grade" in field.get_attribute("class")]
     assert [panel.locator("textarea.comment").input_value() for panel in written(page)] == ["Well put."] * 2
-    shown = {row[1]: row[3:5] for row in table_of(page, f"{formgrader}/manage_submissions/ps1")}
-    assert shown[PARTLY][0] == "graded" and shown[PARTLY][1].startswith(f"{before[PARTLY]:g} / ")
+    after = {row[1]: row[3:5] for row in table_of(page, f"{formgrader}/manage_submissions/ps1")}
+    assert after[PARTLY] == ["graded", of(before[PARTLY].final, before[PARTLY].max_points)]

@@ -12,7 +12,7 @@ from autograder.course.extensions import read_extension
 from autograder.course.folder import Course
 from autograder.course.roster import Person
 from autograder.course.settings import SettingsError
-from autograder.gradebook.nbgrader import gradebook
+from autograder.gradebook.nbgrader import gradebook, prepare_process
 from autograder.gradebook.people import enter_people
 from autograder.gradebook.scores import scores
 
@@ -98,6 +98,15 @@ def test_a_line_of_a_roster_that_cannot_be_meant_is_told_with_its_number(course,
     assert told in str(caught.value) and "students.csv" in str(caught.value)
 
 
+def test_two_rosters_are_refused_and_not_one_of_them_ignored(course):
+    (course.root / "course.toml").write_text("[students]\nada = {}\n")
+    (course.root / "students.csv").write_text("id,extension ps1\nada,3d\n")
+    code, said = run(course, "roster")
+    assert code == 1 and "two rosters, [students] in course.toml and students.csv: keep one of them" in said
+    (course.root / "students.csv").unlink()
+    assert run(course, "roster") == (0, "the roster has 1 student")
+
+
 def test_canvas_grade_book_is_read_and_what_stood_in_the_roster_stays(course, tmp_path):
     (course.root / "students.csv").write_text("id,section,extension ps1\nada,,3d\nleft,Z,\n")
     (tmp_path / "grades.csv").write_text(CANVAS, encoding="utf-8-sig")
@@ -143,7 +152,8 @@ def test_another_table_is_refused_and_the_roster_stays(course, tmp_path):
 
 
 def test_nbgraders_students_are_read_and_names_go_back(course, tmp_path):
-    with Gradebook(f"sqlite:///{tmp_path / 'old.db'}") as book:
+    prepare_process()
+    with Gradebook(f"sqlite:///{tmp_path / 'old.db'}", course_id="math101") as book:
         book.add_student("ada", first_name="Ada", last_name="Lovelace", email="ada@example.org", lms_user_id="101")
         book.add_student("a b")
     code, said = run(course, "roster", tmp_path / "old.db")

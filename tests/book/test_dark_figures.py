@@ -173,5 +173,5 @@ def test_every_figure_of_a_chapter_can_be_cited(page: str, site: Path) -> None:
 def test_no_chapter_opens_on_a_fold_without_a_name(page: str, site: Path) -> None:
     article = parsed(site, page).select_one("article")
     first = article.select_one("details.hide, figure, div.cell_input")
-    told = first.select_one("p.collapsed").get_text(strip=True) if first.name == "details" else ""
+    told = first.select_one(".collapsed").get_text(strip=True) if first.name == "details" else ""
     assert first.name == "figure" or told == "Show what the page imports", f"{page} opens on {told!r}"

@@ -13,7 +13,7 @@ from autograder.course.paths import BOOK
 from .pages import all_pages, parsed
 
 sys.path.insert(0, str(BOOK / "_extensions"))
-from first_paint import in_order, joined, with_first_figure, with_one_style  # noqa: E402
+from first_paint import in_order, joined, with_one_style  # noqa: E402
 from formula_fonts import characters_by_font  # noqa: E402
 
 
@@ -31,6 +31,13 @@ def test_addresses_in_the_one_style_sheet_lead_to_files(site: Path) -> None:
     found = re.findall(r"url\([\"']?([^\"')]+)", style)
     assert len(found) > 5 and "@import" not in style
     assert [one for one in found if ":" not in one and not (site / "_static" / one).is_file()] == []
+
+
+def test_what_the_course_sets_for_other_sheets_comes_last(site: Path) -> None:
+    own = re.findall(r"(--(?:pst|mystnb)-[\w-]+): ([^;]+);", (BOOK / "_static" / "attention.css").read_text("utf-8"))
+    style = (site / "_static" / "site.css").read_text("utf-8")
+    last = {name: re.findall(rf"{name}:\s*([^;}}]+)", style)[-1:] for name, _ in own}
+    assert len(own) > 20 and last == {name: [value] for name, value in own}
 
 
 def test_the_figure_above_the_first_section_does_not_wait(site: Path) -> None:
@@ -64,11 +71,6 @@ def test_links_become_one_and_other_links_stay() -> None:
     page += '<link rel="stylesheet" type="text/css" href="../_static/b/c.css" />\n'
     made = with_one_style(page, "9")
     assert re.findall('href="([^"]*)"', made) == ["../_static/site.css?v=9", "../_static/i.svg"]
-
-
-def test_a_figure_below_a_section_waits() -> None:
-    page = '<img loading="lazy"><article><h2>A</h2><img class="for-light" loading="lazy"></article>'
-    assert with_first_figure(page) == page
 
 
 def test_characters_are_counted_for_the_font_that_draws_them() -> None:

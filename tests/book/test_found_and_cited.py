@@ -52,6 +52,8 @@ def test_a_wrong_address_finds_a_page_whose_files_load_from_anywhere(site: Path)
     files = re.findall(r'<(?:link|script)[^>]*\s(?:href|src)="([^"]+\.(?:css|js)[^"]*)"', text)
     base = "/" + site_url().split("/", 3)[3]
     assert len(files) > 5 and all(file.startswith(base) for file in files), files
+    links = re.findall(r'href="([^"]+)"', text.partition("Page not found</h1>")[2].partition("</p>")[0])
+    assert links == [f"{base}search.html", f"{base}index.html"]
 
 
 def test_the_bibtex_entry_agrees_with_the_citation_file() -> None:

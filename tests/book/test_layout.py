@@ -14,9 +14,25 @@ from .page_measures import chapters
 from .pages import all_pages
 
 NARROWEST = 320
-QUICK = ("04-masks", "07-encoder", "08-classifier")  # a mask to choose, the widest tables; the others are `full`
+#: Editors, a mask to choose, the widest tables; the others are `full`.
+QUICK = ("02-worked-example", "04-masks", "07-encoder", "08-classifier")
+#: How many characters stand on each line of a paragraph but its last.
+FULL_LINES = """() => [...document.querySelectorAll('article section > p')].slice(1).flatMap(one => {
+  const texts = document.createTreeWalker(one, NodeFilter.SHOW_TEXT), range = document.createRange(), lines = [0]
+  let last = 0
+  for (let text; (text = texts.nextNode());)
+    for (let at = 0; at < text.data.length; at += 1) {
+      range.setStart(text, at)
+      range.setEnd(text, at + 1)
+      const { left, width } = range.getBoundingClientRect()
+      if (!width) continue
+      if (left < last) lines.push(0)
+      lines[lines.length - 1] += 1
+      last = left
+    }
+  return lines.slice(0, -1)
+})"""
 FULL = [page for page in all_pages() if not page.startswith("chapters/")]
-EDITORS = "02-worked-example"  # the chapter whose exercises are done in the page
 TABLE = r"px: (table|div\.output text_html)"  # itself, or what scrolls it
 
 
@@ -31,7 +47,7 @@ def test_a_chapter_fits_every_screen(chapter: str, browser: Browser, address: st
 
 
 @pytest.mark.parametrize(
-    "chapter", [pytest.param(one, marks=[] if one in (*QUICK, EDITORS) else pytest.mark.full) for one in chapters()]
+    "chapter", [pytest.param(one, marks=[] if one in QUICK else pytest.mark.full) for one in chapters()]
 )
 def test_a_chapter_fits_the_narrowest_screen_and_paper(chapter: str, browser: Browser, address: str) -> None:
     tab = browser.new_page()
@@ -39,6 +55,15 @@ def test_a_chapter_fits_the_narrowest_screen_and_paper(chapter: str, browser: Br
     found = [*too_wide(tab, NARROWEST), *on_paper(tab)]
     tab.close()
     assert found == []
+
+
+def test_a_line_of_prose_has_65_to_75_characters(browser: Browser, address: str) -> None:
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(f"{address}guides/instructor.html", wait_until="load")
+    lines = sorted(tab.evaluate(FULL_LINES))
+    tab.close()
+    assert len(lines) > 20
+    assert 65 <= lines[len(lines) // 2] <= 75 and lines[0] > 40
 
 
 def test_no_printed_page_ends_on_the_head_of_what_the_next_one_holds(browser: Browser, address: str) -> None:

@@ -15,6 +15,7 @@ from .test_pages import (
     in_its_formulas,
     in_its_head,
     in_its_links,
+    in_its_markup,
     in_its_notebook,
     in_its_pictures,
 )
@@ -61,6 +62,9 @@ def test_what_a_browser_shows_is_seen(article: str, finding: str | None, phone: 
     [
         (GOOD_HEAD, '<img alt="a cat" src="c.svg"><a href="#here" id="here">x</a><a href="data.svg">y</a>', None),
         (GOOD_HEAD.replace("word ", ""), "", "needs one description"),
+        (GOOD_HEAD.replace("word ", "word " * 10), "", "needs one description"),
+        (GOOD_HEAD, "<details><summary><p>more</p></summary></details>", "a paragraph in <summary>"),
+        (GOOD_HEAD, "<table><tr><th></th><th>key 1</th></tr></table>", "a heading without words"),
         (GOOD_HEAD.replace("data.svg", "gone.svg"), "", "icon is not there"),
         (f'{GOOD_HEAD}<link rel="stylesheet" href="katex.min.css">', FORMULA, None),
         (GOOD_HEAD, FORMULA, "not KaTeX's style"),
@@ -80,6 +84,7 @@ def test_what_is_missing_in_a_page_is_seen(head: str, article: str, finding: str
     findings = [
         *in_its_head(folder, "page", soup),
         *in_its_formulas(folder, "page", soup),
+        *in_its_markup(soup),
         *in_its_pictures(soup),
         *in_its_links(folder, "page", soup),
         *in_its_notebook(folder, "page", soup, {}),

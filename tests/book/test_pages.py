@@ -43,6 +43,7 @@ def test_page(page: str, phone: BrowserContext, address: str, site: Path, genera
         *in_a_browser(phone, address, page),
         *in_its_formulas(site, page, soup),
         *in_its_head(site, page, soup),
+        *in_its_markup(soup),
         *in_its_pictures(soup),
         *in_its_code(soup),
         *in_its_notebook(site, page, soup, generated),
@@ -93,13 +94,23 @@ def in_its_formulas(site: Path, page: str, soup: BeautifulSoup) -> Iterator[str]
 
 
 def in_its_head(site: Path, page: str, soup: BeautifulSoup) -> Iterator[str]:
-    """A missing description, or an icon that is not there."""
+    """A description that is missing or longer than search engines show, or an icon that is not there."""
     described = soup.head.find_all("meta", attrs={"name": "description"})
-    if len(described) != 1 or len(described[0]["content"]) < 40:
-        yield f"it needs one description of 40 characters or more, got {[one['content'] for one in described]}"
+    if len(described) != 1 or not 40 <= len(described[0]["content"]) <= 160:
+        yield f"it needs one description of 40 to 160 characters, got {[one['content'] for one in described]}"
     icon = soup.head.find("link", rel="icon")
     if icon is None or not (site / page).parent.joinpath(icon["href"].split("?")[0]).resolve().is_file():
         yield f"its icon is not there: {icon}"
+
+
+def in_its_markup(soup: BeautifulSoup) -> Iterator[str]:
+    """Paragraphs where HTML allows none, and columns without a name."""
+    yield from (f"a paragraph in <summary>: {one.get_text()[:40]}" for one in soup.select("summary p"))
+    yield from (
+        f"a heading without words: {one.parent.get_text()[:40]}"
+        for one in soup.select("th")
+        if not one.get_text(strip=True)
+    )
 
 
 def in_its_code(soup: BeautifulSoup) -> Iterator[str]:
@@ -144,7 +155,7 @@ def in_its_links(site: Path, page: str, soup: BeautifulSoup) -> Iterator[str]:
         if re.match(r"[a-z]+:|//", link):
             continue
         path, _, anchor = link.partition("#")
-        target = ((site / page).parent / path).resolve() if path else site / f"{page}.html"
+        target = ((site / page).parent / path.partition("?")[0]).resolve() if path else site / f"{page}.html"
         if not target.is_file():
             yield f"it links to {link}, which is no file"
         elif anchor and target.suffix == ".html" and anchor not in _anchors(target):

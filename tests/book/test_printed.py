@@ -68,6 +68,11 @@ def test_links_lead_to_the_published_site(book: PdfReader) -> None:
     assert not [link for link in links if "127.0.0.1" in link]
 
 
+def test_every_page_is_compressed(book: PdfReader) -> None:
+    streams = [page["/Contents"].get_object() for page in book.pages]
+    assert [number for number, stream in enumerate(streams, start=1) if "/Filter" not in stream] == []
+
+
 def _links(page: object) -> list[dict]:
     notes = [note.get_object() for note in page.get("/Annots", [])]  # type: ignore[attr-defined]
     return [note for note in notes if note.get("/Subtype") == "/Link"]

@@ -26,6 +26,7 @@ for (const name of ["course.json", "gate.json"]) {
     python.FS.writeFile(`/course/${file}`, text);
   }
 }
+python.FS.writeFile("/whole.json", fs.readFileSync(path.join(folder, "whole.json")));
 python.runPython("import sys; sys.path.insert(0, '/course')\nimport in_the_page; in_the_page.prepare(); in_the_page.warm_up()");
 const warm = performance.now();
 const asked = fs.readFileSync(path.join(folder, "asked.json"), "utf-8");

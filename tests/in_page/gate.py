@@ -51,11 +51,30 @@ def told(course: str, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [json.loads(in_the_page.check(json.dumps(one))) for one in requests]
 
 
+def changed(whole: str) -> dict[str, bool]:
+    """Of each file of Python's library that the page has: whether its code is another than Pyodide's own.
+
+    whole: the path of a JSON file with Pyodide's texts by name
+    """
+    import ast
+    import zipimport
+
+    library = next(path for path in sys.path if path.endswith(".zip"))
+    here = zipimport.zipimporter(library)
+    theirs = json.loads(Path(whole).read_text("utf-8"))
+
+    def code(text: str | bytes) -> str:
+        return ast.dump(ast.parse(text), include_attributes=True)
+
+    return {name: code(here.get_data(f"{library}/{name}")) != code(text) for name, text in theirs.items()}
+
+
 def run(asked: str) -> str:
-    """asked: JSON with "problem_set", "names", "course" and "requests" """
+    """asked: JSON with "problem_set", "names", "course", "requests", and in the page "whole", see `changed`"""
     given = json.loads(asked)
     found = {"verdicts": verdicts(given["problem_set"], given["names"]) if given["names"] is not None else {}}
     found["told"] = told(given["course"], given["requests"])
+    found["changed"] = changed(given["whole"]) if given.get("whole") else {}
     return json.dumps(found)
 
 

@@ -6,10 +6,11 @@ import json
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
-from autograder.build.page_archive import course_files, page_files
+from autograder.build.page_archive import IN_PAGE, PYODIDE, course_files, page_files
 from autograder.course.paths import BOOK, ROOT
 
 GATE = Path(__file__).parent / "gate.mjs"
@@ -48,7 +49,11 @@ def in_the_pages_python(folder: Path, names: list[str] | None, requests: list[di
     banks |= {"tests/__init__.py": "", alternatives: banks[alternatives].replace("import torch\n", "")}
     banks["gate.py"] = (Path(__file__).parent / "gate.py").read_text("utf-8")
     (folder / "gate.json").write_text(json.dumps(banks), encoding="utf-8")
-    asked = {"problem_set": "ps1", "names": names, "course": "/course", "requests": requests}
+    with zipfile.ZipFile(PYODIDE / "python_stdlib.zip") as whole:
+        library = (IN_PAGE / "standard_library.txt").read_text("utf-8").split()
+        texts = {name: whole.read(name).decode() for name in library}
+    (folder / "whole.json").write_text(json.dumps(texts), encoding="utf-8")
+    asked = {"problem_set": "ps1", "names": names, "course": "/course", "requests": requests, "whole": "/whole.json"}
     (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     done = subprocess.run(["node", GATE, folder], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

@@ -19,6 +19,20 @@ AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 NAMES = {"x": "inputs", "wq": "w_query", "wk": "w_key", "wv": "w_value"}
 FIRST_CELL = "[data-panel={}] [role=gridcell]"
 STATE = "widget => [widget.state, widget.look]"
+#: The numbers that are wider than their cells, in every step of a state.
+TOO_WIDE = """(widget, state) => {
+    const wide = cell => {
+        const range = document.createRange()
+        range.selectNodeContents(cell)
+        return range.getBoundingClientRect().width > cell.getBoundingClientRect().width
+    }
+    widget.state = state
+    return widget.view.steps.flatMap((_, step) => {
+        widget.go(step)
+        const cells = [...widget.querySelectorAll('.w-cell')].filter(cell => cell.checkVisibility())
+        return cells.filter(wide).map(cell => cell.textContent)
+    })
+}"""
 
 
 def shown(tab: Page, panel: str) -> list[str]:
@@ -120,10 +134,35 @@ def test_share_writes_the_address_and_bad_addresses_are_ignored(open_widget: Cal
     tab.get_by_role("button", name="Share").click()
     tab.wait_for_function("document.querySelector('.w-status').textContent.startsWith('The link')")
     assert "mask=100110011" in tab.evaluate("location.hash")
-    bad = open_widget("living-example", view="masks", address="#living-example:mask=12&x=1,a&row=9&at=nothing&after=7")
+    bad = open_widget(
+        "living-example", view="masks", address="#living-example:mask=12&x=1,a&row=9&at=nothing&after=7&%"
+    )
     state, look = bad.locator("living-example").evaluate(STATE)
     assert state["m"]["mask"] == [[1, 0, 0], [1, 1, 0], [1, 1, 1]] and state["o"] == {"after": False}
     assert state["m"]["x"] == EXAMPLE["inputs"] and look["row"] == 0
+    between = open_widget("living-example", view="decode", address="#living-example:written=2.5")
+    assert between.locator("living-example").evaluate(STATE)[0]["o"] == {"written": 1}
+    assert shown(between, "y")[0] != ""
+
+
+@pytest.mark.parametrize("view", ["heads", "layer"])
+def test_a_step_shows_its_matrices_at_once(view: str, open_widget: Callable[..., Page]) -> None:
+    tab = open_widget("living-example", view=view)
+    wanted = tab.evaluate("view => Widgets.views[view].steps.map(step => step.shows)", view)
+    for number, panels in enumerate(wanted, start=1):
+        tab.get_by_role("button", name=f"Step {number}:").click()
+        seen = [one.get_attribute("data-panel") for one in tab.locator("[data-panel]").all() if one.is_visible()]
+        assert sorted(seen) == sorted(panels), number
+
+
+@pytest.mark.parametrize("view", BY_VIEW)
+def test_a_number_stays_within_its_cell(view: str, open_widget: Callable[..., Page]) -> None:
+    tab, rng = open_widget("living-example", view=view), random.Random(view)
+    states = [random_state(rng, view) for _ in range(2)]
+    for width in (320, 1280):
+        tab.set_viewport_size({"width": width, "height": 900})
+        for state in states:
+            assert tab.locator("living-example").evaluate(TOO_WIDE, state) == [], width
 
 
 def test_a_fully_masked_row_and_a_leak_are_shown_as_such(open_widget: Callable[..., Page]) -> None:

@@ -89,15 +89,15 @@ def step_unchanged(rng):
 
 @check(PAIR, sees="one pair, one token, one word, several layers and heads, 512 tokens", view=pair_form, points=1)
 def pair_sizes(rng):
-    one = padded(some_texts(rng, (1,)), 1)
+    single = padded(some_texts(rng, (1,)), 1)
     wide = padded(some_texts(rng, (6, 2, 3)), 6, VOCAB - 1)
     return [
-        built(call(VOCAB, 4, 1, 5, 1), call(one, one)),
+        built(call(VOCAB, 4, 1, 5, 1), call(single, single)),
         built(
             call(VOCAB, 12, 3, 7, 3, padding_id=VOCAB - 1), call(wide, padded(some_texts(rng, (1, 2, 1)), 2, VOCAB - 1))
         ),
         built(call(1, 4, 2, 5, 1), call(tensor([[0]] * 3, "int64"), tensor([[0, 0]] * 3, "int64"))),
-        built(call(VOCAB, 4, 1, 5, 1), call(padded(some_texts(rng, (512,)), 512), one)),
+        built(call(VOCAB, 4, 1, 5, 1), call(padded(some_texts(rng, (512,)), 512), single)),
     ]
 
 

@@ -26,7 +26,7 @@ def layer_sizes(rng):
 )
 def decoder_layer_gradient(rng):
     first, second = inputs.parts(rng.tensor(2, 4, 4), (3, 1))
-    steps = [call(one, cache=cache(4, "a")) for one in (first, second)]
+    steps = [call(token, cache=cache(4, "a")) for token in (first, second)]
     read = call(rng.tensor(2, 3, 4), rng.tensor(2, 5, 4), tensor([[True, True, False]] * 2))
     return [
         built(inputs.layer(4), *steps, state=inputs.decoder_state(rng, 4, 5)),
@@ -45,7 +45,7 @@ def layer_masks(rng):
 def layer_post_norm_cache(rng):
     memory, pieces = rng.tensor(2, 3, 4), inputs.parts(rng.tensor(2, 7, 4), (1, 3, 1, 2))
     mask = tensor([[True, True, False], [True, False, False]])
-    steps = [call(one, memory, memory_key_mask=mask, cache=cache(7, "a")) for one in pieces]
+    steps = [call(piece, memory, memory_key_mask=mask, cache=cache(7, "a")) for piece in pieces]
     state = inputs.decoder_state(rng, 4, 5, cross=True)
     return built(inputs.layer(4, cross=True, norm_first=False), *steps, state=state)
 
@@ -65,7 +65,9 @@ def model_caches_in_turn(rng):
     (begin, end), (start, _) = inputs.parts(text, (2, 1)), inputs.parts(other, (2, 1))
     order = ((start, "b"), (begin, "a"), (begin, "c"), (end, "a"), (end, "c"))
     return built(
-        inputs.language_model(3), *(call(one, made("new_caches", name)) for one, name in order), stirred=inputs.STIRRED
+        inputs.language_model(3),
+        *(call(tokens, made("new_caches", name)) for tokens, name in order),
+        stirred=inputs.STIRRED,
     )
 
 
@@ -83,10 +85,10 @@ def model_zero(rng):
 
 @check(TRANSLATOR, sees="one layer, one head, one token on each side, vocabularies of one", view=inputs.form, points=1)
 def translator_sizes(rng):
-    one, pair = tensor([[1], [2]], "int64"), (sources(rng, 2, 3), inputs.tokens(rng, 2, 3))
+    single, pair = tensor([[1], [2]], "int64"), (sources(rng, 2, 3), inputs.tokens(rng, 2, 3))
     nothing = tensor([[0, 0]], "int64")
     return [
-        built(call(9, 11, 4, 1, 4, 1), call(one, one)),
+        built(call(9, 11, 4, 1, 4, 1), call(single, single)),
         built(call(9, 11, 4, 2, 4, 2, dropout=0.5), call(*pair), training=True),
         built(call(1, 1, 4, 2, 5, 1, max_length=2), call(nothing, nothing)),
     ]
@@ -109,7 +111,7 @@ def translator_zero(rng):
 @check(TRANSLATOR, sees="padding changes nothing up to max_length, in every row", view=inputs.uses_agree, points=1)
 def translator_padding_most(rng):
     padding = rng.integer(2, inputs.SOURCE_VOCAB)
-    allowed = [one for one in range(inputs.SOURCE_VOCAB) if one != padding]
+    allowed = [token_id for token_id in range(inputs.SOURCE_VOCAB) if token_id != padding]
     some = [[rng.choice(allowed) for _ in range(length)] for length in (2, 0, 3)]
     target = inputs.tokens(rng, 3, 7, low=0)
     uses = [call(lengthened(some, length, padding), target) for length in (3, 5, 7)]

@@ -20,7 +20,7 @@ def online_many(rng):
         for place, width in enumerate(widths)  # of the first chunk nothing: that has checks of its own
     ]
     return [
-        call(iterator(*(tensor(one) for one in hidden))),
+        call(iterator(*(tensor(scores) for scores in hidden))),
         call(iterator(*(rng.tensor(2, 1, 3, width) for width in widths))),
         call(iterator(*(tensor([round(rng.gauss(0, 3), 2)]) for _ in range(9)))),
     ]
@@ -30,7 +30,7 @@ def online_many(rng):
 @check(SOFTMAX, sees="in float16 the weights are right to a hundredth", tolerance=1e-2, points=1)
 def online_half(rng):
     rows = [[[round(rng.uniform(-4, 4) + place, 1) for _ in range(2)] for _ in range(3)] for place in range(-6, 6)]
-    return call(iterator(*(tensor(one, "float16") for one in rows)))
+    return call(iterator(*(tensor(row, "float16") for row in rows)))
 
 
 @check(BLOCKWISE, sees="no length and no block size is special", points=1)
@@ -74,10 +74,10 @@ def blockwise_half_gradient(rng):
 
 @check(GROUPED, sees="any numbers of heads, groups, queries and keys, with and without masks", points=2)
 def grouped_sizes(rng):
-    found = [grouped(rng, heads, groups, 3, d_k=4, queries=2, keys=5) for heads, groups in ((8, 2), (9, 3), (5, 5))]
+    calls = [grouped(rng, heads, groups, 3, d_k=4, queries=2, keys=5) for heads, groups in ((8, 2), (9, 3), (5, 5))]
     mask = tensor(rng.booleans(3, 8, 2, 5))
-    found += [grouped(rng, 8, 4, batch=3, queries=2, keys=5, attn_mask=mask), grouped(rng, 1, 1, queries=1, keys=1)]
-    return [*found, grouped(rng, 4, 1, queries=5, keys=2, attn_mask=tensor(mask_of(rng, 2)))]
+    calls += [grouped(rng, 8, 4, batch=3, queries=2, keys=5, attn_mask=mask), grouped(rng, 1, 1, queries=1, keys=1)]
+    return [*calls, grouped(rng, 4, 1, queries=5, keys=2, attn_mask=tensor(mask_of(rng, 2)))]
 
 
 @check(PARTIALS, sees="any mixture of parts with keys and without, of any shape, also where sizes coincide", points=1)

@@ -16,13 +16,13 @@ from selfcheck.plan import call, check, dtype, tensor
 )
 def padding_edges(rng):
     integers = [call(tensor(rng.sample(range(1, 9), 3), name), 9) for name in ("int32", "int16", "uint8")]
-    one = tensor([rng.integer(3, 7)], "int64")
+    single = tensor([rng.integer(3, 7)], "int64")
     none = tensor([], "int64")
     as_many, long = tensor(rng.sample(range(4), 3), "int64"), tensor([3, rng.integer(130, 250)], "uint8")
     return [
         *integers,
-        call(one),
-        call(one, 11),
+        call(single),
+        call(single, 11),
         call(none, 5),
         call(none),
         call(tensor([0, 0], "int64")),

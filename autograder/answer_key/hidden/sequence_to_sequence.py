@@ -13,12 +13,12 @@ from selfcheck.plan import call, check, generator
 @check(ATTEND, sees="every score, with leading dimensions that broadcast, with a mask and without", points=1)
 def attend_everything(rng):
     queries, keys, d_v, batch = rng.sizes(4, 2, 7)
-    one, other = (batch, 2), (batch, 1)
+    equal_lead, other = (batch, 2), (batch, 1)
     masks = (None, mask_of(rng, batch, 1, queries, keys), mask_of(rng, batch, 2, queries, keys))
     return [
         inputs.attending(rng, kind, queries, keys, d_v, lead, mask=mask, key_lead=key_lead)
         for kind in SCORES
-        for lead, key_lead in ((one, other), (other, one))
+        for lead, key_lead in ((equal_lead, other), (other, equal_lead))
         for mask in masks
     ]
 

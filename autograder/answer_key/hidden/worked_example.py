@@ -118,7 +118,7 @@ def attention_one_token(rng):
     return [
         call(rng.normal(1, d_in), *matrices),
         call(rng.normal(1, d_in), *matrices, scale=True),
-        *(call(*one, scale=scale) for one in equal for scale in (False, True)),
+        *(call(*argument, scale=scale) for argument in equal for scale in (False, True)),
     ]
 
 

@@ -106,7 +106,7 @@ class Gathering:
             exercises = tuple(self._exercises(cells, marks, result))
         except KeyError:
             raise NoFeedback(f"the gradebook holds other exercises than the verdicts: {again}") from None
-        if any(one.verdict.points != mark for one, mark in exercises):
+        if any(exercise.verdict.points != mark for exercise, mark in exercises):
             raise NoFeedback(f"the verdicts on file are not in the gradebook yet: {again}")
         person = self._roster.people.get(student) if self._roster else None
         late = late_penalty.seconds_late(marks.handed_in, self._marked.due, marks.extension)
@@ -115,7 +115,7 @@ class Gathering:
             student,
             (person.name if person else "") or marks.name,
             self._problem_set,
-            tuple(one for one, _ in exercises),
+            tuple(exercise for exercise, _ in exercises),
             tuple(self._questions(cells, marks)),
             _modules(notebook),
             result.remarks[: len(result.remarks) - len(result.troubles)],
@@ -139,16 +139,16 @@ class Gathering:
 
     def _exercises(self, cells: Mapping[str, Any], marks: Marks, result: Result) -> list[tuple[Exercise, float | None]]:
         """Each exercise that a cell checks, and the points that the gradebook has of the checks."""
-        outcomes = {one.id: one for one in result.exercises}
-        found = []
+        outcomes = {outcome.id: outcome for outcome in result.exercises}
+        exercises = []
         for name, cell in cells.items():
             is_graded = cell["cell_type"] == "code" and cell["metadata"]["nbgrader"].get("grade")
             call = GRADE_CELL.fullmatch(_source(cell).strip()) if is_graded else None
             if call:
                 mark, most = marks.cells.get(name, Mark()), self._marked.most[name]
-                one = Exercise(verdict_of(outcomes[call[1]]), mark.points, most, mark.by_hand, mark.extra)
-                found.append((one, mark.automatic))
-        return found
+                exercise = Exercise(verdict_of(outcomes[call[1]]), mark.points, most, mark.by_hand, mark.extra)
+                exercises.append((exercise, mark.automatic))
+        return exercises
 
     def _questions(self, cells: Mapping[str, Any], marks: Marks) -> list[Question]:
         named: list[tuple[str, str]] = []
@@ -156,11 +156,11 @@ class Gathering:
             if cell["metadata"]["nbgrader"].get("solution") and name in self._marked.most:
                 prompt = self._released.get(f"{name}{PROMPT}")
                 named.append((name, _source(prompt) if prompt else ""))
-        found = []
+        questions = []
         for number, (name, prompt) in enumerate(named, start=1):
             mark, answer = marks.cells.get(name, Mark()), _source(cells[name]).strip() if name in cells else ""
             is_empty = answer in ("", _source(self._released[name]).strip())
-            found.append(
+            questions.append(
                 Question(
                     f"Question {number}" if len(named) > 1 else "Question",
                     prompt,
@@ -171,7 +171,7 @@ class Gathering:
                     mark.comment,
                 )
             )
-        return found
+        return questions
 
     def _moment(self, when: datetime | None) -> str:
         return moment(when.replace(tzinfo=UTC).astimezone(self._zone)) if when else ""
@@ -198,10 +198,10 @@ def _source(cell: Mapping[str, Any]) -> str:
 
 def _modules(notebook: dict[str, Any]) -> dict[str, str | None]:
     """The modules that grading has put into a notebook, by name."""
-    found: dict[str, str | None] = {}
+    sources: dict[str, str | None] = {}
     for cell in notebook["cells"]:
         if cell.get("id", "").startswith(SUBMITTED):
             head, _, text = _source(cell).partition("\n")
             name = head.partition("attention/")[2].partition(".py")[0]
-            found[name] = text if head.startswith("# submitted: ") else None
-    return found
+            sources[name] = text if head.startswith("# submitted: ") else None
+    return sources

@@ -83,14 +83,14 @@ class Formulas:
     def _answer(self, question: bytes) -> object:
         assert self._program and self._program.stdin and self._program.stdout
         self._program.stdin.write(question)
-        end, found = time.monotonic() + SECONDS, b""
-        while not found.endswith(b"\n"):
+        end, answer = time.monotonic() + SECONDS, b""
+        while not answer.endswith(b"\n"):
             ready, _, _ = select.select([self._program.stdout], [], [], max(0.0, end - time.monotonic()))
             part = self._program.stdout.read(1 << 16) if ready else b""
             if not part:
                 raise ValueError("no answer")
-            found += part
-        return json.loads(found)
+            answer += part
+        return json.loads(answer)
 
     def _end(self) -> None:
         if self._program:

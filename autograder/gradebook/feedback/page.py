@@ -68,10 +68,16 @@ def page(facts: Facts, formulas: Formulas) -> str:
         facts=facts,
         digest=digest_of(facts),
         told_before=told,
-        excerpts={one.verdict.id: excerpts(one, modules, one.verdict.id in told) for one in facts.exercises},
+        excerpts={
+            exercise.verdict.id: excerpts(exercise, modules, exercise.verdict.id in told)
+            for exercise in facts.exercises
+        },
         questions=[(question, _texts(question, formulas)) for question in facts.questions],
         modules={name: module.lines(range(1, len(module) + 1)) for name, module in modules.items()},
-        checked=(sum(one.points for one in facts.exercises), sum(one.most for one in facts.exercises)),
+        checked=(
+            sum(exercise.points for exercise in facts.exercises),
+            sum(exercise.most for exercise in facts.exercises),
+        ),
         written=(
             sum(question.points or 0 for question in facts.questions),
             sum(question.most for question in facts.questions),
@@ -101,15 +107,15 @@ def _texts(question: Question, formulas: Formulas) -> tuple[Markup, Markup, Mark
 def told_before(exercises: Sequence[Exercise]) -> dict[str, str]:
     """By exercise, the number of an earlier one with the same single cause, as where a module cannot be imported."""
     first: dict[tuple[str, str], str] = {}
-    found = {}
-    for verdict in (one.verdict for one in exercises):
+    earlier = {}
+    for verdict in (exercise.verdict for exercise in exercises):
         if len(verdict.problems) == 1 and verdict.problems[0].every and verdict.state == FAILED:
             cause = (verdict.module, verdict.problems[0].cause)
             if cause in first:
-                found[verdict.id] = first[cause]
+                earlier[verdict.id] = first[cause]
             else:
                 first[cause] = verdict.number
-    return found
+    return earlier
 
 
 def excerpts(exercise: Exercise, modules: dict[str, Module], is_told: bool) -> list[Excerpt]:
@@ -119,21 +125,21 @@ def excerpts(exercise: Exercise, modules: dict[str, Module], is_told: bool) -> l
     """
     verdict = exercise.verdict
     places = [place for problem in verdict.problems for place in problem.places if _is_there(place, modules)]
-    found, shown = [], set()
+    cut, shown = [], set()
     own = modules.get(verdict.module)
     defined = own.definition(verdict.symbol) if own else range(0)
     if own and defined:
         marked = {place.line for place in places if place.module == verdict.module and place.line in defined}
         shown = {(verdict.module, line) for line in defined}
-        found.append(_excerpt(verdict.module, own, defined, marked))
+        cut.append(_excerpt(verdict.module, own, defined, marked))
     for place in [] if is_told else places:
         if (place.module, place.line) not in shown:
             around = modules[place.module].around(place.line)
-            found.append(_excerpt(place.module, modules[place.module], around, {place.line}))
+            cut.append(_excerpt(place.module, modules[place.module], around, {place.line}))
             shown |= {(place.module, line) for line in around}
-    if verdict.state == FAILED and not any(excerpt.is_open for excerpt in found) and not is_told:
-        found = [replace(excerpt, is_open=True) for excerpt in found]
-    return sorted(found, key=lambda excerpt: not excerpt.is_open)
+    if verdict.state == FAILED and not any(excerpt.is_open for excerpt in cut) and not is_told:
+        cut = [replace(excerpt, is_open=True) for excerpt in cut]
+    return sorted(cut, key=lambda excerpt: not excerpt.is_open)
 
 
 def _excerpt(name: str, module: Module, numbers: range, marked: set[int]) -> Excerpt:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import html
+import keyword
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from markupsafe import Markup
-from pygments.lexers.python import PythonLexer
-from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 
 AROUND = 2  # lines shown before and after one that a message names, where no function holds it
-#: The class that a page gives to a kind of token; all others have none.
-KINDS: tuple[tuple[_TokenType, str], ...] = (
-    (Comment, "c"),
-    (String, "s"),
-    (Number, "n"),
-    (Keyword, "k"),
-    (Operator.Word, "k"),
-    (Name.Function, "f"),
-    (Name.Class, "f"),
-    (Name.Decorator, "f"),
+KEYWORDS = frozenset(keyword.kwlist)
+#: What is coloured, by the page's class for it. A full lexer takes longer than all else of a page together.
+TOKEN = re.compile(
+    r"""
+    (?P<c> \#[^\n]* )
+    | (?P<s> [bBfFrRuU]{0,2} (?:
+        \"{3} (?: [^\\] | \\. )*? (?: \"{3} | \Z ) | '{3} (?: [^\\] | \\. )*? (?: '{3} | \Z )
+        | " (?: [^"\\\n] | \\. )* "? | ' (?: [^'\\\n] | \\. )* '? ) )
+    | (?P<n> \.?\d (?: (?<=[eE])[+-] | [\w.] )* )
+    | (?P<f> (?m:^)[ \t]*@[\w.]+ )
+    | (?P<name> \w+ )
+    """,
+    re.VERBOSE | re.DOTALL,
 )
 
 
@@ -57,10 +59,10 @@ class Module:
     def definition(self, symbol: str) -> range:
         """The numbers of the lines of the last function or class of this name at the module's top; empty for none."""
         begins = re.compile(rf"(?:async +)?(?:def|class) +{re.escape(symbol)}\b")
-        found = [at for at, line in enumerate(self.texts) if begins.match(line) and at not in self._continues]
-        if not found:
+        begins_at = [at for at, line in enumerate(self.texts) if begins.match(line) and at not in self._continues]
+        if not begins_at:
             return range(0)
-        first, end = found[-1], found[-1] + 1
+        first, end = begins_at[-1], begins_at[-1] + 1
         while first and self.texts[first - 1].startswith("@"):
             first -= 1
         for at in range(end, len(self)):
@@ -82,30 +84,24 @@ class Module:
 @lru_cache(maxsize=64)
 def _coloured(text: str) -> tuple[tuple[Markup, ...], frozenset[int]]:
     """The HTML of each line, and the places of those that go on with a string of the line before."""
-    lines: list[list[tuple[str, str]]] = [[]]
-    continues = set()
-    for kind, value in PythonLexer(stripnl=False, ensurenl=False).get_tokens(text):
-        name, is_text = _class_of(kind)
-        for number, part in enumerate(value.split("\n")):
-            if number:
-                lines.append([])
-                if is_text:
-                    continues.add(len(lines) - 1)
-            if part:
-                last = lines[-1][-1] if lines[-1] else ("-", "")
-                if last[0] == name:
-                    lines[-1][-1] = (name, last[1] + part)
-                else:
-                    lines[-1].append((name, part))
-    return tuple(_html(line) for line in lines), frozenset(continues)
+    done, end, before, line = [], 0, "", 0
+    continues: set[int] = set()
+    for found in TOKEN.finditer(text):
+        part, kind = found[0], found.lastgroup
+        if kind == "name":
+            kind = "f" if before in ("def", "class") else "k" if part in KEYWORDS else None
+        before = part
+        if kind:
+            plain, end = text[end : found.start()], found.end()
+            line += plain.count("\n")
+            if kind == "s":
+                continues.update(range(line + 1, line + 1 + part.count("\n")))
+            line += part.count("\n")
+            lines = _escaped(part).split("\n")
+            done += [_escaped(plain), "\n".join(f'<b class="{kind}">{one}</b>' if one else "" for one in lines)]
+    done.append(_escaped(text[end:]))
+    return tuple(map(Markup, "".join(done).split("\n"))), frozenset(continues)
 
 
-@cache
-def _class_of(kind: _TokenType) -> tuple[str, bool]:
-    """A page's class for a kind of token, "" for none, and whether it is of a string."""
-    return next((name for known, name in KINDS if kind in known), ""), kind in String
-
-
-def _html(parts: Sequence[tuple[str, str]]) -> Markup:
-    texts = ((name, html.escape(part, quote=False)) for name, part in parts)
-    return Markup("".join(f'<b class="{name}">{text}</b>' if name else text for name, text in texts))
+def _escaped(text: str) -> str:
+    return html.escape(text, quote=False)

@@ -15,6 +15,7 @@ from selfcheck.verdict import FAILED, PASSED, SKIPPED
 from ...judge.result import CheckOutcome, ExerciseOutcome
 
 NOT_STARTED = "not started"
+IN_NOTEBOOK = "your code is in the notebook"  # of whose exercises intake leaves a note before the verdict
 HEADLINE = re.compile(r"^(?P<number>\S+) (?P<title>.*) \((?P<id>[\w.]+)\): (?P<state>.*)$", re.MULTILINE)
 IDS = re.compile(r"\b[a-z_]+\.\w+\b")
 LINE = re.compile(
@@ -99,7 +100,7 @@ def verdict_of(outcome: ExerciseOutcome) -> Verdict:
         outcome.points,
         outcome.max_points,
         state,
-        _told(state, len(passed), len(outcome.checks)),
+        IN_NOTEBOOK if note and state == NOT_STARTED else _told(state, len(passed), len(outcome.checks)),
         note,
         problems,
         tuple(shown),
@@ -124,10 +125,10 @@ def _told(state: str, passed: int, of: int) -> str:
 @cache
 def _known() -> Mapping[str, tuple[Exercise, ...]]:
     """The parts of each exercise of the catalogue, by its id."""
-    found: dict[str, tuple[Exercise, ...]] = {}
+    by_id: dict[str, tuple[Exercise, ...]] = {}
     for exercise in exercises():
-        found[exercise.id] = (*found.get(exercise.id, ()), exercise)
-    return found
+        by_id[exercise.id] = (*by_id.get(exercise.id, ()), exercise)
+    return by_id
 
 
 def _is_hidden(exercise: str, check: CheckOutcome) -> bool:
@@ -165,9 +166,9 @@ def _problems(outcome: ExerciseOutcome, module: str, symbol: str) -> Iterator[Pr
 
 def _with_section(exercise: str, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """Problems of which one at least names a section to reread: the exercise's own where no cause has another."""
-    failed = next((place for place, one in enumerate(problems) if one.verdict == FAILED), None)
+    failed = next((place for place, problem in enumerate(problems) if problem.verdict == FAILED), None)
     known = _known().get(exercise)
-    if failed is None or not known or any(one.title for one in problems):
+    if failed is None or not known or any(problem.title for problem in problems):
         return problems
     section = known[0].section
     told = replace(problems[failed], title=title_of(section), address=address_of(section))
@@ -202,7 +203,7 @@ def _parted(exercise: str, check: CheckOutcome) -> tuple[str, str]:
 def _with_numbers(message: str) -> str:
     """A message that names exercises by their ids, with the numbers that the book gives them."""
     known = _known()
-    return IDS.sub(lambda found: _named(known[found[0]]) if found[0] in known else found[0], message)
+    return IDS.sub(lambda match: _named(known[match[0]]) if match[0] in known else match[0], message)
 
 
 def _named(parts: tuple[Exercise, ...]) -> str:
@@ -217,16 +218,16 @@ def _call(text: str, check: CheckOutcome, symbol: str) -> str:
     if place is None:
         return ""
     block = list(itertools.takewhile(lambda line: line.startswith("      "), lines[place + 1 :]))
-    found = block[-1].strip() if len(block) > 1 else ""
-    if not found.startswith("in ") or symbol not in found:
+    call_line = block[-1].strip() if len(block) > 1 else ""
+    if not call_line.startswith("in ") or symbol not in call_line:
         return ""
-    call = found.removeprefix("in ")
+    call = call_line.removeprefix("in ")
     return call if len(call) <= MOST_CALL else f"{call[:MOST_CALL]} …"
 
 
 def _places(message: str, module: str) -> Iterator[Place]:
-    for found in LINE.finditer(message):
-        source = SHOWN_SOURCE.match(message, found.end())
+    for match in LINE.finditer(message):
+        source = SHOWN_SOURCE.match(message, match.end())
         yield Place(
-            found["module"] or module, int(found["line"]), source["source"] if source else found["called"] or ""
+            match["module"] or module, int(match["line"]), source["source"] if source else match["called"] or ""
         )

@@ -36,7 +36,7 @@ class Written:
 
 
 def write_pages(
-    course: Course, problem_set: str, students: list[str], say: Callable[[Written], object] = lambda one: None
+    course: Course, problem_set: str, students: list[str], say: Callable[[Written], object] = lambda written: None
 ) -> list[Written]:
     """Write the pages of these students, as far as they are not what they would be; what became of each.
 
@@ -45,16 +45,16 @@ def write_pages(
     marked = marked_set(course, problem_set)
     gathering = Gathering(course, problem_set, marked)
     mode = 0o664 if marked.group_writes else 0o644
-    found = []
+    pages = []
     drafts = course.root / DRAFTS
     try:
         with Formulas() as formulas:
             for student in students:
-                found.append(_written(course, gathering, formulas, student, mode))
-                say(found[-1])
+                pages.append(_written(course, gathering, formulas, student, mode))
+                say(pages[-1])
     finally:
         shutil.rmtree(drafts, ignore_errors=True)
-    return found
+    return pages
 
 
 def _written(course: Course, gathering: Gathering, formulas: Formulas, student: str, mode: int) -> Written:
@@ -87,8 +87,8 @@ def _is_current(path: Path, digest: str, beside: dict[str, bytes]) -> bool:
         there = {name: (path.parent / name).read_bytes() for name in beside}
     except OSError:
         return False
-    found = DIGEST.search(data[:HEAD])
-    return found is not None and found[1] == digest.encode() and data.endswith(END) and there == beside
+    match = DIGEST.search(data[:HEAD])
+    return match is not None and match[1] == digest.encode() and data.endswith(END) and there == beside
 
 
 def _replace(draft: Path, target: Path, files: dict[str, bytes], mode: int) -> None:

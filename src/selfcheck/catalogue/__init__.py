@@ -76,18 +76,18 @@ class Exercise:
 @functools.cache
 def exercises() -> tuple[Exercise, ...]:
     """Every exercise of every module here, in the order of their numbers."""
-    found = []
+    listed = []
     for path in sorted(FOLDER.glob("*.toml")):
         with path.open("rb") as file:
             table = tomllib.load(file)
         for entry in table["exercise"]:
-            found.append(_exercise(entry, table.get("library", "torch")))
-    return tuple(sorted(found, key=lambda exercise: [int(part) for part in exercise.number.split(".")]))
+            listed.append(_exercise(entry, table.get("library", "torch")))
+    return tuple(sorted(listed, key=lambda exercise: [int(part) for part in exercise.number.split(".")]))
 
 
 def _exercise(entry: dict[str, Any], library: str) -> Exercise:
     fields = dict(entry)
-    wrong = tuple(Misconception(**one) for one in fields.pop("misconception", []))
+    wrong = tuple(Misconception(**entry) for entry in fields.pop("misconception", []))
     for name in ("hints", "depends_on", "forbidden"):
         fields[name] = tuple(fields.get(name, ()))
     return Exercise(**fields, misconceptions=wrong, library=library)
@@ -95,15 +95,15 @@ def _exercise(entry: dict[str, Any], library: str) -> Exercise:
 
 def parts_of(exercise_id: str) -> list[Exercise]:
     """The exercises with an id; KeyError, naming the nearest ids, where there is none."""
-    found = [exercise for exercise in exercises() if exercise.id == exercise_id]
-    if not found:
+    parts = [exercise for exercise in exercises() if exercise.id == exercise_id]
+    if not parts:
         import difflib
 
         ids = sorted({exercise.id for exercise in exercises()})
         near = difflib.get_close_matches(exercise_id, ids, n=3, cutoff=0.4)
         meant = f"; did you mean {', '.join(near)}?" if near else ""
         raise KeyError(f"there is no exercise {exercise_id!r}{meant}")
-    return found
+    return parts
 
 
 def part_of(exercise_id: str, problem_set: str | None = None) -> Exercise:
@@ -126,10 +126,10 @@ def problem_sets() -> list[str]:
 
 def in_problem_set(problem_set: str) -> list[Exercise]:
     """The exercises of a problem set, in order; KeyError where it has none."""
-    found = [exercise for exercise in exercises() if exercise.problem_set == problem_set]
-    if not found:
+    chosen = [exercise for exercise in exercises() if exercise.problem_set == problem_set]
+    if not chosen:
         raise KeyError(f"there is no problem set {problem_set!r}; there are {', '.join(problem_sets())}")
-    return found
+    return chosen
 
 
 def modules_of(problem_set: str) -> list[str]:

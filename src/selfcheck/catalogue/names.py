@@ -13,12 +13,12 @@ __all__ = ["exercises_named"]
 MOST_SUGGESTIONS = 3
 #: The names that an exercise answers to: where two kinds share one, the first kind has it.
 KINDS: tuple[Callable[[Exercise], str], ...] = (
-    lambda one: one.id,
-    lambda one: one.number,
-    lambda one: one.module,
-    lambda one: one.problem_set,
-    lambda one: one.number.partition(".")[0],
-    lambda one: one.symbol,
+    lambda exercise: exercise.id,
+    lambda exercise: exercise.number,
+    lambda exercise: exercise.module,
+    lambda exercise: exercise.problem_set,
+    lambda exercise: exercise.number.partition(".")[0],
+    lambda exercise: exercise.symbol,
 )
 
 
@@ -35,7 +35,7 @@ def exercises_named(name: str | float) -> list[Exercise]:
     if wanted in known:
         return known[wanted]
     longer = [other for other in known if wanted and other.startswith(wanted)]
-    modules = {one.module for one in exercises() if wanted and one.module.startswith(wanted)}
+    modules = {exercise.module for exercise in exercises() if wanted and exercise.module.startswith(wanted)}
     if len(modules) == 1:  # "mask" is masks, and neither masked_softmax nor one of its functions
         return known[modules.pop()]
     meant = {tuple(known[other]) for other in longer}
@@ -52,7 +52,7 @@ def _known() -> dict[str, list[Exercise]]:
         of_this_kind: dict[str, list[Exercise]] = {}
         for exercise in exercises():
             of_this_kind.setdefault(kind(exercise).lower(), []).append(exercise)
-        known |= {name: found for name, found in of_this_kind.items() if name not in known}
+        known |= {name: ids for name, ids in of_this_kind.items() if name not in known}
     return known
 
 
@@ -66,7 +66,9 @@ def _plain(name: str) -> str:
 
 def _suggestion(near: Sequence[str]) -> str:
     """The end of a message: what may have been meant, in the catalogue's own letters."""
-    letters = {one.id.lower(): one.id for one in exercises()} | {one.symbol.lower(): one.symbol for one in exercises()}
+    letters = {exercise.id.lower(): exercise.id for exercise in exercises()} | {
+        exercise.symbol.lower(): exercise.symbol for exercise in exercises()
+    }
     if not near:
         return "; python -m selfcheck lists them all"
     return f"; did you mean {' or '.join(letters.get(name, name) for name in near[:MOST_SUGGESTIONS])}?"

@@ -27,9 +27,9 @@ def presence(rng, empty=False, padding=0):
 
     Returns texts, their classes, and other texts.
     """
-    allowed = [one for one in range(VOCAB) if one != padding]
+    allowed = [word for word in range(VOCAB) if word != padding]
     keys = rng.sample(allowed, 3)
-    fillers = [one for one in allowed if one not in keys]
+    fillers = [word for word in allowed if word not in keys]
     texts, target, others = [], [], []
     for place in range(MANY):
         text = [rng.choice(fillers) for _ in range((1, 3, 5, 2, 4, 2, 5, 3, 4)[place % 9])]
@@ -54,10 +54,10 @@ def order(rng):
     """
     first, second, *fillers = words(rng, VOCAB - 1)
     texts, others = [], []
-    for place, one in enumerate(fillers):
+    for place, filler in enumerate(fillers):
         for two in fillers[:place]:
-            texts += [[first, second, one, two], [second, first, one, two]]
-            others += [[first, second, two, one], [second, first, two, one]]
+            texts += [[first, second, filler, two], [second, first, filler, two]]
+            others += [[first, second, two, filler], [second, first, two, filler]]
     rng.shuffle(others)
     return padded(texts, 4), [0, 1] * (len(texts) // 2), padded(others, 4)
 
@@ -69,39 +69,39 @@ def taught(task, construct, steps, rate=0.03, tries=1):
     return built(construct, call(others), lessons=teach)
 
 
-def learnt(one, answer):
+def learnt(step, answer):
     """Whether the right classes of texts, other ones than those of the lessons, lead by SURE on average."""
-    return _led(one, answer, lambda leads: sum(leads) / len(leads) > SURE)
+    return _led(step, answer, lambda leads: sum(leads) / len(leads) > SURE)
 
 
-def order_learnt(one, answer):
+def order_learnt(step, answer):
     """Likewise by SURE_OF_ORDER, and for most texts, where order decides: by chance every other text is right."""
     return _led(
-        one,
+        step,
         answer,
         lambda leads: sum(leads) / len(leads) > SURE_OF_ORDER and sum(lead > 0 for lead in leads) / len(leads) >= SHARE,
     )
 
 
-def _led(one, answer, is_enough):
+def _led(step, answer, is_enough):
     rows = rows_of(answer)
     if rows is None:
         return unlike(answer)
-    rule, texts = _rule(one), unpack(one["uses"][0]["args"][0]).nested()
+    rule, texts = _rule(step), unpack(step["uses"][0]["args"][0]).nested()
     leads = [_lead(row, rule(text)) for text, row in zip(texts, rows, strict=True)]
     return array([int(is_enough(leads))])
 
 
-def _rule(one):
+def _rule(step):
     """The class of any text, by the rule of the lessons: its key word, or which of two words comes first."""
-    texts, target = (unpack(tree) for tree in (one["lessons"]["inputs"][0], one["lessons"]["target"]))
+    texts, target = (unpack(tree) for tree in (step["lessons"]["inputs"][0], step["lessons"]["target"]))
     texts = [(text, right) for text, right in zip(texts.nested(), target.values(), strict=True) if len(set(text)) > 1]
     keys = {right: set.intersection(*(set(text) for text, other in texts if other == right)) for _, right in texts}
     keys = {
-        right: found.difference(*(text for text, other in texts if other != right)) for right, found in keys.items()
+        right: words.difference(*(text for text, other in texts if other != right)) for right, words in keys.items()
     }
-    if all(len(found) == 1 for found in keys.values()):
-        return lambda text: next(right for right, found in keys.items() if found & set(text))
+    if all(len(words) == 1 for words in keys.values()):
+        return lambda text: next(right for right, words in keys.items() if words & set(text))
     begins = {tuple(text[:2]): right for text, right in texts}
     return lambda text: begins[tuple(text[:2])]
 
@@ -117,9 +117,9 @@ def shared_word(rng, padding=0):
     no sum of a number for the left and a number for the right is above 0 for the right pairs alone.
     Returns left and right texts, what belongs together, and other left and right texts.
     """
-    allowed = [one for one in range(VOCAB) if one != padding]
+    allowed = [word for word in range(VOCAB) if word != padding]
     rare = rng.sample(allowed, 2)
-    fillers = [one for one in allowed if one not in rare]
+    fillers = [word for word in allowed if word not in rare]
 
     def four(lengths):
         sides = []
@@ -131,8 +131,8 @@ def shared_word(rng, padding=0):
     pairs = [pair for place in range(FOURS) for pair in four(((1, 3), (3, 2), (2, 4), (3, 3))[place % 4])]
     others = []
     while len(others) < 4 * FOURS:
-        found = four((rng.integer(2, 4), rng.integer(2, 5)))
-        others += [] if any(pair in pairs for pair in found) else found
+        drawn = four((rng.integer(2, 4), rng.integer(2, 5)))
+        others += [] if any(pair in pairs for pair in drawn) else drawn
     rng.shuffle(others)
     sides = [padded([pair[side] for pair in some], 3 + side, padding) for some in (pairs, others) for side in (0, 1)]
     return *sides[:2], [1.0, 0.0, 0.0, 1.0] * FOURS, *sides[2:]
@@ -155,24 +155,24 @@ def taught_pairs(task, construct, steps, rate=0.03, tries=1):
     return built(construct, call(*others), lessons=teach)
 
 
-def pairs_learnt(one, answer):
+def pairs_learnt(step, answer):
     """Whether pairs that belong together, other ones than those of the lessons, lead the others, by SURE_OF_PAIRS.
 
     Of a number for the left plus a number for the right nothing is left over in this difference.
     """
-    found = numbers_of(answer)
-    if found is None:
+    logits = numbers_of(answer)
+    if logits is None:
         return unlike(answer)
-    left, right = (unpack(tree).nested() for tree in one["uses"][0]["args"])
-    rare = _rare_words(one)
+    left, right = (unpack(tree).nested() for tree in step["uses"][0]["args"])
+    rare = _rare_words(step)
     together = [len(rare & set(a) & set(b)) == 1 for a, b in zip(left, right, strict=True)]
-    signed = [value if right else -value for value, right in zip(found, together, strict=True)]
+    signed = [value if right else -value for value, right in zip(logits, together, strict=True)]
     leads = 4 * sum(signed) / len(signed) > SURE_OF_PAIRS
     return array([int(leads and sum(value > 0 for value in signed) / len(signed) >= SHARE_OF_PAIRS)])
 
 
-def _rare_words(one):
+def _rare_words(step):
     """The two words of which every text of the lessons has one."""
-    texts = [set(text) for tree in one["lessons"]["inputs"] for text in unpack(tree).nested()]
+    texts = [set(text) for tree in step["lessons"]["inputs"] for text in unpack(tree).nested()]
     pairs = itertools.combinations(sorted(set.union(*texts)), 2)
     return next(set(pair) for pair in pairs if all(len(text & set(pair)) == 1 for text in texts))

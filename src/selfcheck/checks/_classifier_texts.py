@@ -39,7 +39,7 @@ def warm_up(rng, length=5, padding=0, steps=3):
 
 def some_texts(rng, lengths, padding=0):
     """Random texts of these lengths, without 0 and the padding id."""
-    allowed = [one for one in range(VOCAB) if one not in (0, padding)]
+    allowed = [word for word in range(VOCAB) if word not in (0, padding)]
     return [[rng.choice(allowed) for _ in range(length)] for length in lengths]
 
 
@@ -61,8 +61,8 @@ def several(answer, form):
     """What `form` makes of each of several answers, None where one is of another form."""
     if not isinstance(answer, (tuple, list)):
         return None
-    found = [form(part) for part in answer]
-    return None if None in found else found
+    forms = [form(part) for part in answer]
+    return None if None in forms else forms
 
 
 def agree(one, other):
@@ -83,7 +83,7 @@ def all_agree(some, others):
     return len(some) == len(others) and all(agree(a, b) for a, b in zip(some, others, strict=True))
 
 
-def logits(one, answer):
+def logits(step, answer):
     """0 where a row is made of probabilities that sum to 1, or of no numbers, and 0 where all lie within 0 … 1."""
     rows = rows_of(answer)
     if rows is None:
@@ -93,7 +93,7 @@ def logits(one, answer):
     return array([int(not any(shares)), int(not between)])
 
 
-def form(one, answer):
+def form(step, answer):
     """The answer's shape, as zeros where it is finite."""
     if not isinstance(answer, Array) or not answer.floating:
         return unlike(answer)
@@ -104,7 +104,7 @@ def _finite(value):
     return 0.0 if abs(value) < 1e30 else value
 
 
-def padding_effect(one, answer):
+def padding_effect(step, answer):
     """Three uses, with more and more padding: whether the logits agree, and whether they go with 1 / L.
 
     A sum over the real tokens divided by L gives b + c / L if a linear layer follows: then differences of logits
@@ -113,7 +113,7 @@ def padding_effect(one, answer):
     uses = several(answer, rows_of)
     if uses is None or len(uses) != 3:
         return unlike(answer)
-    lengths = [unpack(use["args"][0]).shape[1] for use in one["uses"]]
+    lengths = [unpack(use["args"][0]).shape[1] for use in step["uses"]]
     first, second = (1 / lengths[place] - 1 / lengths[place + 1] for place in (0, 1))
     steps = [[a - b for row, other in zip(*pair, strict=True) for a, b in zip(row, other, strict=True)] for pair in
              ((uses[0], uses[1]), (uses[1], uses[2]))]  # fmt: skip
@@ -124,13 +124,13 @@ def padding_effect(one, answer):
     return array([int(all_agree(uses[0], uses[1])), int(all_agree(uses[0], uses[2])), int(along)])
 
 
-def uses_agree(one, answer):
+def uses_agree(step, answer):
     """1 for each further use whose rows agree with those of the first."""
     uses = several(answer, rows_of)
     return unlike(answer) if uses is None else array([compared(uses[0], other) for other in uses[1:]])
 
 
-def rows_apart(one, answer):
+def rows_apart(step, answer):
     """A batch, its first row alone, and its last two rows alone: 1 where these agree with the batch."""
     uses = several(answer, rows_of)
     if uses is None or len(uses) != 3:
@@ -138,7 +138,7 @@ def rows_apart(one, answer):
     return array([int(all_agree(uses[0][:1], uses[1])), int(all_agree(uses[0][-2:], uses[2]))])
 
 
-def finite_rows(one, answer):
+def finite_rows(step, answer):
     """1 for each row that is finite."""
     rows = rows_of(answer)
     return unlike(answer) if rows is None else array([int(all(abs(value) < 1e30 for value in row)) for row in rows])
@@ -164,19 +164,19 @@ def numbers_of(answer):
     return answer.nested() if isinstance(answer, Array) and len(answer.shape) == 1 and answer.floating else None
 
 
-def pair_form(one, answer):
+def pair_form(step, answer):
     """The answer's shape, as zeros where it is finite."""
-    found = numbers_of(answer)
-    return unlike(answer) if found is None else array([_finite(value) for value in found])
+    numbers = numbers_of(answer)
+    return unlike(answer) if numbers is None else array([_finite(value) for value in numbers])
 
 
-def pair_uses_agree(one, answer):
+def pair_uses_agree(step, answer):
     """1 for each further use whose logits agree with those of the first."""
     uses = several(answer, numbers_of)
     return unlike(answer) if uses is None else array([compared(uses[:1], [other]) for other in uses[1:]])
 
 
-def pair_rows_apart(one, answer):
+def pair_rows_apart(step, answer):
     """A batch, its first pair alone, and its last two alone: 1 where these agree with the batch."""
     uses = several(answer, numbers_of)
     if uses is None or len(uses) != 3:
@@ -184,13 +184,13 @@ def pair_rows_apart(one, answer):
     return array([int(agree(uses[0][:1], uses[1])), int(agree(uses[0][-2:], uses[2]))])
 
 
-def below_zero(one, answer):
+def below_zero(step, answer):
     """1 where some logit is negative and some positive."""
-    found = numbers_of(answer)
-    return unlike(answer) if found is None else array([int(min(found) < 0), int(max(found) > 0)])
+    numbers = numbers_of(answer)
+    return unlike(answer) if numbers is None else array([int(min(numbers) < 0), int(max(numbers) > 0)])
 
 
-def pair_finite(one, answer):
+def pair_finite(step, answer):
     """1 for each logit that is finite."""
-    found = numbers_of(answer)
-    return unlike(answer) if found is None else array([int(abs(value) < 1e30) for value in found])
+    numbers = numbers_of(answer)
+    return unlike(answer) if numbers is None else array([int(abs(value) < 1e30) for value in numbers])

@@ -36,11 +36,11 @@ def layer(d_model=6, heads=2, d_ff=5, cross=False, **more):
 
 def parts(x, lengths):
     """A tensor (B, L, d) cut along L, or ids (B, L)."""
-    rows, found, start = x.nested(), [], 0
+    rows, pieces, start = x.nested(), [], 0
     for length in lengths:
-        found.append(tensor([row[start : start + length] for row in rows], x.dtype))
+        pieces.append(tensor([row[start : start + length] for row in rows], x.dtype))
         start += length
-    return found
+    return pieces
 
 
 def memory_changed(rng, source, d_model):
@@ -56,13 +56,16 @@ def repeated(rng, batch, length, d_model):
 
 
 def in_training(rng, length, bias, rate=0.25, cross=False):
-    """A pre-norm layer of width 8 in training, on tokens of tens; all it adds is the bias named, 1 everywhere."""
+    """A pre-norm layer of width 8 in training, on tokens of tens; all it adds is the bias named, 1 everywhere.
+
+    rate: of dropout; None for the default
+    """
     state = {name: filled(value, 0) for name, value in decoder_state(rng, 8, 5, cross, dtype="float32").items()}
     state[bias] = filled(state[bias], 1)
     x = tensor([[[10.0] * 8] * length], "float32")
     memory = (tensor([[[1.0] * 8] * 3], "float32"),) if cross else ()
-    more = {"cross_attention": True} if cross else {}
-    return built(call(8, 2, 5, dropout=rate, **more), call(x, *memory), state=state, training=True)
+    more = ({} if rate is None else {"dropout": rate}) | ({"cross_attention": True} if cross else {})
+    return built(call(8, 2, 5, **more), call(x, *memory), state=state, training=True)
 
 
 # Models
@@ -86,7 +89,7 @@ def tokens(rng, batch, length, vocab=VOCAB, low=1):
 def one_token_changed(rng, length, vocab=VOCAB):
     """Ids (length + 1, length): a text, and for each position the text with another token there."""
     plain = rng.integers(length, low=1, high=vocab)
-    others = [(one - 1 + rng.integer(1, vocab - 1)) % (vocab - 1) + 1 for one in plain]
+    others = [(token - 1 + rng.integer(1, vocab - 1)) % (vocab - 1) + 1 for token in plain]
     batch = [plain] + [[others[i] if i == j else plain[i] for i in range(length)] for j in range(length)]
     return tensor(batch, "int64")
 
@@ -118,9 +121,11 @@ def unlike(answer):
     return answer
 
 
-def agree(one, other):
+def agree(first, other):
     """Whether two rows of logits are the same but for rounding; NaN agrees with nothing."""
-    return len(one) == len(other) and all(abs(a - b) <= SAME * (1 + abs(a)) for a, b in zip(one, other, strict=True))
+    return len(first) == len(other) and all(
+        abs(a - b) <= SAME * (1 + abs(a)) for a, b in zip(first, other, strict=True)
+    )
 
 
 def all_agree(some, others):
@@ -128,17 +133,17 @@ def all_agree(some, others):
     return len(some) == len(others) and all(agree(a, b) for a, b in zip(some, others, strict=True))
 
 
-def form(one, answer):
+def form(step, answer):
     """The answer's shape, as zeros where it is finite; of several uses, each."""
     if isinstance(answer, (tuple, list)):
-        return [form(one, part) for part in answer]
+        return [form(step, part) for part in answer]
     if rows_of(answer) is None:
         return unlike(answer)
     flat = [0.0 if abs(value) < 1e30 else value for value in answer.values()]
     return Array(answer.kind, "float64", answer.shape, array(flat, dtype="float64").data)
 
 
-def depends(one, answer):
+def depends(step, answer):
     """Of a batch whose row j + 1 has another token j: 1 at (i, j) where the logits at i depend on it."""
     if rows_of(answer) is None:
         return unlike(answer)
@@ -146,29 +151,29 @@ def depends(one, answer):
     return array([[int(not agree(rows[i], plain[i])) for rows in changed] for i in range(len(plain))])
 
 
-def uses_agree(one, answer):
+def uses_agree(step, answer):
     """1 for each further use whose logits agree with those of the first."""
-    found = several(answer, len(one["uses"]))
-    if found is None:
+    outputs = several(answer, len(step["uses"]))
+    if outputs is None:
         return unlike(answer)
-    first = found[0]
-    return array([int(len(use) == len(first) and all(map(all_agree, first, use))) for use in found[1:]])
+    first = outputs[0]
+    return array([int(len(use) == len(first) and all(map(all_agree, first, use))) for use in outputs[1:]])
 
 
-def pairs_agree(one, answer):
+def pairs_agree(step, answer):
     """After a first use: 1 where the second and third agree, and 1 where the fourth and fifth do."""
-    found = several(answer, 5)
-    if found is None:
+    outputs = several(answer, 5)
+    if outputs is None:
         return unlike(answer)
-    return array([int(all(map(all_agree, *pair))) for pair in ((found[1], found[2]), (found[3], found[4]))])
+    return array([int(all(map(all_agree, *pair))) for pair in ((outputs[1], outputs[2]), (outputs[3], outputs[4]))])
 
 
-def pieces_agree(one, answer):
+def pieces_agree(step, answer):
     """A text at once, then in pieces: 1 for each row of the pieces, put together, that agrees with the text at once."""
-    found = several(answer, len(one["uses"]))
-    if found is None or any(len(use) != len(found[0]) for use in found):
+    outputs = several(answer, len(step["uses"]))
+    if outputs is None or any(len(use) != len(outputs[0]) for use in outputs):
         return unlike(answer)
-    whole, *pieces = found
+    whole, *pieces = outputs
     joined = [[row for piece in pieces for row in piece[place]] for place in range(len(whole))]
     if any(len(row) != len(text) for row, text in zip(joined, whole, strict=True)):
         return unlike(answer)
@@ -177,16 +182,16 @@ def pieces_agree(one, answer):
     )
 
 
-def rows_apart(one, answer):
+def rows_apart(step, answer):
     """A batch, its first row alone, and its last two alone: 1 where these agree with the batch."""
-    found = several(answer, 3)
-    if found is None:
+    outputs = several(answer, 3)
+    if outputs is None:
         return unlike(answer)
-    pairs = ((found[0][:1], found[1]), (found[0][-2:], found[2]))
+    pairs = ((outputs[0][:1], outputs[1]), (outputs[0][-2:], outputs[2]))
     return array([int(len(some) == len(others) and all(map(all_agree, some, others))) for some, others in pairs])
 
 
-def last_logits_differ(one, answer):
+def last_logits_differ(step, answer):
     """Of two texts in one batch: 1 where the logits at their last token differ."""
     if rows_of(answer) is None:
         return unlike(answer)
@@ -194,12 +199,12 @@ def last_logits_differ(one, answer):
     return array(int(not agree(first[-1], second[-1])))
 
 
-def last_use_differs(one, answer):
+def last_use_differs(step, answer):
     """As `last_logits_differ`, of the last use."""
-    return unlike(answer) if several(answer, len(one["uses"])) is None else last_logits_differ(one, answer[-1])
+    return unlike(answer) if several(answer, len(step["uses"])) is None else last_logits_differ(step, answer[-1])
 
 
-def logits(one, answer):
+def logits(step, answer):
     """1 where no row is made of probabilities that sum to 1, and 1 where not all lie within 0 … 1."""
     rows = rows_of(answer)
     if rows is None:
@@ -208,7 +213,7 @@ def logits(one, answer):
     return array([int(not any(shares)), int(not all(0 <= value <= 1 for row in rows for value in row))])
 
 
-def on_a_line(one, answer):
+def on_a_line(layer_step, answer):
     """1 where the logits of all positions lie on one line: all differences from the first are multiples of each other.
 
     With two features a norm leaves one number per position, so they do. What it does not normalise fills a plane.
@@ -228,7 +233,7 @@ def on_a_line(one, answer):
     return array(int(max(off) <= 1e-3 * most + SAME))  # all may lie on one side of the norm, and be equal
 
 
-def tied_output(one, answer):
+def tied_output(step, answer):
     """1 where a model learns fewer than 1.5 · V · d_model numbers, too few for two tables of V tokens."""
-    vocab_size, d_model = (unpack(tree) for tree in one["construct"]["args"][:2])
+    vocab_size, d_model = (unpack(tree) for tree in step["construct"]["args"][:2])
     return array(int(answer < 1.5 * vocab_size * d_model)) if isinstance(answer, int) else answer

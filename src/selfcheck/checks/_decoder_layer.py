@@ -92,20 +92,20 @@ def layer_memory_key_mask(rng):
 
 @check(LAYER, sees="with a cache the newest token sees all earlier ones, and one after the other it is as all at once")
 def layer_cache(rng):
-    steps = [call(one, cache=cache(5, "a")) for one in parts(rng.tensor(2, 4, 6), (1, 1, 1, 1))]
+    steps = [call(part, cache=cache(5, "a")) for part in parts(rng.tensor(2, 4, 6), (1, 1, 1, 1))]
     return built(layer(), *steps, state=decoder_state(rng, 6, 5))
 
 
 @check(LAYER, sees="with a cache, several tokens at a time see what is kept, themselves, and no later one")
 def layer_cache_chunks(rng):
-    steps = [call(one, cache=cache(8, "a")) for one in parts(rng.tensor(2, 7, 6), (2, 3, 2))]
+    steps = [call(part, cache=cache(8, "a")) for part in parts(rng.tensor(2, 7, 6), (2, 3, 2))]
     return built(layer(), *steps, state=decoder_state(rng, 6, 5))
 
 
 @check(LAYER, sees="with a cache and a memory, the memory is read anew at each step")
 def layer_cache_memory(rng):
     memory = rng.tensor(2, 3, 6)
-    steps = [call(one, memory, cache=cache(8, "a")) for one in parts(rng.tensor(2, 4, 6), (2, 1, 1))]
+    steps = [call(part, memory, cache=cache(8, "a")) for part in parts(rng.tensor(2, 4, 6), (2, 1, 1))]
     return built(layer(cross=True), *steps, state=decoder_state(rng, 6, 5, cross=True))
 
 
@@ -123,6 +123,7 @@ def layer_dropout(rng):
     return [
         *(in_training(rng, 40, bias) for bias in biases),
         in_training(rng, 40, "cross_attention.out_proj.bias", cross=True),
+        in_training(rng, 40, biases[0], rate=None),
     ]
 
 

@@ -78,14 +78,14 @@ def model_last_norm(rng):
 @check(MODEL, sees="with caches, token by token gives the logits of all at once", view=pieces_agree)
 def model_caches(rng):
     text = tokens(rng, 2, 5)
-    uses = [call(one, made("new_caches", "a")) for one in parts(text, (1,) * 5)]
+    uses = [call(part, made("new_caches", "a")) for part in parts(text, (1,) * 5)]
     return built(language_model(), call(text), *uses, stirred=STIRRED)
 
 
 @check(MODEL, sees="with caches, so does a prompt and then some tokens at a time", view=pieces_agree)
 def model_caches_chunks(rng):
     text = tokens(rng, 3, 7)
-    uses = [call(one, made("new_caches", "a")) for one in parts(text, rng.choice(((3, 1, 3), (2, 4, 1), (4, 2, 1))))]
+    uses = [call(part, made("new_caches", "a")) for part in parts(text, rng.choice(((3, 1, 3), (2, 4, 1), (4, 2, 1))))]
     return built(language_model(), call(text), *uses, stirred=STIRRED)
 
 
@@ -93,7 +93,7 @@ def model_caches_chunks(rng):
 def model_caches_read(rng):
     first, second, *rest = rng.sample(range(1, VOCAB), 4)
     begin = tensor([[first, *rest], [second, *rest]], "int64")
-    uses = [call(one, made("new_caches", "a")) for one in (begin, tensor([[first]] * 2, "int64"))]
+    uses = [call(part, made("new_caches", "a")) for part in (begin, tensor([[first]] * 2, "int64"))]
     return built(language_model(1), *uses, stirred=STIRRED)
 
 
@@ -107,7 +107,7 @@ def model_caches_fresh(rng):
 @check(MODEL, sees="max_length positions fit, with caches too", view=form)
 def model_max_length(rng):
     text, most = tokens(rng, 2, 5), language_model(max_length=5)
-    uses = [call(one, made("new_caches", "a")) for one in parts(text, (3, 2))]
+    uses = [call(part, made("new_caches", "a")) for part in parts(text, (3, 2))]
     return [built(most, call(text)), built(most, *uses), built(call(VOCAB, 8, 2, 12, 1), call(tokens(rng, 1, 256)))]
 
 

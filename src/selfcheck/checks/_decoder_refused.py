@@ -7,6 +7,8 @@ from selfcheck.plan import built, cache, call, made, tensor
 
 from . import _decoder_texts as texts
 
+MOST = 256  # positions that a model takes by default
+
 
 def loss_calls(rng):
     """Calls of next_token_loss."""
@@ -104,6 +106,7 @@ def model_steps(rng, construct, vocab, most):
         built(call(0, 6, 2, 5, 1)),
         built(call(vocab, 6, 2, 5, 0)),
         built(call(vocab, 6, 2, 5, 1, max_length=0)),
+        built(call(vocab, 6, 2, 5, 1), call(tensor([[0] * (MOST + 1)], "int64"))),
     ]
 
 
@@ -121,4 +124,6 @@ def translator_steps(rng, construct, vocabs, most):
         built(call(*vocabs, 6, 4, 5, 1)),
         built(call(*vocabs, 6, 2, 5, 0)),
         built(call(vocabs[0], 0, 6, 2, 5, 1)),
+        built(call(*vocabs, 6, 2, 5, 1, max_length=0)),
+        built(call(*vocabs, 6, 2, 5, 1), call(tensor([[0] * (MOST + 1)], "int64"), tensor([[0]], "int64"))),
     ]

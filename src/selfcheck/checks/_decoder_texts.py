@@ -69,7 +69,7 @@ def tied(rng, vocab, alike, above):
     return tensor(row)
 
 
-def in_order(one, answer):
+def in_order(step, answer):
     """The probabilities of each row, the largest first: which of two tied tokens is kept does not matter."""
     if not isinstance(answer, Array) or not answer.shape:
         return answer
@@ -95,8 +95,8 @@ def greedy(table, row, count):
     """What the small language model writes after a row."""
     row = list(row)
     for _ in range(count):
-        state = sum(one * (place % (VOCAB - 1) + 1) for place, one in enumerate(row, start=0)) % VOCAB
-        row.append(max(range(VOCAB), key=lambda one: table[state][one]))
+        state = sum(token * (place % (VOCAB - 1) + 1) for place, token in enumerate(row, start=0)) % VOCAB
+        row.append(max(range(VOCAB), key=lambda token: table[state][token]))
     return row
 
 
@@ -152,9 +152,9 @@ def ending(rng, batch, prompt, new, steps, in_prompt=False, plain=False, end=Non
             )
             return firsts == list(steps) and held == in_prompt and goes_on
 
-        found = _tried(rng, batch, prompt, fits)
-        if found:
-            table, rows = found
+        tried = _tried(rng, batch, prompt, fits)
+        if tried:
+            table, rows = tried
             return call(model_of(table, plain), tensor(rows, "int64"), new, end_id=end, **more)
 
 
@@ -179,28 +179,28 @@ def lottery(rng, rows=DRAWS, new=1, temperature=1.0):
     return call(model_of([row] * VOCAB), tensor(prompt * rows, "int64"), new, temperature=temperature)
 
 
-def last_tokens(one, answer):
+def last_tokens(step, answer):
     """The last token of each row, None for an answer of another form."""
     if not isinstance(answer, Array) or len(answer.shape) != 2 or answer.shape[1] < 1 or answer.floating:
         return None
     return [row[-1] for row in answer.nested()]
 
 
-def how_often(one, answer):
+def how_often(step, answer):
     """How often the token of probability 1/2 was drawn: 0 as it should, 1 too often, -1 too seldom.
 
     A right answer is off by more than 0.17 with a probability of at most 2·exp(-2·450·0.17²) = 1.1e-11 (Hoeffding).
     """
-    found = last_tokens(one, answer)
-    if found is None:
+    tokens = last_tokens(step, answer)
+    if tokens is None:
         return answer
-    table = unpack(one["args"][0]["state"]["table"]).nested()
+    table = unpack(step["args"][0]["state"]["table"]).nested()
     top = max(range(VOCAB), key=lambda place: table[0][place])
-    off = sum(token == top for token in found) / len(found) - 0.5
+    off = sum(token == top for token in tokens) / len(tokens) - 0.5
     return array(0 if abs(off) <= 0.17 else 1 if off > 0 else -1)
 
 
-def rows_differ(one, answer):
+def rows_differ(step, answer):
     """1 where equal prompts did not all go on alike. (By chance 34 rows do with a probability below 6e-11.)"""
-    found = last_tokens(one, answer)
-    return answer if found is None else array(int(len(set(found)) > 1))
+    tokens = last_tokens(step, answer)
+    return answer if tokens is None else array(int(len(set(tokens)) > 1))

@@ -85,7 +85,7 @@ def translator_padding(rng):
 @check(TRANSLATOR, sees="padding_id says which source id is padding; any other id, 0 too, is a word", view=uses_agree)
 def translator_padding_id(rng):
     padding = rng.integer(2, SOURCE_VOCAB)
-    allowed = [one for one in range(1, SOURCE_VOCAB) if one != padding]
+    allowed = [word for word in range(1, SOURCE_VOCAB) if word != padding]
     texts = [[rng.choice(allowed) for _ in range(length)] for length in (3, 2)]
     others, target = [[0, *text[1:]] for text in texts], tokens(rng, 2, 4)
     pairs = ((texts, 3), (texts, 6), (others, 3))

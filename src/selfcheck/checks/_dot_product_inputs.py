@@ -23,25 +23,25 @@ def of_both(view):
     """A view of answers that have two parts; any other answer is left as it is, to be compared by its form."""
 
     @functools.wraps(view)
-    def seen(one, answer):
-        return view(one, answer) if isinstance(answer, (tuple, list)) and len(answer) == 2 else answer
+    def seen(step, answer):
+        return view(step, answer) if isinstance(answer, (tuple, list)) and len(answer) == 2 else answer
 
     return seen
 
 
 @of_both
-def weights(one, answer):
+def weights(step, answer):
     """The weights alone."""
     return answer[1]
 
 
 @of_both
-def row_sums(one, answer):
+def row_sums(step, answer):
     """What the weights of each query add up to."""
-    found = answer[1]
-    values, width = found.values(), found.shape[-1]
+    weights = answer[1]
+    values, width = weights.values(), weights.shape[-1]
     sums = [sum(values[start : start + width]) for start in range(0, len(values), width)]
-    return array(nest(sums, found.shape[:-1]))
+    return array(nest(sums, weights.shape[:-1]))
 
 
 def some_of(rng, count):
@@ -63,7 +63,7 @@ def masked(rng, lead, queries, keys, d_v, mask, dtype="float64", d_k=1):
 
 
 @of_both
-def attended(one, answer):
+def attended(step, answer):
     """1 where a weight is above zero."""
-    found = answer[1]
-    return array(nest([int(value > 0) for value in found.values()], found.shape))
+    weights = answer[1]
+    return array(nest([int(value > 0) for value in weights.values()], weights.shape))

@@ -33,7 +33,7 @@ def masked_output(rng):
 def with_zero(keys, place):
     """Keys of which those of one position are zeros."""
     return tensor(
-        [[[0.0 * x for x in row] if j == place else row for j, row in enumerate(one)] for one in keys.nested()]
+        [[[0.0 * x for x in row] if j == place else row for j, row in enumerate(batch)] for batch in keys.nested()]
     )
 
 
@@ -54,12 +54,12 @@ def masked_large_score(rng):
         [[offset - step * rng.integer(0, 9)] for _ in range(keys)]
         for offset, step in ((-12_000, 0.25), (-2e9, 256), (9_000, 0.25))
     ]
-    for one in low:
-        one[hidden] = [0.5]
+    for rows in low:
+        rows[hidden] = [0.5]
     alone = tensor([[j == hidden for j in range(keys)]])
     return [
         large,
-        *(call(tensor([[1.0]]), tensor(one), rng.tensor(keys, d_v), tensor(mask.nested()[:1])) for one in low),
+        *(call(tensor([[1.0]]), tensor(rows), rng.tensor(keys, d_v), tensor(mask.nested()[:1])) for rows in low),
         call(
             tensor([[1.0]], "float32"),
             tensor([[LOWEST if j == hidden else 0.0] for j in range(keys)], "float32"),

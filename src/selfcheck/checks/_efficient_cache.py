@@ -66,7 +66,7 @@ def cache_goes_on(rng):
 @check(CACHE, sees="length says how many positions it holds, 0 when new", view=lengths)
 def cache_length(rng):
     steps = [step(rng, (2,), length) for length in rng.sample((1, 2, 3), 3)]
-    return built(call(7), attribute("length"), *(use for one in steps for use in (one, attribute("length"))))
+    return built(call(7), attribute("length"), *(use for step in steps for use in (step, attribute("length"))))
 
 
 @check(CACHE, sees="keys and values of another shape than those held are refused", compares="error")

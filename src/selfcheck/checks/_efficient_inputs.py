@@ -28,12 +28,12 @@ def chunks(rng, rows, widths, dtype="float64"):
 
 def with_hidden(rng, hidden):
     """Chunks (3, 2) of scores, some of them -inf; hidden: for each row the numbers of the chunks that are all -inf."""
-    found = [rng.normal(3, 2) for _ in range(4)]
-    found[2][0][1] = HIDDEN
+    chunks = [rng.normal(3, 2) for _ in range(4)]
+    chunks[2][0][1] = HIDDEN
     for row, numbers in enumerate(hidden):
         for number in numbers:
-            found[number][row] = [HIDDEN] * 2
-    return call(iterator(*(tensor(one) for one in found)))
+            chunks[number][row] = [HIDDEN] * 2
+    return call(iterator(*(tensor(chunk) for chunk in chunks)))
 
 
 def blocks(rng, lead, queries, keys, block_size, d_v, dtype="float64", d_k=1, **more):
@@ -132,12 +132,12 @@ def step(rng, lead, length, d_k=3, d_v=2, dtype="float64"):
     return method("append", rng.tensor(*lead, length, d_k, dtype=dtype), rng.tensor(*lead, length, d_v, dtype=dtype))
 
 
-def last(one, answer):
+def last(step, answer):
     """What the last append returned."""
     return answer[-1]
 
 
-def lengths(one, answer):
+def lengths(step, answer):
     """What stands between the appends."""
     return list(answer[::2])
 
@@ -258,7 +258,7 @@ def broadcast_masks(rng):
 def grouped_alike_keys(rng):
     """Calls in which all key heads are alike, so that the values alone can tell them apart."""
     key = rng.normal(3, 1)
-    found = []
+    calls = []
     for heads, groups in ((6, 2), (6, 3)):
-        found.append(call(rng.tensor(1, heads, 2, 1), tensor([[key] * groups]), rng.tensor(1, groups, 3, 2)))
-    return found
+        calls.append(call(rng.tensor(1, heads, 2, 1), tensor([[key] * groups]), rng.tensor(1, groups, 3, 2)))
+    return calls

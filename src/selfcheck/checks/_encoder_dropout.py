@@ -27,12 +27,12 @@ def added(answer):
     return [entry - 10.0 for entry in answer.values()]
 
 
-def dropout_facts(one, answer):
+def dropout_facts(step, answer):
     """The share dropped of the ones that were added, and the factor on the others; by default the factor alone."""
     if not isinstance(answer, Array):
         return answer
     facts = dropped(added(answer), 1.0)
-    return array(facts if "dropout" in one["construct"]["kwargs"] else facts[1:])  # a tenth is no quarter
+    return array(facts if "dropout" in step["construct"]["kwargs"] else facts[1:])  # a tenth is no quarter
 
 
 def encoder_in_training(rng):
@@ -44,17 +44,17 @@ def encoder_in_training(rng):
     return built(call(1, 8, 2, 5), call(x), state=state, training=True)
 
 
-def same_twice_or_factor(one, answer):
+def same_twice_or_factor(step, answer):
     """Of two uses, 1 where they gave the same; of the encoder above, the factor on what was not dropped."""
-    if len(one["uses"]) == 2 or not isinstance(answer, Array):
-        return same_twice(one, answer)
+    if len(step["uses"]) == 2 or not isinstance(answer, Array):
+        return same_twice(step, answer)
     entries = []
     for *raised, low, high in rows_of(answer):  # a norm keeps the ratios of differences
         entries += [10 * (entry - low) / ((high - low) or 1.0) for entry in raised]
     return array(dropped(entries, 1.0)[1])
 
 
-def dropped_inside(one, answer):
+def dropped_inside(step, answer):
     """1 where the entries that are left have several values: something was dropped before they were summed up."""
     if not isinstance(answer, Array):
         return answer
@@ -74,7 +74,7 @@ def layer_after_norm(rng, size, **parameters):
     return built(call(8, 2, 5, dropout=0.5), call(tensor(x, "float32")), state=state, training=True)
 
 
-def dropout_after_norm(one, answer):
+def dropout_after_norm(step, answer):
     """The share of entries below zero, which a norm makes of those dropped, and of those near zero; in quarters."""
     if not isinstance(answer, Array):
         return answer

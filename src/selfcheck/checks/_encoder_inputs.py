@@ -88,9 +88,9 @@ def signs(rng, *shape, shifted=False):
 
     def row():
         half, mean = shape[-1] // 2, rng.integer(2, 9) if shifted else 0
-        found = [mean + 1.0] * half + [mean - 1.0] * half
-        rng.shuffle(found)
-        return found
+        numbers = [mean + 1.0] * half + [mean - 1.0] * half
+        rng.shuffle(numbers)
+        return numbers
 
     rows = [entry for _ in range(math.prod(shape[:-1])) for entry in row()]
     return tensor(nest(rows, shape))
@@ -109,7 +109,7 @@ def one_changed_at_a_time(rng, length, d_model):
     return tensor(batch)
 
 
-def influence(one, answer):
+def influence(step, answer):
     """Of a batch as above: 1 at (i, j) where the answer at position i depends on token j."""
     if not isinstance(answer, Array) or len(answer.shape) != 3:
         return answer
@@ -117,11 +117,11 @@ def influence(one, answer):
     return array([[int(_differ(rows[i], plain[i])) for rows in changed] for i in range(len(plain))])
 
 
-def _differ(one, other):
-    return any(not abs(a - b) <= 1e-9 for a, b in zip(one, other, strict=True))
+def _differ(first, other):
+    return any(not abs(a - b) <= 1e-9 for a, b in zip(first, other, strict=True))
 
 
-def same_twice(one, answer):
+def same_twice(step, answer):
     """1 where two uses of one object gave the same."""
     if not isinstance(answer, (tuple, list)) or not all(isinstance(part, Array) for part in answer):
         return answer
@@ -131,11 +131,11 @@ def same_twice(one, answer):
 
 def averages(rows, spread=False):
     """The mean of each row, or its mean squared deviation."""
-    found = []
+    means = []
     for row in rows:
         mean = sum(row) / len(row)
-        found.append(sum((entry - mean) ** 2 for entry in row) / len(row) if spread else mean)
-    return found
+        means.append(sum((entry - mean) ** 2 for entry in row) / len(row) if spread else mean)
+    return means
 
 
 def rows_of(answer):
@@ -144,29 +144,29 @@ def rows_of(answer):
     return [values[start : start + width] for start in range(0, len(values), width)]
 
 
-def scale_free(one, answer):
+def scale_free(step, answer):
     """Each row divided by its largest entry, so that a wrong spread does not show."""
     rows = [[entry / max(map(abs, row)) if any(row) else entry for entry in row] for row in rows_of(answer)]
     return array(nest([entry for row in rows for entry in row], answer.shape))
 
 
-def midpoint(one, answer):
+def midpoint(step, answer):
     """The mean of two rows: of opposite ones, what was added to both."""
     first, second = rows_of(answer)
     return array([(a + b) / 2 for a, b in zip(first, second, strict=True)])
 
 
-def spread_kept(one, answer):
+def spread_kept(step, answer):
     """1 for each position whose features still have a spread of about 1: neither 0, nor NaN."""
     return array([int(0.1 < spread < 10) for spread in averages(rows_of(answer), spread=True)])
 
 
-def row_means(one, answer):
+def row_means(step, answer):
     """The mean of each position's features."""
     return array(averages(rows_of(answer)))
 
 
-def row_variances(one, answer):
+def row_variances(step, answer):
     """The mean squared deviation of each position's features."""
     return array(averages(rows_of(answer), spread=True))
 
@@ -184,7 +184,7 @@ def feed_dropout_step(rng, **more):
     return built(call(9, 8, dropout=0.25, **more), call(x), state=state, training=True)
 
 
-def feed_dropout_facts(one, answer):
+def feed_dropout_facts(step, answer):
     """The share of hidden units dropped, the factor on the others, and whether the last column is still the sum."""
     rows = rows_of(answer)
     whole = all(abs(row[-1] - sum(row[:-1])) < 1e-3 for row in rows)
@@ -201,12 +201,12 @@ def padded(length, real):
     return tensor([[j < real for j in range(length)]] * (length + 1))
 
 
-def weights_alone(one, answer):
+def weights_alone(step, answer):
     """The weights of an answer that has two parts."""
     return answer[1] if isinstance(answer, (tuple, list)) and len(answer) == 2 else answer
 
 
-def attended(one, answer):
+def attended(step, answer):
     """1 where the weights stand in a list; then, for each layer, 1 where a weight is above zero."""
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
         return answer
@@ -232,6 +232,6 @@ def showing_weights(rng, n, d, scale=0.6):
     return call(x=eye(d_model, n), **drawn, w_value=eye(d_v, d_model))
 
 
-def column_sums(one, answer):
+def column_sums(step, answer):
     """What each column adds up to."""
     return array([sum(column) for column in zip(*answer.nested(), strict=True)])

@@ -11,7 +11,7 @@ NAMES = ("q_proj", "k_proj", "v_proj", "out_proj")
 SCORES = ("q_proj", "k_proj")  # the weights depend on no other parameter
 
 
-def form(one, answer):
+def form(step, answer):
     """An array of the answer's shape, zeros where it holds numbers; any other answer is left as it is."""
     if not isinstance(answer, Array) or 0 in answer.shape:
         return answer
@@ -30,11 +30,11 @@ def parameters(rng, d_model, names=NAMES, bias=True, dtype="float64", scale=0.5)
 
 def identities(d_model, names=NAMES, dtype="float64"):
     """A state of the linear layers named in which they change nothing."""
-    found = {}
+    state = {}
     for name in names:
-        found[f"{name}.weight"] = tensor(identity(d_model), dtype)
-        found[f"{name}.bias"] = tensor([0.0] * d_model, dtype)
-    return found
+        state[f"{name}.weight"] = tensor(identity(d_model), dtype)
+        state[f"{name}.bias"] = tensor([0.0] * d_model, dtype)
+    return state
 
 
 def identity(size):
@@ -131,7 +131,7 @@ def uniform(rng, training, dropout=0.25):
 
 
 @of_both
-def used_weights(one, answer):
+def used_weights(step, answer):
     """The share of weights that the output does without, the factor on the others, and two facts, 1 where they hold.
 
     The sum of each row is still that of its weights; whole rows are not the only thing that is dropped.

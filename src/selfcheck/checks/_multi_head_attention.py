@@ -212,4 +212,4 @@ def mha_errors(rng):
         call(query, key, value, key_mask=tensor(mask_of(rng, batch, queries))),
         call(query, key, value, key_mask=tensor(mask_of(rng, 1, keys))),
     ]
-    return [built(call(6, 4)), built(call(6, 3, dropout=1.5)), *[built(call(6, 3), one) for one in forwards]]
+    return [built(call(6, 4)), built(call(6, 3, dropout=1.5)), *[built(call(6, 3), forward) for forward in forwards]]

@@ -6,7 +6,7 @@ from selfcheck.arrays import array, nest, unpack
 from selfcheck.plan import built, call, tensor
 
 
-def rows_sorted(one, answer):
+def rows_sorted(step, answer):
     """The numbers of each row in ascending order: what stands in a row, wherever it stands."""
     width = answer.shape[-1]
     flat = answer.values()
@@ -14,12 +14,12 @@ def rows_sorted(one, answer):
     return array(nest([entry for row in rows for entry in row], answer.shape))
 
 
-def blocks(one, answer):
+def blocks(step, answer):
     """1 where an entry is not zero."""
     return array(nest([int(abs(entry) > 1e-4) for entry in answer.values()], answer.shape))
 
 
-def diagonal_sorted(one, answer):
+def diagonal_sorted(step, answer):
     """The numbers on the diagonal in ascending order."""
     rows = answer.nested()
     return array(sorted(float(rows[place][place]) for place in range(len(rows))))
@@ -37,14 +37,14 @@ def per_head(answer):
     return [flat[start : start + size] for start in range(0, heads * size, size)]
 
 
-def steepness(one, answer):
+def steepness(step, answer):
     """How much each head takes off, or adds, at the most."""
     return array([max(abs(entry) for entry in head) for head in per_head(answer)])
 
 
-def distances(one, answer):
+def distances(step, answer):
     """Each head's matrix as multiples of its largest entry: what is left is the pattern of distances."""
-    most = steepness(one, answer).values()
+    most = steepness(step, answer).values()
     scaled = [entry / top for head, top in zip(per_head(answer), most, strict=True) for entry in head]
     return array(nest(scaled, answer.shape))
 
@@ -64,7 +64,7 @@ def learned(rng, d_model, max_length, *uses, dtype="float64"):
     return built(call(d_model, max_length), *uses, state=state)
 
 
-def what_became_of_x(one, answer):
+def what_became_of_x(step, answer):
     """The answer to x less the answer to zeros."""
     of_x, of_zeros = answer
     if of_x.shape != of_zeros.shape:
@@ -72,33 +72,33 @@ def what_became_of_x(one, answer):
     return array(nest([a - b for a, b in zip(of_x.values(), of_zeros.values(), strict=True)], of_x.shape))
 
 
-def dropped(one, answer):
+def dropped(step, answer):
     """What training did to the sum, in four numbers that do not depend on which entries were hit.
 
     The share that was lost and the share that is x alone, both in quarters; the factor on the rest, 0 where it is not
     one factor; and 1 where tokens are lost as a whole or not at all.
     """
     trained, _, evaluated = answer
-    x = unpack(one["uses"][0]["args"][0]).values()
-    found = [(a, b, c) for a, b, c in zip(trained.values(), evaluated.values(), x, strict=True) if abs(b) > 1e-3]
-    lost = sum(a == 0 for a, _, _ in found)
-    alone = sum(abs(a - c) < 1e-4 and abs(b - c) > 1e-3 for a, b, c in found)
-    factors = [a / b for a, b, _ in found if a != 0]
+    x = unpack(step["uses"][0]["args"][0]).values()
+    kept = [(a, b, c) for a, b, c in zip(trained.values(), evaluated.values(), x, strict=True) if abs(b) > 1e-3]
+    lost = sum(a == 0 for a, _, _ in kept)
+    alone = sum(abs(a - c) < 1e-4 and abs(b - c) > 1e-3 for a, b, c in kept)
+    factors = [a / b for a, b, _ in kept if a != 0]
     same = factors and max(factors) - min(factors) < 1e-3
     width = trained.shape[-1]
     tokens = [trained.values()[start : start + width] for start in range(0, len(trained.values()), width)]
     whole = lost > 0 and all(not any(token) or all(token) for token in tokens)
-    shares = [round(4 * count / len(found)) / 4 for count in (lost, alone)]
+    shares = [round(4 * count / len(kept)) / 4 for count in (lost, alone)]
     return array([*shares, factors[0] if same else 0.0, float(whole)])
 
 
-def lost_in_evaluation(one, answer):
+def lost_in_evaluation(step, answer):
     """The share of numbers lost in evaluation, in quarters; what is no number is lost."""
     evaluated = answer[2].values()
     return array([round(4 * sum(a == 0 or not math.isfinite(a) for a in evaluated) / len(evaluated)) / 4])
 
 
-def start(one, answer):
+def start(step, answer):
     """How often the deviation of the numbers is 0.02, in powers of two: 0 within about 40 %."""
     numbers = answer.values()
     mean = sum(numbers) / len(numbers)

@@ -24,9 +24,9 @@ def lottery(rng, count, choices, **more):
     return call(rows([row] * count, "float32"), rows([values] * count, "float32"), **more)
 
 
-def _scores_of(one):
+def _scores_of(step):
     """The first row of scores of a packed call, and the place of its largest."""
-    row = rows_of(unpack(one["args"][0]))[0]
+    row = rows_of(unpack(step["args"][0]))[0]
     return row, row.index(max(row))
 
 
@@ -34,13 +34,13 @@ def of_draws(view):
     """A view of values of width 1 beside log-probabilities; answers of other shapes are told apart by their form."""
 
     @functools.wraps(view)
-    def seen(one, answer):
+    def seen(step, answer):
         value, log_probability = answer
         if not all(isinstance(part, Array) for part in answer):
             return array([[-1.0]])
         if value.shape != (*log_probability.shape, 1):
             return array([[float(len(value.shape)), *map(float, (*value.shape, *log_probability.shape))]])
-        return view(one, answer)
+        return view(step, answer)
 
     return of_both(seen)
 
@@ -53,18 +53,18 @@ def _drawn(answer):
 
 
 @of_draws
-def all_choices(one, answer):
+def all_choices(step, answer):
     """1 where every drawn value is one of those given."""
-    return array(int(all(0 <= value < len(_scores_of(one)[0]) for value in _drawn(answer))))
+    return array(int(all(0 <= value < len(_scores_of(step)[0]) for value in _drawn(answer))))
 
 
 @of_draws
-def how_often(one, answer):
+def how_often(step, answer):
     """How often the choice of probability 1/2 was drawn: 0 as it should, 1 too often, -1 too seldom, 2 all alike.
 
     A right answer is off by more than 0.17 with a probability of at most 2·exp(-2·450·0.17²) = 1.1e-11 (Hoeffding).
     """
-    drawn, (_, top) = _drawn(answer), _scores_of(one)
+    drawn, (_, top) = _drawn(answer), _scores_of(step)
     if len(set(drawn)) == 1:
         return array(2)
     off = sum(value == top for value in drawn) / len(drawn) - 0.5
@@ -72,19 +72,19 @@ def how_often(one, answer):
 
 
 @of_draws
-def rows_differ(one, answer):
+def rows_differ(step, answer):
     """1 where equal rows did not all draw the same. (By chance 34 rows do with a probability below 6e-11.)"""
     return array(int(len(set(_drawn(answer))) > 1))
 
 
 @of_draws
-def log_probabilities(one, answer):
+def log_probabilities(step, answer):
     """What is returned beside the choice of probability 1/2, and beside the others: the number farthest from the right.
 
     With 34 rows, both kinds are drawn but for a probability of 2·2⁻³⁴; for a kind that is not drawn its right number is
     put in. Beside a value that is none of those given, either number is right: its mistake is another check's.
     """
-    row, top = _scores_of(one)
+    row, top = _scores_of(step)
     total = math.log(sum(math.exp(entry) for entry in row))
     right = {True: row[top] - total, False: row[top - 1] - total}
     came = {is_top: [number] for is_top, number in right.items()}
@@ -94,8 +94,8 @@ def log_probabilities(one, answer):
     return array([max(came[kind], key=lambda log: _distance(log, right[kind])) for kind in (True, False)])
 
 
-def _distance(one, other):
-    return math.inf if math.isnan(one) else abs(one - other)
+def _distance(first, other):
+    return math.inf if math.isnan(first) else abs(first - other)
 
 
 def three(rng, **more):
@@ -106,9 +106,9 @@ def three(rng, **more):
 
 
 @of_draws
-def three_shares(one, answer):
+def three_shares(step, answer):
     """1 for each choice that was drawn as often as it should be, within 0.17 (see `how_often` for the chance)."""
-    row, _ = _scores_of(one)
+    row, _ = _scores_of(step)
     total, drawn = sum(math.exp(entry) for entry in row), _drawn(answer)
     shares = [sum(value == j for value in drawn) / len(drawn) for j in range(3)]
     return array([int(abs(share - math.exp(entry) / total) <= 0.17) for share, entry in zip(shares, row, strict=True)])
@@ -121,9 +121,9 @@ def with_hidden_choice(rng):
 
 
 @of_draws
-def hidden_never_drawn(one, answer):
+def hidden_never_drawn(step, answer):
     """1 where every drawn value is one whose score is finite, and every log-probability is finite."""
-    row, _ = _scores_of(one)
+    row, _ = _scores_of(step)
     seen = {j for j, entry in enumerate(row) if entry > -math.inf}
     return array([int(set(_drawn(answer)) <= seen), int(all(math.isfinite(log) for log in answer[1].values()))])
 

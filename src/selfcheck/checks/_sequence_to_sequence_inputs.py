@@ -69,22 +69,22 @@ def inner_centers(rng, count, length, reach):
     return [rng.integer(low, high) + rng.choice((0.3, 0.4, 0.6, 0.7)) for _ in range(count)]
 
 
-def positive(one, answer):
+def positive(step, answer):
     """1 where a weight is above zero."""
     return array(nest([int(value > 0) for value in answer.values()], answer.shape))
 
 
-def to_largest(one, answer):
+def to_largest(step, answer):
     """Each row divided by its largest weight."""
     return _by_row(answer, lambda row: [value / max(row) for value in row])
 
 
-def to_sum(one, answer):
+def to_sum(step, answer):
     """Each row divided by its sum."""
     return _by_row(answer, lambda row: [value / sum(row) for value in row])
 
 
-def sums(one, answer):
+def sums(step, answer):
     """What each row adds up to."""
     return array([sum(row) for row in rows_of(answer)])
 
@@ -96,8 +96,8 @@ def rows_of(answer):
 
 
 def _by_row(answer, change):
-    found = [change(row) if any(row) else row for row in rows_of(answer)]
-    return array(nest([value for row in found for value in row], answer.shape))
+    changed_rows = [change(row) if any(row) else row for row in rows_of(answer)]
+    return array(nest([value for row in changed_rows for value in row], answer.shape))
 
 
 def local(rng, length, reach, lead=(3,), dtype="float64", **more):
@@ -176,6 +176,6 @@ def without_context(state):
 
 
 @of_both
-def logits_alone(one, answer):
+def logits_alone(step, answer):
     """The first of the two results."""
     return answer[0]

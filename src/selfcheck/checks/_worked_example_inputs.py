@@ -33,7 +33,7 @@ def rotations(row):
 def part(positions, count):
     """A view of some of `count` results, so that a check sees them alone; a lone matrix is left as it is."""
 
-    def view(one, value):
+    def view(step, value):
         if isinstance(value, Array) and len(value.shape) == 3:
             value = [array(matrix) for matrix in value.nested()]
         return value[positions] if isinstance(value, (tuple, list)) and len(value) == count else value

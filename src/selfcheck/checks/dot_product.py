@@ -98,7 +98,7 @@ def dropped(entries, whole=1 / KEYS):
 
 
 @of_both
-def dropout_facts(one, answer):
+def dropout_facts(step, answer):
     """The share of weights dropped, the factor on the others, and whether the last column is still the row's sum."""
     rows = answer[0].nested()
     whole = all(abs(row[-1] - sum(row[:-1])) < 1e-3 for row in rows)
@@ -106,7 +106,7 @@ def dropout_facts(one, answer):
 
 
 @of_both
-def returned_facts(one, answer):
+def returned_facts(step, answer):
     """The same of the weights that are returned."""
     return array(dropped(answer[1].values()))
 

@@ -12,7 +12,7 @@ LONG = (10, 11, 13)  # lengths whose square roots are far from those of the widt
 WIDE = ((5, 6), (7, 8))  # the roots are rounded down, up and to the nearest number in three different ways
 
 
-def direction(one, answer):
+def direction(step, answer):
     """The scores divided by the root of their sum of squares: a constant factor is another check's business."""
     values = answer.values()
     norm = math.sqrt(sum(value * value for value in values))

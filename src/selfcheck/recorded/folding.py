@@ -20,14 +20,14 @@ NOTHING = 0.01  # the share of a check's tolerance that a number may be moved by
 
 def folded(answers: Mapping[str, list[dict[str, Any]]], tolerance: float) -> str:
     """The answers by name as a text: compressed JSON in base64. tolerance: of their check"""
-    table = {name: [_shortened(one, tolerance) for one in some] for name, some in answers.items()}
+    table = {name: [_shortened(answer, tolerance) for answer in some] for name, some in answers.items()}
     text = json.dumps(table, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii")
 
 
 def unfolded(text: str, wide: bool = True) -> dict[str, list[dict[str, Any]]]:
     """The answers by name that a folded text holds; wide: whether float64 arrays are such again, or float32."""
-    return {name: [_widened(one, wide) for one in some] for name, some in json.loads(_plain(text)).items()}
+    return {name: [_widened(answer, wide) for answer in some] for name, some in json.loads(_plain(text)).items()}
 
 
 class Folded(Mapping[str, list[dict[str, Any]]]):
@@ -58,11 +58,11 @@ def _plain(text: str) -> bytes:
 
 def _shortened(tree: Any, tolerance: float) -> Any:
     if isinstance(tree, list):
-        return [_shortened(one, tolerance) for one in tree]
+        return [_shortened(part, tolerance) for part in tree]
     if not isinstance(tree, dict):
         return tree
     if tree.get("dtype") != "float64" or not isinstance(tree.get("data"), str):
-        return {name: _shortened(one, tolerance) for name, one in tree.items()}
+        return {name: _shortened(part, tolerance) for name, part in tree.items()}
     numbers = struct.unpack(f"<{len(base64.b64decode(tree['data'])) // 8}d", base64.b64decode(tree["data"]))
     try:
         short = struct.pack(f"<{len(numbers)}f", *numbers)
@@ -71,7 +71,7 @@ def _shortened(tree: Any, tolerance: float) -> Any:
     nearby = struct.unpack(f"<{len(numbers)}f", short)
     if not all(_is_near(a, b, NOTHING * tolerance) for a, b in zip(numbers, nearby, strict=True)):
         return tree
-    rest = {name: one for name, one in tree.items() if name != "data"}
+    rest = {name: part for name, part in tree.items() if name != "data"}
     return rest | {SHORT: base64.b64encode(short).decode("ascii")}
 
 
@@ -86,14 +86,14 @@ def _is_near(number: float, short: float, bound: float) -> bool:
 
 def _widened(tree: Any, wide: bool) -> Any:
     if isinstance(tree, list):
-        return [_widened(one, wide) for one in tree]
+        return [_widened(part, wide) for part in tree]
     if not isinstance(tree, dict):
         return tree
     if SHORT not in tree:
-        return {name: _widened(one, wide) for name, one in tree.items()}
+        return {name: _widened(part, wide) for name, part in tree.items()}
     if not wide:
-        return {name: one for name, one in tree.items() if name != SHORT} | {"dtype": "float32", "data": tree[SHORT]}
+        return {name: part for name, part in tree.items() if name != SHORT} | {"dtype": "float32", "data": tree[SHORT]}
     short = base64.b64decode(tree[SHORT])
     data = struct.pack(f"<{len(short) // 4}d", *struct.unpack(f"<{len(short) // 4}f", short))
-    rest = {name: one for name, one in tree.items() if name != SHORT}
+    rest = {name: part for name, part in tree.items() if name != SHORT}
     return rest | {"data": base64.b64encode(data).decode("ascii")}

@@ -1,4 +1,4 @@
-"""Exercises and widgets in Firefox: right, wrong and diagnosed, stopped, kept, offline, by keyboard."""
+"""Exercises and widgets in Firefox and in WebKit: right, wrong and diagnosed, stopped, kept, offline, by keyboard."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ from pathlib import Path
 import pytest
 
 from autograder.build.serving import served
-from autograder.prerequisites import FIREFOX
+from autograder.prerequisites import FIREFOX, SCREEN, WEBKIT, missing
 from tests.widgets.pages import write_page
 
 from .answers import LOOP, NO_PYTHON, RIGHT, WRONG
 from .conftest import PAGE
 from .firefox import Firefox, firefox
 from .places import small_site
+from .webkit import WebKit, webkit
 
-PROGRAM = next(filter(None, map(shutil.which, FIREFOX.names)), None)
-pytestmark = [
-    pytest.mark.full,
-    pytest.mark.timeout(1800),
-    pytest.mark.skipif(not PROGRAM, reason=f"no Firefox here; on Debian: apt-get install {FIREFOX.package}"),
-]
+pytestmark = [pytest.mark.full, pytest.mark.timeout(1800)]
+Tab = Firefox | WebKit
+NEEDED = {"firefox": (FIREFOX,), "webkit": (WEBKIT, SCREEN)}
 PLACE = '.exercise-in-page[data-number="2.2"]'
 
 
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Firefox]:
-    with firefox(str(PROGRAM)) as tab:
+@pytest.fixture(scope="module", params=sorted(NEEDED))
+def tab(request: pytest.FixtureRequest) -> Iterator[Tab]:
+    lacking = [program.package for program in missing(NEEDED[request.param])]
+    if lacking:
+        pytest.skip(f"no {request.param} here; on Debian: apt-get install {' '.join(lacking)}")
+    program = next(filter(None, map(shutil.which, FIREFOX.names)), "")
+    with firefox(program) if request.param == "firefox" else webkit() as tab:
         yield tab
 
 
-def check(tab: Firefox, text: str) -> str:
+def check(tab: Tab, text: str) -> str:
     """Types an answer to exercise 2.2 and presses Check; the state that it ends in."""
     tab.fill(f"{PLACE} textarea", text)
     tab.click(f"{PLACE} .in-page-check")
@@ -41,7 +43,7 @@ def check(tab: Firefox, text: str) -> str:
     return tab.evaluate(state)
 
 
-def test_an_exercise_is_checked_diagnosed_stopped_kept_and_there_offline(tab: Firefox, tmp_path: Path) -> None:
+def test_an_exercise_is_checked_diagnosed_stopped_kept_and_there_offline(tab: Tab, tmp_path: Path) -> None:
     site = small_site(tmp_path)
     with served(site) as address:
         tab.goto(address + PAGE)
@@ -61,9 +63,9 @@ def test_an_exercise_is_checked_diagnosed_stopped_kept_and_there_offline(tab: Fi
     assert check(tab, RIGHT) == "passed"
 
 
-def test_a_number_of_the_living_example_is_changed_by_keyboard(tab: Firefox, tmp_path: Path) -> None:
+def test_a_number_of_the_living_example_is_changed_by_keyboard(tab: Tab, tmp_path: Path) -> None:
     tab.goto(write_page(tmp_path, "living-example", view="full").as_uri())
-    tab.waitForSelector("living-example > .w-root")
+    tab.wait_for("document.querySelector('living-example > .w-root')")
     outputs = "[...document.querySelectorAll('[data-panel=y] [role=gridcell]')].map(one => one.textContent)"
     before = tab.evaluate(outputs)
     assert before[:3] == ["1.86", "6.32", "1.70"]
@@ -80,9 +82,9 @@ def test_a_number_of_the_living_example_is_changed_by_keyboard(tab: Firefox, tmp
     assert "is not a number between" in tab.text(".w-status")
 
 
-def test_a_slider_of_a_figure_is_moved_by_keyboard(tab: Firefox, tmp_path: Path) -> None:
+def test_a_slider_of_a_figure_is_moved_by_keyboard(tab: Tab, tmp_path: Path) -> None:
     tab.goto(write_page(tmp_path, "rotary-dial").as_uri())
-    tab.waitForSelector("rotary-dial > .w-root")
+    tab.wait_for("document.querySelector('rotary-dial > .w-root')")
     tab.focus("rotary-dial input[type=range]")
     tab.press("ArrowRight")
     assert tab.text(".w-status").startswith("Query at ") and "score" in tab.text(".w-status")
