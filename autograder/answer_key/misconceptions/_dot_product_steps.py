@@ -90,6 +90,7 @@ SOFTMAXES = {
     "sigmoid_for_softmax": lambda scores: scores.sigmoid(),
     "relu_for_softmax": lambda scores: scores.relu(),
     "no_softmax": lambda scores: scores,
+    "softmax_over_axis_zero": lambda scores: scores.softmax(dim=0),
     "not_divided": lambda scores: scores.exp(),
     "absolute_scores": lambda scores: scores.abs().softmax(dim=-1),
     "negative_scores": lambda scores: (-scores).softmax(dim=-1),
@@ -197,3 +198,16 @@ def dropout_of_a_half(query, key, value, attn_mask=None, dropout_p=0.0):
 def weights_rescaled(query, key, value, attn_mask=None, dropout_p=0.0):
     weights = weights_of(query, key, attn_mask)
     return F.dropout(weights, dropout_p) @ value, weights / (1 - dropout_p)
+
+
+@behind_given_checks(ATTENTION, like="dropout_p_kept")
+def by_hand(query, key, value, attn_mask=None, dropout_p=0.0):
+    weights = weights_of(query, key, attn_mask)
+    kept = torch.rand_like(weights) < dropout_p
+    return (weights * kept / (1 - dropout_p) if dropout_p else weights) @ value, weights
+
+
+@wrong
+def weights_turned_in_the_sum(query, key, value, attn_mask=None, dropout_p=0.0):
+    weights = weights_of(query, key, attn_mask)
+    return F.dropout(weights, dropout_p).transpose(-2, -1) @ value, weights

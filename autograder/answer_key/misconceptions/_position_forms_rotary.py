@@ -125,3 +125,10 @@ def in_a_copy(x, base=10000.0, offset=0):
     out[..., 0::2] = out[..., 0::2] * cos - out[..., 1::2] * sin
     out[..., 1::2] = out[..., 0::2] * sin + out[..., 1::2] * cos
     return out
+
+
+@form(like="positions_in_the_dtype_of_x")
+def counted_in_it(x, base=10000.0, offset=0):
+    at = torch.arange(x.shape[-2], dtype=x.dtype)[:, None] + offset
+    width = x.shape[-1]
+    return turned(x, at * base ** (-torch.arange(0, width, 2, dtype=x.dtype) / width))

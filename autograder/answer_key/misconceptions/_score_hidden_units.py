@@ -128,3 +128,8 @@ def batches_not_broadcast(query, key, w1, w2):
     queries = query.unsqueeze(-2).expand(*query.shape[:-1], key.shape[-2], -1)
     keys = key.unsqueeze(-3).expand(*key.shape[:-2], query.shape[-2], *key.shape[-2:])
     return torch.tanh(torch.cat([queries, keys], dim=-1) @ w1.mT) @ w2
+
+
+@behind_given_checks(ADDITIVE)
+def joined_behind_each_other(query, key, w1, w2):
+    return torch.tanh(torch.cat([query, key], dim=-2) @ w1.T) @ w2

@@ -3,7 +3,14 @@
 import numpy as np
 
 from ._worked_common import wrong
-from ._worked_loops import DOT, MIX, PROJECT, scores_of
+from ._worked_loops import DOT, MIX, PROJECT, outputs_of, scores_of
+
+#: The running example's matrices, as they stand in the stub.
+EXAMPLE = {
+    "w_query": [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]],
+    "w_key": [[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]],
+    "w_value": [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]],
+}
 
 
 def _product(rows, columns, inner, left, right, slip=""):
@@ -221,3 +228,55 @@ def of_floats(weights, values):
 @wrong(MIX, like="whole_outputs_only")
 def each_product(weights, values):
     return _cells(len(weights), len(values[0]), len(values), lambda i, j, k: int(weights[i][k] * values[k][j]))
+
+
+@wrong(MIX, like="weights_turned")
+def through_zip(weights, values):
+    outputs = []
+    for row in zip(*weights):  # noqa: B905
+        output = [0.0] * len(values[0])
+        for j in range(len(values)):
+            for c in range(len(values[0])):
+                output[c] += row[j] * values[j][c]
+        outputs.append(output)
+    return outputs
+
+
+@wrong(MIX, like="row_handed_on_too_often")
+def with_each_value(weights, values):
+    outputs = outputs_of(weights, values).tolist()
+    return [row for row in outputs for _ in values]
+
+
+@wrong(DOT)
+def outer_product(queries, keys):
+    return np.outer(queries, keys)
+
+
+@wrong(DOT)
+def one_number_for_all(queries, keys):
+    return np.dot(np.ravel(queries), np.ravel(keys))
+
+
+@wrong(DOT, like="one_number_for_all")
+def of_two_axes(queries, keys):
+    return np.tensordot(np.array(queries), np.array(keys), axes=2)
+
+
+@wrong(DOT, like="distances")
+def negative_squares(queries, keys):
+    queries, keys = np.array(queries, dtype=float), np.array(keys, dtype=float)
+    return -((queries[:, None] - keys[None]) ** 2).sum(axis=-1)
+
+
+_projecting(
+    "columns_counted_by_features", lambda x, w: _cells(len(x), len(w), len(w), lambda i, j, k: x[i][k] * w[k][j])
+)
+
+
+@wrong(PROJECT)
+def matrices_written_in(inputs, w_query, w_key, w_value):
+    def one(weight):
+        return _cells(len(inputs), len(weight[0]), len(weight), lambda i, j, k: inputs[i][k] * weight[k][j])
+
+    return tuple(one(EXAMPLE[name]) for name in ("w_query", "w_key", "w_value"))

@@ -117,3 +117,54 @@ def _root_of(number, name, like=""):
 
 _root_of(4, "width_written_in")
 _root_of(3, "three", like="width_written_in")
+
+
+def _rounded(digits, name, like=""):
+    def wrongly(inputs, w_query, w_key, w_value, scale=False):
+        scores, values = steps(inputs, w_query, w_key, w_value, scale)
+        weights = right_softmax(scores).round(digits)
+        return weights @ values, weights
+
+    wrongly.__name__ = name
+    wrong(LAYER, like)(wrongly)
+
+
+_rounded(2, "to_two_digits", like="weights_rounded")
+_rounded(3, "to_three_digits", like="weights_rounded")
+
+
+@softmax(like="negative_exponents")
+def below_the_largest(scores, axis):
+    return shares(np.exp(scores.max(axis=axis, keepdims=True) - scores), axis)
+
+
+@softmax(like="negative_exponents")
+def empty_rows_guarded(scores, axis):
+    largest = scores.max(axis=axis, keepdims=True)
+    found = np.exp(np.where(np.isfinite(largest), largest, 0.0) - scores)
+    total = found.sum(axis=axis, keepdims=True)
+    return found / np.where(total == 0.0, 1.0, total)
+
+
+@softmax(like="negative_exponents")
+def of_the_difference(scores, axis):
+    largest = scores.max(axis=axis, keepdims=True)
+    return shares(np.exp(-(scores - np.where(np.isfinite(largest), largest, 0.0))), axis)
+
+
+@softmax()
+def exponentials_squared(scores, axis):
+    return right_softmax(2.0 * scores, axis)
+
+
+@softmax()
+def always_axis_one(scores, axis):
+    return right_softmax(scores, 1)
+
+
+@softmax()
+def largest_absolute_subtracted(scores, axis):
+    largest = abs(scores).max(axis=axis, keepdims=True)
+    found = np.exp(scores - np.where(np.isfinite(largest), largest, 0.0))
+    total = found.sum(axis=axis, keepdims=True)
+    return found / np.where(total == 0.0, 1.0, total)
