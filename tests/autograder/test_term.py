@@ -80,6 +80,8 @@ class Term:
             canvas = {row["SIS Login ID"]: float(row["ps1"]) for row in list(csv.DictReader(file))[1:]}
         found = {name: float(row["final"]) for name, row in table.items() if row["handed_in"] == "yes"}
         assert canvas == found
+        listed = api(self.course).get_submissions("ps1")  # what formgrader's page of submissions gets
+        assert {one["student"]: one["score"] for one in listed} == pytest.approx(found)
         page = (self.course.root / "reports" / "ps1.html").read_text()
         for student, final in found.items():
             assert re.search(rf">{student}</bdi><span.*?</th>.*?<td class=\"number\">{final:g}</td>", page)
