@@ -16,7 +16,7 @@ def test_every_misconception_that_runs_is_explained_and_every_explained_one_runs
 @pytest.mark.parametrize("exercise", exercises(), ids="{0.number}-{0.id}".format)
 def test_every_misconception_takes_the_arguments_of_its_exercise(exercise):
     """One that Python refuses for its signature is never what a learner answers."""
-    own = ("unexpected keyword argument", "required positional argument", "<locals>")
+    own = ("unexpected keyword argument", "<locals>")
     for key in visible_keys(exercise):
         for name, answers in key.misconceptions.items():
             texts = [str(answer.get("error", {}).get("text", "")) for answer in answers]

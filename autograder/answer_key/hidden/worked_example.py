@@ -84,7 +84,7 @@ def softmax_more_axes(rng):
 
 @check(
     "worked_example.weighted_sum",
-    sees="one query, one value, one feature, zeros and equal sizes work",
+    sees="one query, one value, one feature, zeros, negative weights and equal sizes work",
     points=1,
     coinciding=True,
 )
@@ -99,6 +99,7 @@ def mix_edges(rng):
         call(shares(rng, 5, 3), rng.normal(3, 5)),
         call([[0.0] * few, [1.0] * few], rng.normal(few, many)),
         call(shares(rng, few, many), rng.integers(many, few + 1, low=-9)),
+        call(rng.normal(few, many), rng.normal(many, 3)),
     ]
 
 

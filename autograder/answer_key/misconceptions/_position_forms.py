@@ -50,6 +50,12 @@ TABLES = {
         angles_of(n, d, base).sin().float(),
         angles_of(n, d, base).cos().float(),
     ),
+    "halves_side_by_side/cosines_first": lambda n, d, base: torch.cat(
+        (angles_of(n, d, base).cos(), angles_of(n, d, base).sin()), dim=-1
+    ).float(),
+    "exponent_over_the_root": lambda n, d, base: columns(
+        *(one(positions(n) * base ** (-exponents(d) * math.sqrt(d))) for one in (torch.sin, torch.cos))
+    ),
     "scaled_by_root/multiplied": lambda n, d, base: right(n, d, base) * math.sqrt(d),
     "angles_in_degrees/converted": lambda n, d, base: columns(
         *(one(torch.rad2deg(angles_of(n, d, base))) for one in (torch.sin, torch.cos))
@@ -215,6 +221,7 @@ SHIFTS = {
     "ones_beside_the_blocks": lambda k, d, base: torch.where(
         torch.block_diag(*[torch.ones(2, 2)] * (d // 2)) == 1, _signs(k, d, base, 1, -1, 1, 1), 1.0
     ),
+    "turned_twice": lambda k, d, base: rotation(2 * k * base ** -exponents(d)),
     "offset_added": lambda k, d, base: rotation(k + base ** -exponents(d)),
     "frequency_outside": lambda k, d, base: (
         rotation(torch.full((d // 2,), float(k)).double())

@@ -18,6 +18,8 @@ SLOPES = {
     "another_base_of_slopes/ten": lambda h, heads: 10 ** (-8 * h / heads),
     "powers_of_two/from_the_first": lambda h, heads: 2 ** (-8 / heads) * 0.5 ** (h - 1),
     "powers_of_two/times_eight_over_h": lambda h, heads: 8 / heads * 0.5**h,
+    "one_over_h": lambda h, heads: 1 / h,
+    "power_before_product": lambda h, heads: 2**-8 * h / heads,
     "power_forgotten": lambda h, heads: 8 * h / heads,
     "number_and_eight_exchanged": lambda h, heads: 2 ** (-heads * h / 8),
     "exponents_cut_off": lambda h, heads: 2.0 ** (-8 * h // heads),
@@ -116,8 +118,20 @@ class table_sizes_exchanged(Adding):
         self.encoding = reference("positions.sinusoidal_encoding")(d_model, max_length)
 
 
+@adding()
+class table_left_out_in_training(Adding):
+    def add(self, x):
+        return self.drop(x) if self.training else x + self.rows(x)
+
+
 # 6.4 LearnedPositionalEmbedding
 @misconception(LEARNED)
 class starts_at_the_root(Learned):
     def make(self, max_length, d_model):
         self.weight = nn.Parameter(0.02**0.5 * torch.randn(max_length, d_model))
+
+
+@misconception(LEARNED)
+class starts_uniform_about_zero(Learned):
+    def make(self, max_length, d_model):
+        self.weight = nn.Parameter(0.02 * (2 * torch.rand(max_length, d_model) - 1))

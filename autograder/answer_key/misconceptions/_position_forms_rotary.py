@@ -49,6 +49,9 @@ RESULTS = {
     "halves_as_pairs/angles_woven": lambda x, angles: _halves_with(x, angles.repeat_interleave(2, dim=-1)),
     "halves_as_pairs/backward": lambda x, angles: _halves_with(x, -angles.repeat(1, 2)),
     "rounded/to_three_digits": lambda x, angles: turned(x, angles).round(decimals=3),
+    "odd_column_taken_for_the_even": lambda x, angles: turned(x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2), angles),
+    "angle_added": lambda x, angles: x + angles.repeat_interleave(2, dim=-1).to(x.dtype),
+    "sines_alone": lambda x, angles: turned(x, angles) - _signed(x, angles, 1, 0, 0, 1),
     "half_the_columns_left_out": lambda x, angles: turned(x, angles)[..., 0::2],
     "first_token_for_all": lambda x, angles: turned(x, angles[:1].expand_as(angles)),
 }

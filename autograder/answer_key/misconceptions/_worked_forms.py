@@ -280,3 +280,8 @@ def matrices_written_in(inputs, w_query, w_key, w_value):
         return _cells(len(inputs), len(weight[0]), len(weight), lambda i, j, k: inputs[i][k] * weight[k][j])
 
     return tuple(one(EXAMPLE[name]) for name in ("w_query", "w_key", "w_value"))
+
+
+@wrong(DOT, like="pairs_only")
+def on_the_diagonal(queries, keys):
+    return scores_of(queries, keys) * np.eye(len(queries), len(keys))

@@ -168,3 +168,8 @@ def largest_absolute_subtracted(scores, axis):
     found = np.exp(scores - np.where(np.isfinite(largest), largest, 0.0))
     total = found.sum(axis=axis, keepdims=True)
     return found / np.where(total == 0.0, 1.0, total)
+
+
+@softmax(like="maximum_above_only")
+def empty_rows_not_guarded(scores, axis):
+    return exponentials(scores, axis) / np.exp(scores).sum(axis=axis, keepdims=True)
