@@ -90,6 +90,7 @@ def _grade(
     scheduler: str | None,
 ) -> list[Line]:
     check_release(course, problem_set)
+    _ = course.extensions  # a roster that cannot be read is told before anybody is judged
     if isolation != "none":
         require_out_of_sight(course.private_places)
     students = course.students(problem_set)

@@ -185,6 +185,11 @@ def test_work_taken_in_after_the_deadline_came_when_it_is_said_to_have_come(term
     term.settings('"zero"')
     term.run("release")
     term.hand_in("ada", "right", DUE + timedelta(days=3), "--time", "2030-01-08T12:59+01:00")
+    roster = term.course.root / "students.csv"
+    roster.write_text(f"{ROSTER}a b,,,,,\n")
+    said = term.run("grade", code=1)
+    assert "row 6: a student id is letters" in said and "not graded" not in said, "nobody is judged first"
+    roster.write_text(ROSTER)
     term.run("grade")
     assert term.finals()["ada"] == 42
     assert next(csv.DictReader(io.StringIO((term.course.root / "ps1.csv").read_text())))["section"] == "A"
