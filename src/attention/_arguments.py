@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 430f60ef75b4
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. f0060b7dc3c9
 """Argument checks that the torch modules share: given to learners, no part of any exercise."""
 
 import numbers
@@ -252,3 +252,21 @@ def check_partials(**partials: tuple[Tensor, Tensor, Tensor]) -> None:
     if len(set(widths.values())) > 1:
         listed = ", ".join(f"{name} {width}" for name, width in widths.items())
         raise ValueError(f"both parts must be about the same queries and values, got summed of {listed}")
+
+
+def check_backward(
+    query: Tensor, key: Tensor, value: Tensor, output: Tensor, log_sums: Tensor, upstream: Tensor
+) -> None:
+    """TypeError unless all are floating, and but for log_sums of one dtype; ValueError unless their shapes fit."""
+    check_floating(query=query, key=key, value=value, output=output, upstream=upstream)
+    check_floating(log_sums=log_sums)
+    check_sequence(query=query, key=key, value=value)
+    check_same_width(query, key)
+    (*lead, length, _), keys, d_v = query.shape, key.shape[-2], value.shape[-1]
+    due = {"key": (key, (*lead, keys, key.shape[-1])), "value": (value, (*lead, keys, d_v))}
+    due |= {"output": (output, (*lead, length, d_v)), "upstream": (upstream, (*lead, length, d_v))}
+    for name, (tensor, shape) in (due | {"log_sums": (log_sums, (*lead, length))}).items():
+        if tuple(tensor.shape) != shape:
+            raise ValueError(
+                f"{name} must be of shape {shape} beside a query {tuple(query.shape)}, got {tuple(tensor.shape)}"
+            )

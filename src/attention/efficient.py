@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 0a3c2a8d5639
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. fdbfacfb8708
 """Attention that scales: softmax in one pass, attention in blocks, shared key heads, a cache, a GPU kernel."""
 
 import math
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ._altered_scores import modified_attention
 from ._arguments import (
+    check_backward,
     check_batch,
     check_floating,
     check_length,
@@ -24,6 +25,7 @@ from ._arguments import (
 __all__ = [
     "KeyValueCache",
     "blockwise_attention",
+    "blockwise_gradients",
     "grouped_query_attention",
     "merge_partials",
     "modified_attention",
@@ -88,6 +90,28 @@ def blockwise_attention(
     if attn_mask is not None:
         check_mask("attn_mask", attn_mask, (*batch, query.shape[-2], key.shape[-2]))
     raise NotImplementedError("exercise 11.2: Attention block by block")
+
+
+def blockwise_gradients(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    output: Tensor,
+    log_sums: Tensor,
+    upstream: Tensor,
+    block_size: int = 128,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of softmax(Q Kᵀ / √d_k) V, block by block, never with an (L, S) matrix   (Dao et al. 2022, § 3.1).
+
+    query: (..., L, d_k); key: (..., S, d_k); value: (..., S, d_v), with the same leading axes
+    output: (..., L, d_v), what attention gave for them; log_sums: (..., L), each query's log Σ_j exp(q · k_j / √d_k)
+    upstream: (..., L, d_v), the loss's gradient at the output; block_size: how many keys are looked at in one step
+    Returns the loss's gradients at query, key and value, in their shapes and dtype.
+    Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
+    """
+    check_backward(query, key, value, output, log_sums, upstream)
+    check_length("block_size", block_size, least=1)
+    raise NotImplementedError("exercise 11.5: The backward pass, block by block")
 
 
 def grouped_query_attention(
