@@ -52,9 +52,11 @@ def test_a_chapter_fits_every_screen(chapter: str, browser: Browser, address: st
 def test_a_chapter_fits_the_narrowest_screen_and_paper(chapter: str, browser: Browser, address: str) -> None:
     tab = browser.new_page()
     tab.goto(f"{address}chapters/{chapter}.html", wait_until="load")
-    found = [*too_wide(tab, NARROWEST), *on_paper(tab)]
+    found = too_wide(tab, NARROWEST)
+    scrolls = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    found += on_paper(tab)
     tab.close()
-    assert found == []
+    assert found == [] and scrolls == 0
 
 
 def test_a_line_of_prose_has_65_to_75_characters(browser: Browser, address: str) -> None:
