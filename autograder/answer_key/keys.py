@@ -79,7 +79,7 @@ def hidden_draws(exercise: Exercise, policy: GradingPolicy) -> list[tuple[Check,
     checks = visible_checks(exercise) + hidden_checks(exercise, policy.extra)
     seeds = [(check, hidden_seeds(policy.secret, check)) for check in checks]
     drawn = [(check, seed, seed == drawn[0]) for check, drawn in seeds for seed in drawn]
-    measured = [one.measured for one in checks if one.measured]
+    measured = [check.measured for check in checks if check.measured]
     return [*drawn, *((check, seed_of(policy.secret, check, DRAWS), False) for check in measured)]
 
 

@@ -34,7 +34,9 @@ class Penalties:
 
     def points(self, **of: str) -> float:
         """What is taken off in all where these fields of a penalty have these values."""
-        return sum(one.points for one in self.all if all(getattr(one, name) == value for name, value in of.items()))
+        return sum(
+            penalty.points for penalty in self.all if all(getattr(penalty, name) == value for name, value in of.items())
+        )
 
 
 _roots: set[Path] = set()
@@ -54,13 +56,13 @@ def show_final_scores(root: Path) -> None:
 def _adapted(method: Callable[..., Any], adapt: Callable[..., None]) -> Callable[..., Any]:
     @wraps(method)
     def call(api: NbGraderAPI, *names: str, **options: Any) -> Any:
-        found = method(api, *names, **options)
-        if found and Path(api.coursedir.root).resolve() in _roots:
+        rows = method(api, *names, **options)
+        if rows and Path(api.coursedir.root).resolve() in _roots:
             with api.gradebook as book:
                 penalties = Penalties(_penalties(book), book)
-                for row in found if isinstance(found, list) else [found]:
+                for row in rows if isinstance(rows, list) else [rows]:
                     adapt(row, penalties, *names)
-        return found
+        return rows
 
     return call
 

@@ -202,7 +202,9 @@ def _reached_by_import(name: str) -> list[str]:
     """What an import reaches for, by the name of the module, or of something in it."""
     parts = name.split(".")
     prefixes = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
-    known = [_MODULES[one] for one in prefixes if one in _MODULES] + [_NAMES[one] for one in prefixes if one in _NAMES]
+    known = [_MODULES[prefix] for prefix in prefixes if prefix in _MODULES] + [
+        _NAMES[prefix] for prefix in prefixes if prefix in _NAMES
+    ]
     known += [_MODULE_WORDS[part] for part in parts[1:] if part in _MODULE_WORDS]
     return known[:1] or ([] if parts[0] in _PLAIN_MODULES else [OTHER])
 

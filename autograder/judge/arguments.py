@@ -73,7 +73,7 @@ class ArgumentMemory:
 
     def seen(self, place: int) -> Seen:
         """What lies in memory now of the arguments of the request of a place."""
-        mine = [one for one in self._held if one.place == place]
+        mine = [argument for argument in self._held if argument.place == place]
         return Seen(mine, os.pread(self.descriptor, self._used, 0) if mine else b"")
 
 
@@ -87,16 +87,16 @@ class Seen:
     def told_in(self, answers: Answers) -> Answers:
         """The answers to this request, with what was seen, whatever they say themselves."""
         answers = {key: [dict(answer) for answer in to_plan] for key, to_plan in answers.items()}
-        for one in self.held:
-            answer = answers[one.key][one.call]
-            argument, _, parameter = one.name.partition(" ")
+        for entry in self.held:
+            answer = answers[entry.key][entry.call]
+            argument, _, parameter = entry.name.partition(" ")
             if "error" in answer:
                 continue
             if parameter:
-                at, data = one.arrays[0]
+                at, data = entry.arrays[0]
                 _look_at_parameter(answer, argument, parameter, self.memory[at : at + len(data)])
-            elif any(self.memory[at : at + len(data)] != data for at, data in one.arrays):
-                answer["changed"] = list(dict.fromkeys([*answer["changed"], one.name]))
+            elif any(self.memory[at : at + len(data)] != data for at, data in entry.arrays):
+                answer["changed"] = list(dict.fromkeys([*answer["changed"], entry.name]))
         return answers
 
 

@@ -267,7 +267,7 @@ def _seen(memory: ArgumentMemory, lines: list[Line]) -> list[Line]:
 def _exercises(requests: list[Request], memory: ArgumentMemory, first: int = 0) -> list[dict[str, Any]]:
     """What a worker is told of each request from a place on."""
     try:
-        held = {place: memory.hold(place, one.plans) for place, one in enumerate(requests) if place >= first}
+        held = {place: memory.hold(place, request.plans) for place, request in enumerate(requests) if place >= first}
     except NoRoom as error:
         raise GraderFault(str(error)) from None
     return [

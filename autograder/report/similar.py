@@ -195,9 +195,7 @@ def _normal_forms(texts: dict[Name, bytes]) -> dict[Name, list[list[str]] | None
     while waiting:
         reading = items_of(_read, list(waiting.values()))
         forms |= zip(waiting, reading.items, strict=False)
-        waiting = dict(
-            list(waiting.items())[len(reading.items) + 1 :]
-        )  # without the one at which the process was ended
+        waiting = dict(list(waiting.items())[len(reading.items) + 1 :])  # without the one that ended the process
     return forms
 
 

@@ -204,8 +204,8 @@ def _error(answer: Answer) -> tuple[str, str]:
 
 def _one_text_for_products(text: str) -> str:
     """NumPy's two texts on a matrix product whose sizes do not fit, of `@` and of `dot`, as one."""
-    found = DOT_TEXT.search(text) or MATMUL_TEXT.search(text)
-    if found is None:
+    match = DOT_TEXT.search(text) or MATMUL_TEXT.search(text)
+    if match is None:
         return text
-    inner = found.groups() if found.re is DOT_TEXT else reversed(found.groups())
+    inner = match.groups() if match.re is DOT_TEXT else reversed(match.groups())
     return f"no product: {', '.join(inner)}"

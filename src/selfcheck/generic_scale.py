@@ -129,7 +129,7 @@ def whole(pair: Pair, call: dict[str, Any]) -> Found | None:
         return None
     if len(set(pair.given)) < 2 or all(number == int(number) for number in pair.due):
         return None
-    several = len({math.trunc(one) for one in pair.due}) > 1
+    several = len({math.trunc(number) for number in pair.due}) > 1
     if several and all(math.trunc(a) == b for a, b in zip(pair.due, pair.given, strict=True)):
         return Found(
             "truncated",

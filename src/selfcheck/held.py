@@ -36,12 +36,12 @@ def arrays_of(step: dict[str, Any]) -> dict[str, list[bytes]]:
     uses = step.get("uses", [])
     parts = [(f"{place}." if len(uses) > 1 else "", use) for place, use in enumerate(uses)]
     parts.insert(0, ("construct.", step["construct"]) if "construct" in step else ("", step))
-    found: dict[str, list[bytes]] = {}
+    by_name: dict[str, list[bytes]] = {}
     for prefix, call in parts:
         named = [(f"{prefix}{place}", tree) for place, tree in enumerate(call["args"])]
         for name, tree in (*named, *((prefix + name, tree) for name, tree in call["kwargs"].items())):
-            found |= _arrays_in(name, tree)
-    return {name: arrays for name, arrays in found.items() if arrays}
+            by_name |= _arrays_in(name, tree)
+    return {name: arrays for name, arrays in by_name.items() if arrays}
 
 
 def parameter_name(argument: str, parameter: str) -> str:
@@ -51,13 +51,13 @@ def parameter_name(argument: str, parameter: str) -> str:
 
 def _arrays_in(name: str, tree: dict[str, Any]) -> dict[str, list[bytes]]:
     if tree["kind"] == "module":
-        return {parameter_name(name, one): list(_data(value)) for one, value in tree["state"].items()}
+        return {parameter_name(name, parameter): list(_data(value)) for parameter, value in tree["state"].items()}
     if tree["kind"] in ("tuple", "items", "tensor", "ndarray"):
         return {name: list(_data(tree))}
-    found: dict[str, list[bytes]] = {}
+    by_name: dict[str, list[bytes]] = {}
     for number, item in enumerate(tree.get("items", [])):
-        found |= _arrays_in(f"{name}[{number}]", item)
-    return found
+        by_name |= _arrays_in(f"{name}[{number}]", item)
+    return by_name
 
 
 def _data(tree: dict[str, Any]) -> Iterator[bytes]:

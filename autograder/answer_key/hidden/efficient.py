@@ -76,8 +76,8 @@ def blockwise_half_gradient(rng):
 @check(BACKWARD, sees="no length, no width and no block size is special", points=1)
 def backward_sizes(rng):
     queries, keys, d_k, d_v = rng.sizes(4, 5, 10)
-    found = [gradients(rng, (), queries, keys, size, d_v, d_k=d_k) for size in (1, 3, keys - 1, keys, 50)]
-    return [*found, gradients(rng, (), 1, 1, 1, 1), gradients(rng, (2, 3), queries, 1, 50, d_v)]
+    calls = [gradients(rng, (), queries, keys, size, d_v, d_k=d_k) for size in (1, 3, keys - 1, keys, 50)]
+    return [*calls, gradients(rng, (), 1, 1, 1, 1), gradients(rng, (2, 3), queries, 1, 50, d_v)]
 
 
 @check(BACKWARD, sees="gradients are right in half precision", tolerance=5e-2, points=1)

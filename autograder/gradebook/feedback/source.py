@@ -86,19 +86,19 @@ def _coloured(text: str) -> tuple[tuple[Markup, ...], frozenset[int]]:
     """The HTML of each line, and the places of those that go on with a string of the line before."""
     done, end, before, line = [], 0, "", 0
     continues: set[int] = set()
-    for found in TOKEN.finditer(text):
-        part, kind = found[0], found.lastgroup
+    for match in TOKEN.finditer(text):
+        part, kind = match[0], match.lastgroup
         if kind == "name":
             kind = "f" if before in ("def", "class") else "k" if part in KEYWORDS else None
         before = part
         if kind:
-            plain, end = text[end : found.start()], found.end()
+            plain, end = text[end : match.start()], match.end()
             line += plain.count("\n")
             if kind == "s":
                 continues.update(range(line + 1, line + 1 + part.count("\n")))
             line += part.count("\n")
             lines = _escaped(part).split("\n")
-            done += [_escaped(plain), "\n".join(f'<b class="{kind}">{one}</b>' if one else "" for one in lines)]
+            done += [_escaped(plain), "\n".join(f'<b class="{kind}">{line}</b>' if line else "" for line in lines)]
     done.append(_escaped(text[end:]))
     return tuple(map(Markup, "".join(done).split("\n"))), frozenset(continues)
 

@@ -65,9 +65,11 @@ def several(answer, form):
     return None if None in forms else forms
 
 
-def agree(one, other):
+def agree(first, other):
     """Whether two rows of numbers are the same but for rounding; NaN agrees with nothing."""
-    return len(one) == len(other) and all(abs(a - b) <= SAME * (1 + abs(a)) for a, b in zip(one, other, strict=True))
+    return len(first) == len(other) and all(
+        abs(a - b) <= SAME * (1 + abs(a)) for a, b in zip(first, other, strict=True)
+    )
 
 
 def compared(some, others):

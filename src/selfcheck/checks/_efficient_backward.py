@@ -24,7 +24,7 @@ def attended(query, key, value):
     outputs, log_sums, known = [], [], {}
     for row in query:
         if tuple(row) not in known:
-            scores = [dot(row, one) / math.sqrt(len(row)) for one in key]
+            scores = [dot(row, row_of_key) / math.sqrt(len(row)) for row_of_key in key]
             largest = max(scores)
             weights = [math.exp(score - largest) for score in scores]
             total = sum(weights)
@@ -126,7 +126,7 @@ def backward_batch(rng):
 def backward_half(rng):
     # 800 keys of which each adds about 0.0025: in bfloat16 a sum of such terms stands still at 1, and 2 is due.
     sign = [[-1.0 if place % 2 else 1.0] for place in range(800)]
-    key, value = tensor([[one[0] / 2] for one in sign], "bfloat16"), tensor(sign, "bfloat16")
+    key, value = tensor([[row[0] / 2] for row in sign], "bfloat16"), tensor(sign, "bfloat16")
     upstream = tensor([[5.0 + 0.5 * rng.integer(0, 3)]], "bfloat16")
     return given(tensor([[1.0]], "bfloat16"), key, value, upstream, 1)
 
@@ -161,6 +161,6 @@ def backward_errors(rng):
     def arguments(**others):
         return {name: rng.tensor(*shape) for name, shape in fits.items()} | others
 
-    found = [call(**arguments(**{name: rng.tensor(*shape)})) for name, shape in wrong]
-    found += [call(**arguments(**{name: rng.tensor(*fits[name], dtype="float32")})) for name in ("value", "upstream")]
-    return [*found, call(**arguments(log_sums=tensor(rng.integers(4)))), call(**arguments(), block_size=0)]
+    calls = [call(**arguments(**{name: rng.tensor(*shape)})) for name, shape in wrong]
+    calls += [call(**arguments(**{name: rng.tensor(*fits[name], dtype="float32")})) for name in ("value", "upstream")]
+    return [*calls, call(**arguments(log_sums=tensor(rng.integers(4)))), call(**arguments(), block_size=0)]
