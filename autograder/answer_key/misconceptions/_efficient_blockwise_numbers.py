@@ -96,3 +96,10 @@ class query_divided_in_place(Blockwise):
         query *= self.scale(query, None)
         self.scale = lambda query, value: 1.0
         return super().answer(query, *rest)
+
+
+@wrong
+class largest_starts_at_zero(Blockwise):
+    def begin(self, query, key, value):
+        largest, total, summed = super().begin(query, key, value)
+        return torch.zeros_like(largest), total, summed

@@ -164,3 +164,9 @@ class first_scaled_in_place(Merge):
 class joined_in_one_tensor(Merge):
     def results(self, maximum, total, summed):
         return torch.cat([maximum[..., None], total[..., None], summed], dim=-1)
+
+
+@wrong
+class logarithm_of_the_sum_returned(Merge):
+    def results(self, maximum, total, summed):
+        return maximum + torch.log(total), total, summed

@@ -1,6 +1,7 @@
 """Wrong answers of attention that scales, each as somebody would really write it."""
 
 from . import (
+    _efficient_attached,  # noqa: F401
     _efficient_backward,  # noqa: F401
     _efficient_blockwise,  # noqa: F401
     _efficient_blockwise_blocks,  # noqa: F401

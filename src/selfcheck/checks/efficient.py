@@ -147,6 +147,7 @@ def blockwise_large(rng):
         sloped(rng, (2.0, 0.0, -2.0), 3, 5000.0),
         sloped(rng, (-2.0, 0.0, 2.0), 3, 5000.0),
         largest_hidden(rng, sloped(rng, (-2.0, 0.0, 2.0), 3, 5000.0)),
+        sloped(rng, (-1.0, -2.0, -1.5), 3, 5000.0),  # all of them far below zero
     ]
 
 

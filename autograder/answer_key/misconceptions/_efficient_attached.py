@@ -1,0 +1,42 @@
+"""Mistakes in a running sum whose largest score passes gradients on: what is not rescaled then has another gradient."""
+
+import torch
+
+from . import _efficient_blockwise as blockwise
+from . import _efficient_online as online
+from . import _efficient_online_parts as online_parts
+from . import misconception
+from ._given import refuse_bad_arguments
+
+
+def _online(kind):
+    class Attached(kind):
+        def shift(self, largest, chunk):
+            highest = self.highest(chunk)
+            return highest if largest is None else torch.maximum(largest, highest)
+
+    def largest_attached(chunks):
+        held = list(chunks)
+        refuse_bad_arguments(online.SOFTMAX, held)
+        return Attached().answer(online.given.checked_chunks(iter(held)))
+
+    misconception(online.SOFTMAX, like=kind.__name__)(largest_attached)
+
+
+def _blockwise(kind):
+    class Attached(kind):
+        def largest(self, largest, scores):
+            return torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
+
+    def largest_attached(query, key, value, block_size=128, is_causal=False, attn_mask=None):
+        refuse_bad_arguments(blockwise.BLOCKWISE, query, key, value, block_size, is_causal, attn_mask)
+        return Attached().answer(query, key, value, block_size, is_causal, attn_mask).to(query.dtype)
+
+    misconception(blockwise.BLOCKWISE, like=kind.__name__)(largest_attached)
+
+
+for _kind in (online.sum_not_rescaled, online.parts_not_rescaled, online.sum_rescaled_upside_down):
+    _online(_kind)
+_online(online_parts.parts_rescaled_upside_down)
+for _kind in (blockwise.sum_not_rescaled, blockwise.output_not_rescaled, blockwise.divided_in_every_block):
+    _blockwise(_kind)
