@@ -262,7 +262,8 @@ def skip_where_dependencies_fail(
 def _skip(result: ExerciseResult, broken: list[str]) -> ExerciseResult:
     if not broken or not result.started:
         return result
-    message = f"Skipped: it builds on {', '.join(broken)}, which does not pass yet."
+    does = "does" if len(broken) == 1 else "do"
+    message = f"Skipped: it builds on {', '.join(broken)}, which {does} not pass yet."
     return replace(
         result,
         checks=tuple(

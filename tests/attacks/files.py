@@ -131,8 +131,18 @@ ATTACKS = [
     stray("pyd", "the same for Windows", f"attention/{MODULE}.pyd"),
     stray("attention-py", "a module named as the package, beside it", "attention.py"),
     stray("package-for-module", "a package in the module's place", f"attention/{MODULE}/__init__.py"),
-    stray("own-selfcheck", "a selfcheck of its own that finds all well", "selfcheck/__init__.py", log="nothing was"),
-    stray("own-init", "an __init__.py that puts the answers in place", "attention/__init__.py", log="nothing was"),
+    stray(
+        "own-selfcheck",
+        "a selfcheck of its own that finds all well",
+        "selfcheck/__init__.py",
+        log="no module was started",
+    ),
+    stray(
+        "own-init",
+        "an __init__.py that puts the answers in place",
+        "attention/__init__.py",
+        log="no module was started",
+    ),
     HandIn(
         "bytecode",
         "compiled answers in __pycache__, marked as not to be checked against the source",

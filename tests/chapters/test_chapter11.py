@@ -85,7 +85,7 @@ def test_row_2_in_two_parts_that_meet_later():
     row, value = row_2()
     late = torch.exp(row[2] - row[1])
     total, summed = 1 + late, value[1] + late * value[2]
-    cells = table("| | key 1 | keys 2 and 3 | both |")
+    cells = table("| number | key 1 | keys 2 and 3 | both |")
     m, both, together = merge_partials((row[0], torch.ones_like(total), value[0]), (row[1], total, summed))
     assert [float(cell) for cell in cells["$m$"]] == [round(x.item(), 4) for x in (row[0], row[1], m)]
     assert cells["factor"][:2] == [f"{torch.exp(row[0] - m):.5f}", "1"]

@@ -15,6 +15,7 @@ from torch import nn
 import docstrings
 from attention.classifier import TextClassifier, masked_mean
 from attention.worked_example import EXAMPLE, self_attention
+from studies import order
 
 #: Trains models; a time limit is there to end what hangs, also on a machine with much else to do.
 PAGES = [
@@ -262,30 +263,30 @@ def test_wrong_names_of_the_same_module_make_the_rule_of_shared_words_weaker(pag
 # Order and distance
 
 
-def test_without_positions_exchanging_a_and_b_changes_no_logit(page):
+def test_without_positions_exchanging_a_and_b_changes_no_logit():
     torch.manual_seed(0)
-    model = page["WithoutPositions"](20, 2).eval()
-    ids, first = page["before_or_after"](50, torch.Generator().manual_seed(1))
+    model = order.WithoutPositions(20, 2).eval()
+    ids, first = order.before_or_after(50, torch.Generator().manual_seed(1))
     exchanged = ids.clone()
     exchanged[ids == 1], exchanged[ids == 2] = 2, 1
     assert torch.equal(first, (ids == 1).int().argmax(1).lt((ids == 2).int().argmax(1)).long())
     assert (model(exchanged) - model(ids)).abs().max() < ROUNDING
 
 
-def test_positions_decide_whether_order_is_learnt(page):
-    ids, first = page["before_or_after"](2000, torch.Generator().manual_seed(9))
+def test_positions_decide_whether_order_is_learnt():
+    ids, first = order.before_or_after(2000, torch.Generator().manual_seed(9))
 
     def accuracy(make: Any) -> float:
-        model = page["train_on"](make, page["before_or_after"], seed=0)
-        return (page["predict"](model, ids) == first).float().mean().item()
+        model = order.trained(make, order.before_or_after, seed=0)
+        return (model(ids).argmax(-1) == first).float().mean().item()
 
     assert accuracy(lambda: TextClassifier(20, 2, 32, 2, 64, 1, dropout=0.0)) > 0.9
-    assert accuracy(lambda: page["WithoutPositions"](20, 2)) == pytest.approx(0.5, abs=0.05)
+    assert accuracy(lambda: order.WithoutPositions(20, 2)) == pytest.approx(0.5, abs=0.05)
 
 
-def test_three_convolutions_of_width_5_see_13_positions(page):
+def test_three_convolutions_of_width_5_see_13_positions():
     torch.manual_seed(0)
-    network = page["Convolutions"]()
+    network = order.Convolutions()
     ids = torch.randint(1, 17, (1, 32), generator=torch.Generator().manual_seed(0))
     embedded = network.embedding(ids).detach().requires_grad_()
     network.embedding.forward = lambda _: embedded
@@ -294,24 +295,22 @@ def test_three_convolutions_of_width_5_see_13_positions(page):
     assert seen.tolist() == [False] * 19 + [True] * 13
 
 
-def test_convolutions_end_at_their_receptive_field_and_a_mean_behind_them_does_not(page):
+def test_convolutions_end_at_their_receptive_field_and_a_mean_behind_them_does_not():
     for pool, far in ((False, 0.2), (True, 0.9)):
-        model = page["train_on"](
-            lambda pool=pool: page["Convolutions"](pool=pool), page["marked_token"], seed=0, rate=0.01
-        )
+        model = order.trained(lambda pool=pool: order.Convolutions(pool=pool), order.marked_token, seed=0, rate=0.01)
         right = {}
         for distance in (12, 13):
-            ids, kind = page["marked_token"](500, torch.Generator().manual_seed(distance), distance)
-            right[distance] = (page["predict"](model, ids) == kind).float().mean().item()
+            ids, kind = order.marked_token(500, torch.Generator().manual_seed(distance), distance)
+            right[distance] = (model(ids).argmax(-1) == kind).float().mean().item()
         assert right[12] > 0.8
         assert right[13] > far if pool else right[13] < far  # chance is 0.125
 
 
-def test_attention_is_right_at_every_distance(page):
-    model = page["train_on"](page["OneLayer"], page["marked_token"], seed=0, rate=0.01)
+def test_attention_is_right_at_every_distance():
+    model = order.trained(order.OneLayer, order.marked_token, seed=0, rate=0.01)
     for distance in (1, 12, 13, 31):
-        ids, kind = page["marked_token"](300, torch.Generator().manual_seed(distance), distance)
-        assert (page["predict"](model, ids) == kind).float().mean() > 0.98
+        ids, kind = order.marked_token(300, torch.Generator().manual_seed(distance), distance)
+        assert (model(ids).argmax(-1) == kind).float().mean() > 0.98
 
 
 # Sum or mean
@@ -382,6 +381,6 @@ def test_the_rule_of_shared_words_by_hand(page):
     ).tolist() == [0.5]
 
 
-def test_convolutions_take_any_length(page):
-    network = page["Convolutions"](pool=True)
+def test_convolutions_take_any_length():
+    network = order.Convolutions(pool=True)
     assert all(network(torch.ones(1, length, dtype=torch.long)).shape == (1, 8) for length in (8, 16, 64))

@@ -38,5 +38,5 @@ def _blockwise(kind):
 for _kind in (online.sum_not_rescaled, online.parts_not_rescaled, online.sum_rescaled_upside_down):
     _online(_kind)
 _online(online_parts.parts_rescaled_upside_down)
-for _kind in (blockwise.sum_not_rescaled, blockwise.output_not_rescaled, blockwise.divided_in_every_block):
-    _blockwise(_kind)
+for _wrong in (blockwise.sum_not_rescaled, blockwise.output_not_rescaled, blockwise.divided_in_every_block):
+    _blockwise(_wrong)
