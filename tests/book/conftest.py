@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 
 from autograder.build.serving import served
 from autograder.build.site import build_book, is_fresh
+from autograder.build.urls import site_url
 from autograder.course.paths import BOOK
 
 PHONE = {"width": 390, "height": 844}
@@ -27,10 +29,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def address(site: Path) -> Iterator[str]:
-    """Where the site is served, with a slash at its end."""
-    with served(site) as address:
-        yield address
+def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the site is served, with a slash at its end: below the path that it has when it is published."""
+    path = urlsplit(site_url()).path
+    host = tmp_path_factory.mktemp("host")
+    (host / path.strip("/")).parent.mkdir(parents=True, exist_ok=True)
+    (host / path.strip("/")).symlink_to(site)
+    with served(host) as address:
+        yield address + path.lstrip("/")
 
 
 @pytest.fixture(scope="module")

@@ -29,9 +29,13 @@ KINDS = (
 )
 QUICK = {("index", "dark"), ("problem-sets/ps3", "light"), ("search", "dark")}
 RING = 3  # CSS pixels
-#: What has the focus: its name, the ring around it, whether it can be seen.
+#: What has the focus: its name, the ring around it, whether it can be seen. The ring of a tab is its label's, that of a
+#: link as large as its card is drawn after it.
 FOCUSED = """() => {
-  const it = document.activeElement, style = getComputedStyle(it), box = it.getBoundingClientRect()
+  const focused = document.activeElement, stretched = focused.matches('.sd-stretched-link')
+  const it = focused.matches('.sd-tab-set > input') ? focused.nextElementSibling : focused
+  const style = getComputedStyle(it, stretched ? '::after' : null)
+  const box = (stretched ? it.closest('.sd-card') : it).getBoundingClientRect()
   return {
     name: (it.ariaLabel || it.textContent).trim().replace(/\\s+/g, ' '),
     tag: it.tagName,
@@ -43,8 +47,9 @@ FOCUSED = """() => {
 
 
 def barriers(tab: Page) -> list[str]:
-    """What axe finds on a page, with every fold open."""
+    """What axe finds on a page, with every fold open and faded in."""
     tab.evaluate("document.querySelectorAll('article details').forEach(fold => { fold.open = true })")
+    tab.evaluate("Promise.all(document.getAnimations().map(one => one.finished))")
     tab.evaluate(AXE.read_text("utf-8"))
     found = tab.evaluate("axe.run(document, {resultTypes: ['violations']}).then(result => result.violations)")
     return [f"{one['id']}: {node['html'][:150]}" for one in found for node in one["nodes"]]
@@ -142,6 +147,19 @@ def test_every_control_has_a_ring(page: str, browser: Browser, address: str) -> 
     tab.close()
 
 
+def test_what_has_the_focus_stays_listed_while_another_section_is_read(browser: Browser, address: str) -> None:
+    tab = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    tab.goto(f"{address}guides/learner.html#your-own-machine", wait_until="load")
+    entry = tab.locator("#pst-page-toc-nav a[href='#your-own-machine']")
+    entry.focus()
+    tab.wait_for_timeout(1100)  # for so long a link that was followed stays marked
+    last = tab.locator("#pst-page-toc-nav > ul > li > a").last
+    tab.evaluate("id => document.getElementById(id).scrollIntoView()", last.get_attribute("href").removeprefix("#"))
+    tab.wait_for_function("link => link.classList.contains('active')", arg=last.element_handle(), timeout=5000)
+    assert entry.is_visible()
+    tab.close()
+
+
 def test_copying_is_said(browser: Browser, address: str) -> None:
     context = browser.new_context()
     context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -169,8 +187,8 @@ def test_without_scripts_every_page_is_reached_from_every_kind_of_page(browser: 
     for page in ("index", "chapters/04-masks", "problem-sets/ps3"):
         tab.goto(f"{address}{page}.html")
         tab.get_by_role("link", name="Search").click()
-        links = tab.locator(".all-pages a").evaluate_all("links => links.map(link => link.pathname.slice(1, -5))")
-        assert set(all_pages()) - {"index"} <= set(links)
+        links = tab.locator(".all-pages a").evaluate_all("links => links.map(link => link.href.slice(0, -5))")
+        assert {address + one for one in set(all_pages()) - {"index"}} <= set(links)
     tab.get_by_role("link", name="Attention by Hand").first.click()
     assert tab.url.endswith("/index.html")
     context.close()

@@ -72,6 +72,17 @@ def test_the_readers_hub_gets_the_page_and_is_remembered(typed: str, tab: Page, 
     assert tab.get_by_role("button", name="Open ps3").is_visible()
 
 
+def test_an_address_that_is_typed_while_the_page_loads_stays(tab: Page, address: str) -> None:
+    waiting = []
+    tab.route("**/hub.js*", lambda route: waiting.append(route))
+    tab.goto(f"{address}guides/learner.html", wait_until="commit")
+    tab.get_by_label("Address of your hub").fill("https://hub.example.org")
+    (script,) = waiting
+    script.continue_()
+    tab.wait_for_load_state("load")
+    assert tab.get_by_label("Address of your hub").input_value() == "https://hub.example.org"
+
+
 def test_no_other_address_and_no_other_file_is_opened(tab: Page, address: str) -> None:
     tab.goto(f"{address}guides/learner.html?notebook=../../x", wait_until="load")
     tab.get_by_label("Address of your hub").fill("javascript:alert(1)")

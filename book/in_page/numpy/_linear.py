@@ -100,7 +100,7 @@ def dot(a, b):
         text = f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[inner_axis]} (dim {inner_axis})"
         shapes = " and ".join(str(one.shape).replace(" ", "") for one in (a, b))
         raise ValueError(f"shapes {shapes} not aligned: {text}")
-    return tensordot(a, b, ([a.ndim - 1], [inner_axis]))
+    return tensordot(a, b, ([a.ndim - 1], [inner_axis]))[()]
 
 
 def inner(a, b):
@@ -111,7 +111,7 @@ def inner(a, b):
         text = f"{a.shape[-1]} (dim {a.ndim - 1}) != {b.shape[-1]} (dim {b.ndim - 1})"
         shapes = " and ".join(str(one.shape).replace(" ", "") for one in (a, b))
         raise ValueError(f"shapes {shapes} not aligned: {text}")
-    return tensordot(a, b, ([a.ndim - 1], [b.ndim - 1]))
+    return tensordot(a, b, ([a.ndim - 1], [b.ndim - 1]))[()]
 
 
 def outer(a, b):
@@ -135,8 +135,7 @@ def tensordot(a, b, axes=2):
     step = math.prod(a.shape[a.ndim - len(first) :])
     shape = a.shape[: a.ndim - len(first)] + b.shape[len(second) :]
     kind = common(a.dtype, b.dtype)
-    made = _product(a.reshape(-1, step) if step else a, b.reshape(step, -1) if step else b, kind).reshape(shape)
-    return made if shape else made[()]
+    return _product(a.reshape(-1, step) if step else a, b.reshape(step, -1) if step else b, kind).reshape(shape)
 
 
 def einsum(subscripts, *operands):

@@ -10,7 +10,7 @@ document.addEventListener("DOMContentLoaded", () => {
     form.querySelector("button span").textContent = asked;
   }
   try {
-    field.value = localStorage.getItem("hub") ?? "";
+    field.value ||= localStorage.getItem("hub") ?? ""; // what was typed while this script was loading stays
   } catch { /* storage is forbidden: the address is typed anew */ }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
