@@ -50,7 +50,7 @@
       this.statusLine = el('p', {className: 'w-status', role: 'status'});
       this.build(this.ui);
       this.ui.append(this.statusLine);
-      this.style.minHeight = `${this.offsetHeight}px`;  // what stands below must not move up
+      this.style.minHeight = `${this.dataset.height ?? this.offsetHeight}px`;  // what stands below must not move up
       this.replaceChildren(this.ui);
       this.readAddress();
       this.draw();

@@ -41,7 +41,10 @@
   const begin = () => {
     const widgets = document.querySelectorAll('[data-files]');
     const near = new IntersectionObserver(seen => seen.forEach(entry => {
-      if (entry.isIntersecting) { near.unobserve(entry.target); fetchWidget(entry.target); }
+      if (!entry.isIntersecting) return;
+      near.unobserve(entry.target);
+      entry.target.dataset.height = entry.boundingClientRect.height;  // known here; read later, it would force a layout
+      fetchWidget(entry.target);
     }), {rootMargin: '100% 0px'});
     for (const widget of widgets) {
       near.observe(widget);

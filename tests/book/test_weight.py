@@ -30,7 +30,7 @@ def weight(browser: Browser, address: str, site: Path, page: str) -> tuple[float
     tab.on("request", lambda request: asked.add(request.url))
     tab.goto(f"{address}{page}.html", wait_until="networkidle")
     context.close()
-    files = [site / unquote(urlsplit(url).path).lstrip("/") for url in asked if url.startswith(address)]
+    files = [site / unquote(urlsplit(url.removeprefix(address)).path) for url in asked if url.startswith(address)]
     figures = sum(kilobytes(path) for path in files if path.suffix in FIGURES)
     return sum(kilobytes(path) for path in files if path.suffix not in FIGURES), figures
 
