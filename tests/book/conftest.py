@@ -32,7 +32,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the site is served, with a slash at its end: below the path that it has when it is published."""
     path = urlsplit(site_url()).path
-    host = tmp_path_factory.mktemp("host")
+    host = tmp_path_factory.mktemp("host") / "root"
     (host / path.strip("/")).parent.mkdir(parents=True, exist_ok=True)
     (host / path.strip("/")).symlink_to(site)
     with served(host) as address:

@@ -30,12 +30,12 @@ KINDS = (
 QUICK = {("index", "dark"), ("problem-sets/ps3", "light"), ("search", "dark")}
 RING = 3  # CSS pixels
 #: What has the focus: its name, the ring around it, whether it can be seen. The ring of a tab is its label's, that of a
-#: link as large as its card is drawn after it.
+#: link as large as its card the card's.
 FOCUSED = """() => {
-  const focused = document.activeElement, stretched = focused.matches('.sd-stretched-link')
-  const it = focused.matches('.sd-tab-set > input') ? focused.nextElementSibling : focused
-  const style = getComputedStyle(it, stretched ? '::after' : null)
-  const box = (stretched ? it.closest('.sd-card') : it).getBoundingClientRect()
+  const focused = document.activeElement
+  const of_tab = focused.matches('.sd-tab-set > input') && focused.nextElementSibling
+  const of_card = focused.matches('.sd-stretched-link') && focused.closest('.sd-card')
+  const it = of_tab || of_card || focused, style = getComputedStyle(it), box = it.getBoundingClientRect()
   return {
     name: (it.ariaLabel || it.textContent).trim().replace(/\\s+/g, ' '),
     tag: it.tagName,
