@@ -11,6 +11,7 @@ import functools
 import sys
 from collections.abc import Iterator, Mapping
 
+from selfcheck.bindings import root_of
 from selfcheck.source import PLAIN_ENCODINGS, dotted_name, encoding_of, imports_of, nodes_of, parse, text_of, too_deep
 
 from ..build.stubs import all_stubs
@@ -188,9 +189,9 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
                 yield line, dotted, _MODULES[word]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
             yield from _lookup(node, node.func.id, aliases, modules)
-        if isinstance(node, ast.Attribute) and not isinstance(root := _root(node), ast.Attribute):
+        if isinstance(node, ast.Attribute) and root_of(node) in aliases:
             module = dotted_name(node.value, aliases)
-            if not module or not isinstance(root, ast.Name) or root.id not in aliases:
+            if not module:
                 continue
             if not isinstance(node.ctx, ast.Load):
                 yield line, f"{module}.{node.attr} = …", "other modules' insides"
@@ -241,9 +242,3 @@ def _imported(node: ast.AST) -> list[str]:
         names = [f"{node.module}.{alias.name}" for alias in node.names]
         return [node.module or "", *(name for name in names if name in _MODULES or name in _NAMES)]
     return []
-
-
-def _root(node: ast.AST) -> ast.AST:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node
