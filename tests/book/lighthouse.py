@@ -40,7 +40,10 @@ def audits(site: Path, pages: Sequence[str], categories: Sequence[str] = DECIDIN
 
 
 def main(pages: Sequence[str]) -> None:
-    chosen = pages or all_pages()
+    every = all_pages()
+    if unknown := set(pages).difference(every):
+        sys.exit(f"expected pages of the book, such as {every[4]}; there is no {', '.join(sorted(unknown))}")
+    chosen = pages or every
     found = audits(build_book(BOOK), chosen, ("performance", *DECIDING), runs=3)
     for page, one in zip(chosen, found, strict=True):
         scores = " ".join(f"{score:3}" for score in one["scores"].values())
