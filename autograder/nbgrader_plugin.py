@@ -17,7 +17,7 @@ from traitlets.config import Config
 from .course.folder import Course
 from .gradebook.cells import put_result
 from .gradebook.formgrader_scores import show_final_scores
-from .gradebook.late_policy import configure_late_policy
+from .gradebook.late_policy_plugin import configure_late_policy
 from .gradebook.marks_given import record_marks
 from .gradebook.nbgrader import configure_storage, inbound_folder
 from .gradebook.steps import GradesStep, ResultStep

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from . import late_penalty
+from . import penalty_facts
 from .overrides import Override
 
 
@@ -15,7 +15,7 @@ class GradebookEntry:
 
     points, max_points: by the checks alone, before any penalty
     by_hand: marks given by hand, by the name of their cell; None where they cannot be seen
-    late: what explains the late penalty (see late_penalty.KINDS); None where it cannot be seen
+    late: what explains the late penalty (see penalty_facts.KINDS); None where it cannot be seen
     overrides: marks given by hand in place of an exercise's points
     score: by the gradebook, marks given by hand included, before the penalty; None where it cannot be seen
     """
@@ -25,7 +25,7 @@ class GradebookEntry:
     points: float
     max_points: float
     by_hand: Mapping[str, float] | None = field(default_factory=dict)
-    late: late_penalty.Facts | None = field(default_factory=dict)
+    late: penalty_facts.Facts | None = field(default_factory=dict)
     score: float | None = None
     overrides: tuple[Override, ...] = ()
 

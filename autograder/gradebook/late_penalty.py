@@ -1,109 +1,108 @@
-"""The late penalty of a submission, with the facts that explain it in the log of a course."""
+"""The late penalty: works it out by a course's policy, deadline and extensions, and tells learners of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
-from typing import Any
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING
 
-from ..course.durations import span
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import nbjson, new_markdown_cell
 
-#: Names of the facts, and what they are: UTC in ISO 8601, seconds, points. What is none or unknown is left out.
-KINDS: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("handed_in", "due", "policy"), str),
-    **dict.fromkeys(("extension", "seconds", "penalty", "score"), (int, float)),
-}
-MOST = 1e12  # seconds or points
+from ..course.durations import moment, span
+from ..course.folder import Course
+from . import penalty_facts
 
-Facts = dict[str, Any]
+if TYPE_CHECKING:
+    from .rows import Lateness
+    from .steps import Steps
 
-
-def seconds_late(handed_in: datetime | None, due: datetime | None, extension: timedelta | None) -> float:
-    """How long after the deadline something was handed in, in seconds; 0 where it was in time, or none is known."""
-    if handed_in is None or due is None:
-        return 0.0
-    return max(0.0, (handed_in - due - (extension or timedelta())).total_seconds())
+HEAD = "*To be handed in by "  # what the cell with the deadline begins with in a released notebook
+LEAST = 1e-9  # points: less is rounding
 
 
-def facts(
-    handed_in: datetime | None,
-    due: datetime | None,
-    extension: timedelta | None,
-    penalty: float | None,
-    policy: str = "",
-    score: float | None = None,
-) -> Facts:
-    """What explains a penalty; times without a zone are UTC.
+class LatePenalties:
+    """The late penalties of a problem set, as the course has it now.
 
-    policy, score: by which the penalty was worked out just now; left out where it is only read
+    due: by the gradebook, UTC without its zone; known: what the gradebook held of everybody when it was opened
+    Raises SettingsError for an extension that cannot be read.
     """
-    known = {
-        "handed_in": handed_in and handed_in.isoformat(timespec="seconds"),
-        "due": due and due.isoformat(timespec="seconds"),
-        "extension": extension and extension.total_seconds(),
-        "seconds": seconds_late(handed_in, due, extension),
-        "penalty": penalty and float(penalty),  # a plugin may give another kind of number
-        "policy": policy,
-    }
-    return {name: value for name, value in known.items() if value} | ({} if score is None else {"score": score})
+
+    def __init__(
+        self, course: Course, problem_set: str, steps: Steps, due: datetime | None, known: Mapping[str, Lateness]
+    ) -> None:
+        self._problem_set, self._steps, self.due, self._known = problem_set, steps, due, known
+        self._extensions = course.extensions
+        said = course.settings.deadline(problem_set)
+        #: Whether course.toml names another deadline than the gradebook has.
+        self.deadline_moved = said is not None and said.astimezone(UTC).replace(tzinfo=None) != due
+        self._zone: tzinfo = (said and said.tzinfo) or UTC
+
+    def extension(self, student: str, known: timedelta | None) -> timedelta | None:
+        """How much more time somebody has: by roster or `extend`, else what the gradebook knows."""
+        given = self._extensions.of(student, self._problem_set, self.due)
+        return known if given is None else given or None
+
+    def is_current(self, student: str) -> bool:
+        """Whether what the gradebook holds of somebody is the extension and the penalty that there are now."""
+        row = self._known.get(student)
+        if row is None:
+            return True
+        extension = self.extension(student, row.extension)
+        if (extension or timedelta()) != (row.extension or timedelta()):
+            return False
+        if not self._steps.penalises:
+            return True
+        seconds = penalty_facts.seconds_late(row.timestamp, self.due, extension)
+        expected = sum(self._steps.penalty(student, score, seconds) or 0.0 for score in row.scores)
+        return abs(expected - row.penalty) < LEAST
+
+    def told(self, facts: penalty_facts.Facts) -> str:
+        """What stands at the head of a learner's notebook: the deadline, an extension, a penalty; "" without them."""
+        if self.due is None:
+            return ""
+        extension = timedelta(seconds=facts.get("extension", 0))
+        lines = [f"{HEAD}{self._moment(self.due)}.*"]
+        if extension:
+            lines.append(f"*Your extension: until {self._moment(self.due + extension)}.*")
+        if facts.get("seconds"):
+            taken = f"{facts['penalty']:g} points are taken off" if facts.get("penalty") else "nothing is taken off"
+            lines.append(f"**Handed in {span(facts['seconds'])} late: {taken}.**")
+        return "\n\n".join(lines)
+
+    def _moment(self, when: datetime) -> str:
+        return moment(when.replace(tzinfo=UTC).astimezone(self._zone))
 
 
-def explaining(logged: Facts, seen: Facts) -> Facts:
-    """The facts by which the penalty came about: those logged as long as it has not been worked out again since."""
-    again = "score" in seen or any(logged.get(name) != seen.get(name) for name in ("penalty", "handed_in"))
-    return seen if again or not logged else logged
+def with_head(nb: NotebookNode, told: str) -> NotebookNode:
+    """A notebook whose cell with the deadline holds this text, or is gone for ""; the cells are changed in place."""
+    place = next((number for number, cell in enumerate(nb.cells) if _is_head(cell)), None)
+    if place is None and told:
+        place = min(1, len(nb.cells))
+        nb.cells.insert(place, new_markdown_cell(told, id="deadline"))
+    elif place is not None and told:
+        nb.cells[place].source = told
+    elif place is not None:
+        del nb.cells[place]
+    return nb
 
 
-def is_sound(changes: Mapping[str, list[Any]]) -> bool:
-    """Whether what changed of these facts, name → [before, after], can be put in words."""
-    return all(_is_sound(name, value) for name, pair in changes.items() for value in pair)
+def text_with_head(text: str, told: str) -> str:
+    """The text of a notebook, likewise."""
+    if has_head(text, told):
+        return text
+    return nbjson.writes(with_head(nbjson.reads(text), told)) + "\n"
 
 
-def _is_sound(name: str, value: Any) -> bool:
-    if value is None or name not in KINDS:
-        return True
-    if KINDS[name] is str:
-        return isinstance(value, str)
-    return isinstance(value, int | float) and abs(value) < MOST
+def has_head(text: str, told: str) -> bool:
+    """Whether the text of a notebook tells this of the deadline, and nothing else."""
+    lines = told.splitlines(keepends=True) if told else []
+    if text.count(json.dumps(HEAD)[:-1]) != bool(told):
+        return False
+    cell = json.dumps(lines, ensure_ascii=False, indent=1).replace("\n", "\n   ")
+    return not lines or cell in text
 
 
-def reasons(was: Facts, now: Facts, first: bool) -> Iterator[str]:
-    """What became of the penalty, and why, in one line; none where there is no penalty, or it is as it was.
-
-    first: whether nothing of this student and problem set is logged yet
-    """
-    before, after = was.get("penalty"), now.get("penalty")
-    stays = before == after
-    if (stays and was.get("seconds") == now.get("seconds")) or not (before or after):
-        return
-    of = f" of {now['score']:g} points" if after and "score" in now else ""
-    when = f"{span(now['seconds'])} late" if now.get("seconds") else "in time"
-    if not was:
-        yield f"late penalty {after:g}{of}, {when}{'' if first else ': not logged before'}"
-        return
-    change = f"stays {after:g}" if stays else f"{_points(before)} → {_points(after)}"
-    why = ", ".join(_causes(was, now)) or "changed by hand, or the policy has other settings"
-    yield f"late penalty {change}{of}, {when}: {why}"
-
-
-def _causes(was: Facts, now: Facts) -> Iterator[str]:
-    changed = {name for name in KINDS if was.get(name) != now.get(name)}
-    known = changed & was.keys() & now.keys()
-    if "due" in changed:
-        yield f"the deadline moved: {_time(was.get('due'))} → {_time(now.get('due'))}"
-    if "extension" in changed:
-        yield f"extension {span(was.get('extension', 0))} → {span(now.get('extension', 0))}"
-    if "handed_in" in known:
-        yield f"handed in again: {_time(was['handed_in'])} → {_time(now['handed_in'])}"
-    if "policy" in known:
-        yield f"the late policy changed: {was['policy']} → {now['policy']}"
-    if "score" in known:
-        yield f"the score it is taken from changed: {was['score']:g} → {now['score']:g}"
-
-
-def _points(penalty: float | None) -> str:
-    return f"{penalty:g}" if penalty else "none"
-
-
-def _time(text: str | None) -> str:
-    return text.replace("T", " ") if text else "none"
+def _is_head(cell: NotebookNode) -> bool:
+    return cell.cell_type == "markdown" and cell.source.startswith(HEAD) and "nbgrader" not in cell.metadata

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..judge.result import Result
-from . import late_penalty
+from . import penalty_facts
 
 FIRST = ""  # what the first line has in place of a digest
 TEXTS = ("time", "student", "problem_set", "key", "graded", "grader", "secret", "terms", "isolation", "run", "user")
@@ -42,7 +42,7 @@ class Standing:
     exercises: dict[str, float] = field(default_factory=dict)
     by_hand: dict[str, float] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
-    late: late_penalty.Facts = field(default_factory=dict)
+    late: penalty_facts.Facts = field(default_factory=dict)
 
     def follow(self, event: Event) -> None:
         """Take in what an event changed."""
@@ -101,7 +101,7 @@ def _event(raw: bytes) -> Event | None:
         before, after = event["points"]
         numbers = [event["of"], after, 0 if before is None else before, event["final"] or 0]
         numbers += [value for pair in event["exercises"].values() for value in pair if value is not None]
-        sound = late_penalty.is_sound(event["late"])
+        sound = penalty_facts.is_sound(event["late"])
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return None
     sound &= all(isinstance(text, str) for text in texts) and all(isinstance(value, int | float) for value in numbers)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..course.printable import printable_name
 from ..judge.result import Result
-from . import late_penalty
+from . import penalty_facts
 from .entry import GradebookEntry
 from .log_chain import CHANGES, Event, Standing, points_of
 from .overrides import EXTRA
@@ -26,10 +26,10 @@ def new_event(before: Standing | None, result: Result, entry: GradebookEntry, re
         "exercises": points_of(result),
         "files": dict(result.files),
         "by_hand": was["by_hand"] if entry.by_hand is None else dict(entry.by_hand),
-        "late": was["late"] if entry.late is None else late_penalty.explaining(was["late"], entry.late),
+        "late": was["late"] if entry.late is None else penalty_facts.explaining(was["late"], entry.late),
     }
     changes = {name: _changes(was[name], now[name]) for name in CHANGES}
-    penalty = list(late_penalty.reasons(was["late"], now["late"], before is None))
+    penalty = list(penalty_facts.reasons(was["late"], now["late"], before is None))
     given = [override.text for override in entry.overrides if _concerns(changes["by_hand"], override.cell)]
     if before and before.holds(result) and not changes["by_hand"] and not penalty:
         return None

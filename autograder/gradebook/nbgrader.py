@@ -24,7 +24,7 @@ from ..course.folder import Course
 from ..course.late_policy import LatePolicy
 from ..course.settings import SettingsError
 from ..sandbox.sight import EXCHANGE, require_out_of_sight
-from .late_policy import configure_late_policy
+from .late_policy_plugin import configure_late_policy
 
 USUAL_EXCHANGE = f"{EXCHANGE}/exchange"
 

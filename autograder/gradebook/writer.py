@@ -22,15 +22,15 @@ from ..intake.archive import STAMP, TICKET
 from ..intake.store import is_current
 from ..intake.submission import Submission
 from ..judge.result import Result
-from . import late_penalty, manual_marks, rows
+from . import manual_marks, penalty_facts, rows
 from .autograded_folder import FolderWriter, autograded, files_below, is_ignored
 from .database import Address, Database
 from .errors import NotEntered
+from .late_penalty import LatePenalties, has_head, text_with_head, with_head
 from .marks_given import Given, marks_given
 from .nbgrader import configuration, prepare_process
 from .overridden_rows import checking_cells
 from .overrides import Override, overrides
-from .penalties import LatePenalties, has_head, text_with_head, with_head
 from .people import enter_people
 from .steps import Graded, Steps
 
@@ -55,7 +55,7 @@ class GradebookWriter:
         self._penalties = LatePenalties(course, problem_set, self._steps, due, known)
         #: What explains each student's late penalty: as it was when opened, or as entered since; and the points before.
         self.late = {
-            student: late_penalty.facts(row.timestamp, due, row.extension, row.penalty)
+            student: penalty_facts.facts(row.timestamp, due, row.extension, row.penalty)
             for student, row in known.items()
         }
         self.scores = {student: sum(row.scores) for student, row in known.items()}
@@ -203,21 +203,21 @@ class GradebookWriter:
             "nbgrader": names | {"db_url": self._coursedir.db_url},
         }
 
-    def _write_penalties(self, submitted: rows.Submitted, files: list[str]) -> tuple[late_penalty.Facts, float]:
+    def _write_penalties(self, submitted: rows.Submitted, files: list[str]) -> tuple[penalty_facts.Facts, float]:
         """Write what is taken off each of these notebooks for being late; returns what explains it, and the points."""
         times = submitted.timestamp, self._released.due, submitted.extension
         sheets = [submitted.sheets[file.removesuffix(".ipynb")] for file in files]
         scores = [rows.score(self._session, sheet) for sheet in sheets]
         if not self._steps.penalises:
-            return late_penalty.facts(*times, self.late.get(submitted.student, {}).get("penalty")), sum(scores)
-        seconds, total = late_penalty.seconds_late(*times), 0.0
+            return penalty_facts.facts(*times, self.late.get(submitted.student, {}).get("penalty")), sum(scores)
+        seconds, total = penalty_facts.seconds_late(*times), 0.0
         for sheet, points in zip(sheets, scores, strict=True):
             penalty = self._steps.penalty(submitted.student, points, seconds)
             total += penalty or 0
             rows.write_penalty(self._session, sheet, penalty)
         if seconds > 0:
-            return late_penalty.facts(*times, total, self._steps.policy, sum(scores)), sum(scores)
-        return late_penalty.facts(*times, total), sum(scores)
+            return penalty_facts.facts(*times, total, self._steps.policy, sum(scores)), sum(scores)
+        return penalty_facts.facts(*times, total), sum(scores)
 
     def enter_people(self, seconds: float) -> None:
         """Bring the names of the roster into nbgrader's list of students."""

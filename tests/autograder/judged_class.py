@@ -9,8 +9,8 @@ from autograder.build import stubs
 from autograder.course.paths import REFERENCE
 from autograder.course.releases import written_questions
 from autograder.gradebook import rows
+from autograder.gradebook.late_penalty import text_with_head
 from autograder.gradebook.nbgrader import api
-from autograder.gradebook.penalties import text_with_head
 from autograder.gradebook.sync import GradebookSync
 from autograder.intake import archive, store
 from autograder.judge import cache

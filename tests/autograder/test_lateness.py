@@ -8,7 +8,7 @@ import pytest
 
 from autograder import pipeline
 from autograder.course.folder import Course
-from autograder.gradebook import audit_log, late_penalty
+from autograder.gradebook import audit_log, penalty_facts
 from autograder.gradebook.audit_log import Log, read_log
 from autograder.gradebook.nbgrader import api
 from autograder.gradebook.scores import scores
@@ -18,9 +18,9 @@ from .test_audit import LATER, entry_of, record, run
 
 TIMES = {"handed_in": DUE + timedelta(hours=2), "due": DUE, "extension": None}
 LATE = {**TIMES, "penalty": 5.0, "policy": "Tenth", "score": 50.0}
-SEEN = late_penalty.facts(**LATE)
-ONLY_READ = late_penalty.facts(**TIMES, penalty=5.0)
-IN_TIME = late_penalty.facts(DUE - timedelta(hours=1), DUE, None, None)
+SEEN = penalty_facts.facts(**LATE)
+ONLY_READ = penalty_facts.facts(**TIMES, penalty=5.0)
+IN_TIME = penalty_facts.facts(DUE - timedelta(hours=1), DUE, None, None)
 
 
 @pytest.fixture
@@ -71,14 +71,14 @@ CHANGES = [
 
 @pytest.mark.parametrize(("change", "why"), CHANGES)
 def test_another_penalty_is_logged_once_with_its_cause(course, change, why):
-    now = late_penalty.facts(**LATE | change)
+    now = penalty_facts.facts(**LATE | change)
     _, event = logged(course, (record(), SEEN), (record(), now), (record(), now))
     assert event["why"] == [f"late penalty {why}"] and event["exercises"] == {}
     assert event["late"].keys() == {name for name in SEEN.keys() | now.keys() if SEEN.get(name) != now.get(name)}
 
 
 def test_a_penalty_of_somebody_who_had_none_names_the_cause_too(course):
-    event = logged(course, (record(), IN_TIME), (record(), late_penalty.facts(**LATE)))[-1]
+    event = logged(course, (record(), IN_TIME), (record(), penalty_facts.facts(**LATE)))[-1]
     assert event["why"] == [
         "late penalty none → 5 of 50 points, 2 h late: handed in again: 2030-01-01 11:00:00 → 2030-01-01 14:00:00"
     ]
@@ -87,7 +87,7 @@ def test_a_penalty_of_somebody_who_had_none_names_the_cause_too(course):
 def test_nothing_is_logged_of_a_penalty_that_stands(course):
     steps = [(record(), SEEN), (record(), ONLY_READ), (record(), SEEN), (record(), None)]
     assert len(logged(course, *steps)) == 1
-    unpunished = late_penalty.facts(**LATE | {"penalty": None})
+    unpunished = penalty_facts.facts(**LATE | {"penalty": None})
     assert len(logged(course, (record(student="ben"), IN_TIME), (record(student="ben"), unpunished))) == 2
 
 
@@ -97,8 +97,8 @@ def test_what_led_to_a_penalty_is_compared_with_what_led_to_the_one_before(cours
     marked = record(key="k2", terms="t2", **LATER)
     steps = [
         (record(), SEEN),
-        (marked, late_penalty.facts(**given, penalty=5.0)),
-        (marked, late_penalty.facts(**given, penalty=0)),
+        (marked, penalty_facts.facts(**given, penalty=5.0)),
+        (marked, penalty_facts.facts(**given, penalty=0)),
     ]
     *_, between, last = logged(course, *steps)
     assert between["late"] == {} and not any("penalty" in one for one in between["why"])

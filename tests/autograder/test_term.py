@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from autograder.__main__ import main
 from autograder.gradebook.audit_log import read_log
+from autograder.gradebook.late_penalty import HEAD
 from autograder.gradebook.nbgrader import api
-from autograder.gradebook.penalties import HEAD
 
 from .judged_class import modules
 from .shared_courses import copy_of, released

@@ -13,7 +13,7 @@ from ...course.folder import Course
 from ...course.releases import release_file
 from ...judge.cache import read_result
 from ...judge.result import Result
-from .. import late_penalty
+from .. import penalty_facts
 from ..autograded_folder import autograded
 from ..cells import GRADE_CELL
 from ..marks import Mark, MarkedSet, Marks
@@ -109,7 +109,7 @@ class Gathering:
         if any(exercise.verdict.points != mark for exercise, mark in exercises):
             raise NoFeedback(f"the verdicts on file are not in the gradebook yet: {again}")
         person = self._roster.people.get(student) if self._roster else None
-        late = late_penalty.seconds_late(marks.handed_in, self._marked.due, marks.extension)
+        late = penalty_facts.seconds_late(marks.handed_in, self._marked.due, marks.extension)
         due = self._marked.due
         return Facts(
             student,
