@@ -30,6 +30,7 @@ from packaging.utils import canonicalize_name
 from selfcheck.atomic_files import write_atomically
 
 from ..course.paths import BOOK, ROOT
+from .cell_outputs import MEASURED, joined, kinds, words
 from .import_closure import closure_of_code
 
 __all__ = [
@@ -59,7 +60,6 @@ RENDERERS = ("IPython", "ipykernel", "matplotlib_inline", "nbclient")
 KERNEL_TELLS = ("language_info", "widgets")
 TAGS = {"raises-exception", "skip-execution"}  # the tags that decide how a cell is executed
 MAGIC = re.compile(r"^(\s*)[%!].*$", re.MULTILINE)
-NUMBER = re.compile(r"[-−+]?(?:\d[\d,._]*)(?:[eE][-+]?\d+)?|\bnan\b|\binf\b")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Record:
 
     @classmethod
     def of(cls, page: str, depends: dict[str, Any], executed: NotebookNode, seconds: float) -> Record:
-        outputs = [[dict(output) for output in cell.outputs] for cell in _code_cells(executed)]
+        outputs = [joined(cell.outputs) for cell in _code_cells(executed)]
         told = {name: executed.metadata[name] for name in KERNEL_TELLS if name in executed.metadata}
         outputs, told = json.loads(json.dumps([outputs, told]))
         return cls(page, depends, outputs, told, round(seconds, 1), Machine.this())
@@ -197,30 +197,20 @@ def uncovered(opened: Iterable[str], depends: Mapping[str, Any]) -> list[str]:
     return sorted(names - depends["files"].keys())
 
 
-def differences(recorded: Record, executed: Record) -> list[str]:
-    """In which cells a new execution gave something else than the record holds.
+def differences(recorded: Record, executed: Record, notebook: NotebookNode) -> list[str]:
+    """In which cells of the page's notebook a new execution gave something else than the record holds.
 
-    Numbers may differ, for pages measure times. On another model of processor the words may too, for training amplifies
-    how it rounds; then the kinds of the outputs are compared.
+    Numbers may differ, for pages measure times. Words may too in a cell tagged `measured`, and in every cell on another
+    model of processor, for training amplifies how it rounds; then the kinds of the outputs are compared.
     """
     same_processor = recorded.machine.processor == executed.machine.processor
-    view = _words if same_processor else _kinds
-    pairs = enumerate(zip(recorded.outputs, executed.outputs, strict=True), start=1)
-    return [
-        f"code cell {number} gave {view(new)}, its record {view(old)}"
-        for number, (old, new) in pairs
-        if view(old) != view(new)
-    ]
-
-
-def _kinds(outputs: Iterable[Mapping[str, Any]]) -> list[list[str]]:
-    return [[output["output_type"], output.get("name", ""), *sorted(output.get("data", ()))] for output in outputs]
-
-
-def _words(outputs: Iterable[Mapping[str, Any]]) -> list[list[str]]:
-    """Kinds and texts of outputs, with # for each number; pictures by their kind alone."""
-    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs]
-    return [[*kind, " ".join(NUMBER.sub("#", text).split())] for kind, text in zip(_kinds(outputs), texts, strict=True)]
+    found = []
+    cells = zip(_code_cells(notebook), recorded.outputs, executed.outputs, strict=True)
+    for number, (cell, old, new) in enumerate(cells, start=1):
+        view = words if same_processor and MEASURED not in cell.metadata.get("tags", ()) else kinds
+        if view(old) != view(new):
+            found.append(f"code cell {number} gave {view(new)}, its record {view(old)}")
+    return found
 
 
 def _code_cells(notebook: NotebookNode) -> list[NotebookNode]:

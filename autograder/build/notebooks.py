@@ -23,6 +23,7 @@ from ..course.paths import BOOK, REFERENCE
 from ..course.policy import DEFAULT_POLICY, GradingPolicy
 from ..course.settings import METADATA_KEY
 from .book_index import BookIndex
+from .cell_outputs import MEASURED
 from .exercise_text import points_text, slug
 from .markdown import Directive, convert, pieces
 from .notebook_setup import packages, setup_source
@@ -255,8 +256,8 @@ def _code(source: str, tags: Set[str] = frozenset()) -> NotebookNode:
     cell = v4.new_code_cell(source)
     if tags & HIDDEN:
         cell.metadata["jupyter"] = {"source_hidden": True}
-    if tags - HIDDEN:
-        cell.metadata["tags"] = sorted(tags - HIDDEN)
+    if kept := tags - HIDDEN - {MEASURED}:
+        cell.metadata["tags"] = sorted(kept)
     return cell
 
 

@@ -149,7 +149,7 @@ def _keep(app: Sphinx, env: BuildEnvironment, page: Page, execution: Execution) 
     committed, local = _folders(app)
     before = executed_pages.read(committed, page.name)
     if app.config.executed_anew and not executed_pages.changes(before, page.depends):
-        for difference in executed_pages.differences(before, record):
+        for difference in executed_pages.differences(before, record, page.notebook):
             LOG.warning("%s: %s", page.name, difference)
     record.write(committed if app.config.executed_write else local)
 

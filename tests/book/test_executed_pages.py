@@ -15,7 +15,7 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
-from nbformat import v4
+from nbformat import NotebookNode, from_dict, v4
 
 from autograder.build import executed_pages
 from autograder.build.executed_pages import COMMITTED, Record, changes, depends_on, differences, read, uncovered
@@ -182,18 +182,48 @@ def test_what_is_installed_or_built_is_no_dependency_of_a_page(tmp_path, monkeyp
     assert uncovered([str(tmp_path / name) for name in opened], {"files": {}}) == ["own.py"]
 
 
+def _notebook(*tags: str) -> NotebookNode:
+    return v4.new_notebook(cells=[v4.new_code_cell("", metadata={"tags": list(tags)})])
+
+
+def _printed(*pieces: str, name: str = "stdout") -> list[dict]:
+    return [{"output_type": "stream", "name": name, "text": piece} for piece in pieces]
+
+
 def test_an_execution_is_compared_with_its_record(page) -> None:
     record, _ = page
 
     def gave(text: str, processor: str = record.machine.processor) -> Record:
-        outputs = [[{"output_type": "stream", "name": "stdout", "text": text}]]
-        return replace(record, outputs=outputs, machine=replace(record.machine, processor=processor))
+        return replace(record, outputs=[_printed(text)], machine=replace(record.machine, processor=processor))
 
     took = gave("it took 12.5 ms\n")
-    assert differences(took, gave("it took 3 ms\n")) == []
-    assert "code cell 1" in differences(took, gave("it did not end\n"))[0]
-    assert differences(took, gave("it did not end\n", "another processor")) == []
-    assert differences(took, replace(took, outputs=[[]], machine=gave("", "another processor").machine))
+    assert differences(took, gave("it took 3 ms\n"), _notebook()) == []
+    assert "code cell 1" in differences(took, gave("it did not end\n"), _notebook())[0]
+    assert differences(took, gave("it did not end\n", "another processor"), _notebook()) == []
+    nothing = replace(took, outputs=[[]], machine=gave("", "another processor").machine)
+    assert differences(took, nothing, _notebook())
+
+
+def test_of_a_measured_cell_the_kinds_of_its_outputs_are_compared(page) -> None:
+    slower, faster, silent = (replace(page[0], outputs=[out]) for out in (_printed("slower"), _printed("faster"), []))
+    assert differences(slower, faster, _notebook("hide-cell")) != []
+    assert differences(slower, faster, _notebook("hide-cell", "measured")) == []
+    assert differences(slower, silent, _notebook("measured")) != []
+
+
+def test_it_does_not_matter_where_the_kernel_cuts_what_is_printed(page) -> None:
+    picture = {"output_type": "display_data", "data": {"image/svg+xml": "<svg/>"}, "metadata": {}}
+    together = [*_printed("warned", name="stderr"), *_printed("one\ntwo\n"), picture, *_printed("three\n")]
+    in_pieces = [*_printed("one\n"), *_printed("warned", name="stderr"), *_printed("t", "wo\n"), picture]
+    in_pieces += _printed("thr", "ee\n")
+    cut, whole, after = (
+        replace(page[0], outputs=[out]) for out in (in_pieces, together, [*together[:2], *together[3:]])
+    )
+    assert differences(whole, cut, _notebook()) == differences(cut, whole, _notebook()) == []
+    assert differences(whole, after, _notebook()) != []
+    notebook = _notebook()
+    notebook.cells[0].outputs = [from_dict(output) for output in in_pieces]
+    assert Record.of("chapters/toy", {}, notebook, 1.0).outputs == [together]
 
 
 def test_every_page_is_on_record_where_it_was_recorded() -> None:

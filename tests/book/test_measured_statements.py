@@ -15,7 +15,7 @@ from autograder.course.paths import BOOK
 PAGES = {
     "chapters/08-classifier": 8,
     "chapters/09-sequence-to-sequence": 11,
-    "chapters/10-decoder": 13,
+    "chapters/10-decoder": 11,
     "deeper/local-and-hard-attention": 3,
     "deeper/order-and-reach": 5,
     "deeper/pairs-and-pooling": 4,
@@ -33,17 +33,18 @@ def _stated(page: str) -> list[str]:
     return re.findall(r'^    "(.+?)":', table, re.M)
 
 
-def _outcomes(printed: str) -> dict[str, bool]:
-    """Statement → whether it held."""
+def _outcomes(page: str, printed: str) -> dict[str, bool]:
+    """Statement of the page's last cell → whether it held. What a cell tagged `measured` states decides no test."""
     lines = re.findall(r"^(holds|NOT IN THIS RUN)  +(.+)$", printed, re.M)
-    return {statement: outcome == "holds" for outcome, statement in lines}
+    stated = _stated(page)
+    return {statement: outcome == "holds" for outcome, statement in lines if statement in stated}
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_statement_holds_in_the_run_on_record(page: str) -> None:
     record = read(COMMITTED, page)
     printed = "\n".join(output.get("text", "") for outputs in record.outputs for output in outputs)
-    outcomes = _outcomes(printed)
+    outcomes = _outcomes(page, printed)
     assert list(outcomes) == _stated(page) and len(outcomes) >= PAGES[page]
     assert [statement for statement, held in outcomes.items() if not held] == []
 
@@ -52,6 +53,6 @@ def test_every_statement_holds_in_the_run_on_record(page: str) -> None:
 def test_every_statement_holds_in_the_run_that_the_page_shows(page: str, site: Path) -> None:
     """On another processor too: with vector units of another width, which round otherwise, every statement held."""
     html = (site / f"{page}.html").read_text("utf-8")
-    outcomes = _outcomes(BeautifulSoup(html, "html.parser").get_text())
+    outcomes = _outcomes(page, BeautifulSoup(html, "html.parser").get_text())
     assert list(outcomes) == _stated(page)
     assert [statement for statement, held in outcomes.items() if not held] == []
