@@ -163,4 +163,5 @@ def backward_errors(rng):
 
     calls = [call(**arguments(**{name: rng.tensor(*shape)})) for name, shape in wrong]
     calls += [call(**arguments(**{name: rng.tensor(*fits[name], dtype="float32")})) for name in ("value", "upstream")]
-    return [*calls, call(**arguments(log_sums=tensor(rng.integers(4)))), call(**arguments(), block_size=0)]
+    calls += [call(**arguments(), block_size=size) for size in (0, -2)]  # of -2, a loop over blocks makes no steps
+    return [*calls, call(**arguments(log_sums=tensor(rng.integers(4))))]
