@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -91,18 +92,43 @@ def _without_chance(
 
     Such a failure is a mistake that is not known here, and what else fails may follow from it. So a candidate that
     answers it otherwise is none, and neither is one that explains no more than what views derive, a few facts that many
-    wrong answers share.
+    wrong answers share. But where two mistakes account for all failures, each has its name.
     """
     told = set().union(*candidates.values()) if candidates else set()
     unknown = {place for place, key in enumerate(keys) if failed[place] and _is_bare(key) and place not in told}
     if not unknown:
         return candidates
+    both = _two_at_once(candidates, keys, failed)
+    if both:
+        return {name: places for name, places in candidates.items() if name in both}
     return {
         name: places
         for name, places in candidates.items()
         if not any(name in keys[place].misconceptions for place in unknown)
         and not all(keys[place].check.view for place in places)
     }
+
+
+def _two_at_once(candidates: dict[str, set[int]], keys: Sequence[Key], failed: Sequence[bool]) -> set[str]:
+    """The candidates that account for all failures in pairs, as two mistakes do that were made at once.
+
+    Each of the two explains a failure where the other is right, so that each shows alone; and where numbers fail that
+    neither explains, both are wrong, so that the two may act together.
+    """
+    compared = {
+        place for place, key in enumerate(keys) if failed[place] and {"values", "gradient"} & {*key.check.compares}
+    }
+
+    def may_be_all(one: str, other: str) -> bool:
+        alone = (
+            any(second not in keys[place].misconceptions for place in candidates[first])
+            for first, second in ((one, other), (other, one))
+        )
+        rest = compared - candidates[one] - candidates[other]
+        return all(alone) and all(name in keys[place].misconceptions for place in rest for name in (one, other))
+
+    pairs = itertools.combinations(candidates, 2)
+    return {name for pair in pairs if may_be_all(*pair) for name in pair}
 
 
 def _is_bare(key: Key) -> bool:
