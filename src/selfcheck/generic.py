@@ -14,6 +14,7 @@ from . import generic_functions as functions
 from . import generic_places as places
 from . import generic_rows as rows
 from . import generic_scale as scale
+from . import generic_sizes as sizes
 from . import generic_state as state
 from .advice import ADVICE
 from .arrays import Array, as_array, unpack
@@ -44,6 +45,7 @@ SLIPS = {
     "imprecise": "The answer is near the expected one, as if computed in a lower precision.",
     "dropped": "Entries are zero and the others scaled, as dropout leaves them, where that is not due.",
     "coinciding": "The code is right where two sizes are equal, and nowhere else.",
+    "another_size": "One axis of the answer has the length of another axis, or of another number that was given.",
     "zeros": "Some entries are zero where a number is due, and all others are right.",
     "overflow": "Large scores give NaN: the exponential overflows.",
     "masked_nan": "A fully masked row is NaN.",
@@ -167,6 +169,8 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
     try:
         due, came = unpack(expected["value"]), unpack(got["value"])
         slip = numbers_slip(key.calls[position], due, came, key.check.tolerance)
+        if slip is None and difference.kind == "shape" and not difference.cause:
+            slip = sizes.another_size(key.calls[position], due, came)
     except (ValueError, OverflowError, ZeroDivisionError):  # whatever a learner returned
         return difference
     if slip:
