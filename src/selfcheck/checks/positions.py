@@ -15,7 +15,7 @@ from ._position_views import apart, ones, sizes, wide
 TABLE, SHIFT = "positions.sinusoidal_encoding", "positions.shift_matrix"
 ROTARY, ALIBI = "positions.apply_rotary", "positions.alibi_bias"
 LOW_BASES = (5.0, 20.0, 100.0)  # far from 10000
-ALIBI_SIZES = ((8, 2, 5), (4, 7, 10), (2, 5, 9))  # heads, queries and more keys
+ALIBI_SIZES = ((8, 2, 5), (4, 7, 10), (8, 3, 10))  # heads, queries and more keys
 ODD_AND_FAR = (265, 287, 309, 331, 353, 375)  # beyond what bfloat16 counts, a third of a half turn from whole ones
 
 
