@@ -54,6 +54,21 @@ def another_size(call: dict[str, Any], expected: Any, got: Any) -> Found | None:
     return None
 
 
+def merged_axes(expected: Any, got: Any) -> Found | None:
+    """An answer in which two neighbouring axes have become one."""
+    for want, part in zip(leaves(expected), leaves(got), strict=False):
+        due, came = as_array(want), as_array(part)
+        if due is None or came is None:
+            return None
+        for axis, (a, b) in enumerate(itertools.pairwise(due.shape)):
+            if a > 1 and b > 1 and came.shape == (*due.shape[:axis], a * b, *due.shape[axis + 2 :]):
+                text = f"Axes {axis} and {axis + 1} of what is due, {a} and {b} long, are one axis of {a * b} in yours"
+                return Found("axes_merged", text)
+        if due.shape != came.shape:
+            return None
+    return None
+
+
 def _named_sizes(call: dict[str, Any]) -> Iterator[tuple[int, str]]:
     """The sizes of a packed call, each with what it is: the numbers it gives, then the lengths of its axes."""
     made = call.get("construct") or {}

@@ -50,6 +50,7 @@ LEARNT = {
     "rows_from_one": lambda m, x, rows: x + m.weight[1 : x.shape[1] + 1].to(x.dtype),
     "one_row_for_all": lambda m, x, rows: x + rows[-1],
     "first_row_for_all": lambda m, x, rows: x + rows[0],
+    "dropout_added": lambda m, x, rows: F.dropout(x + rows, 0.1, m.training),
     "x_detached": lambda m, x, rows: x.detach() + rows,
     "sum_detached": lambda m, x, rows: (x + rows).detach(),
     "scaled_by_root": lambda m, x, rows: x * math.sqrt(x.shape[-1]) + rows,

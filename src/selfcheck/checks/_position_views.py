@@ -58,10 +58,10 @@ def _filled(shape):
     return [_filled(shape[1:]) for _ in range(shape[0])] if shape else 0.0
 
 
-def learned(rng, d_model, max_length, *uses, dtype="float64"):
+def learned(rng, d_model, max_length, *uses, dtype="float64", training=False):
     """A step of LearnedPositionalEmbedding: the module with a drawn weight, and its uses."""
     state = rng.state({"weight": (max_length, d_model)}, dtype)
-    return built(call(d_model, max_length), *uses, state=state)
+    return built(call(d_model, max_length), *uses, state=state, training=training)
 
 
 def what_became_of_x(step, answer):
@@ -103,7 +103,7 @@ def lost_in_evaluation(step, answer):
 def start(step, answer):
     """How often the deviation of the numbers is 0.02, in powers of two, 0 within about 40 %; 1 for half precision.
 
-    A number of half precision has at most 11 significant bits.
+    A number of half precision has at most 11 significant bits. Where all numbers are one, that says nothing.
     """
     numbers = answer.values()
     mean = sum(numbers) / len(numbers)
@@ -115,7 +115,7 @@ def start(step, answer):
         power += 1
     while deviation * 2**power > 0.02 * 2**0.5 and power > -9:
         power -= 1
-    short = all(math.frexp(number)[0] * 2**11 % 1 == 0 for number in numbers)
+    short = deviation > 0 and all(math.frexp(number)[0] * 2**11 % 1 == 0 for number in numbers)
     return array([power, float(short)])
 
 
