@@ -208,8 +208,7 @@ def check(
     outside_view: the view of these answers
     coinciding: whether sizes are equal on purpose, for what goes wrong only there; the sizes of any other check are
         held apart by tests/exercises/test_draw_sizes.py
-    tells: tells(call, expected, given) names the one part of the formula that a wrong answer has otherwise, in a
-        sentence that is true of it, "" where there is no such part; it is asked where no misconception is named
+    tells: tells(call, expected, given) is a sentence on the one part of a formula that is wrong in an unnamed answer, or ""
     """
     aspects = (compares,) if isinstance(compares, str) else compares
     unknown = set(aspects) - set(ASPECTS)
