@@ -105,7 +105,7 @@ def _values(check: Check, call: dict[str, Any], expected: Answer, got: Answer, r
     if difference and check.view and difference.kind in ("structure", "shape"):
         # What the view makes of an answer of another form means nothing to a learner: name the answer's own form.
         difference = _other_form(*raw, reveal) or difference
-    if difference and difference.kind in ("values", "nan") and _are_facts(wanted, raw[0]):
+    if difference and difference.kind in ("values", "nan") and are_facts(wanted, raw[0]):
         difference = Difference("facts", f"this does not hold{_how_often(wanted, came, raw, reveal)}")
     if difference and check.view and difference.kind in ("values", "facts"):
         difference = replace(difference, text=difference.text + _derived(check))
@@ -123,7 +123,7 @@ def _other_form(wanted: Any, came: Any, reveal: bool) -> Difference | None:
     return difference if difference and difference.kind in ("structure", "shape") else None
 
 
-def _are_facts(viewed: Any, answer: Any) -> bool:
+def are_facts(viewed: Any, answer: Any) -> bool:
     """Whether a view has made statements of the answer, 1 where one holds: no numbers that a learner could compare."""
     return _zeros_and_ones(viewed) and not _zeros_and_ones(answer)
 

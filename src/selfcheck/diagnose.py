@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .arrays import unpack
-from .compare import Answer, Difference, compare
+from .arrays import as_array, unpack
+from .compare import Answer, Difference, are_facts, compare
 from .module_state import BUILT
 from .plan import Check
-from .trees import compare_trees
+from .trees import compare_trees, leaves
 
 FORM = "/"  # between the id of a misconception and the name of one of its forms
 DOT_TEXT = re.compile(r"not aligned: (\d+) \(dim \d+\) != (\d+) \(dim \d+\)")
@@ -91,12 +93,15 @@ def _without_chance(
 
     Such a failure is a mistake that is not known here, and what else fails may follow from it. So a candidate that
     answers it otherwise is none, and neither is one that explains no more than what views derive, a few facts that many
-    wrong answers share.
+    wrong answers share. But where two mistakes account for all failures, each has its name.
     """
     told = set().union(*candidates.values()) if candidates else set()
     unknown = {place for place, key in enumerate(keys) if failed[place] and _is_bare(key) and place not in told}
     if not unknown:
         return candidates
+    both = _two_at_once(candidates, keys, failed)
+    if both:
+        return {name: places for name, places in candidates.items() if name in both}
     return {
         name: places
         for name, places in candidates.items()
@@ -105,9 +110,47 @@ def _without_chance(
     }
 
 
+def _two_at_once(candidates: dict[str, set[int]], keys: Sequence[Key], failed: Sequence[bool]) -> set[str]:
+    """The candidates that account for all failures in pairs, as two mistakes do that were made at once.
+
+    Each of the two explains a failure where the other is right, so that each shows alone; and where numbers fail that
+    neither explains, both are wrong, so that the two may act together.
+    """
+    compared = {
+        place for place, key in enumerate(keys) if failed[place] and {"values", "gradient"} & {*key.check.compares}
+    }
+
+    def may_be_all(one: str, other: str) -> bool:
+        alone = (
+            any(second not in keys[place].misconceptions for place in candidates[first])
+            for first, second in ((one, other), (other, one))
+        )
+        rest = compared - candidates[one] - candidates[other]
+        return all(alone) and all(name in keys[place].misconceptions for place in rest for name in (one, other))
+
+    pairs = itertools.combinations(candidates, 2)
+    return {name for pair in pairs if may_be_all(*pair) for name in pair}
+
+
 def _is_bare(key: Key) -> bool:
-    """Whether a check compares all numbers of an answer."""
-    return "values" in key.check.compares and key.check.view is None
+    """Whether a check compares all numbers of an answer: as they are, or in a view that loses none of them."""
+    if "values" not in key.check.compares:
+        return False
+    if key.check.view is None:
+        return True
+    answers = [unpack(answer["value"]) for answer in key.expected if "value" in answer]
+    try:
+        viewed = [key.check.view(call, answer) for call, answer in zip(key.calls, answers, strict=True)]
+    except Exception:  # the expected answer is an error, or has another form than the view reads
+        return False
+    if any(are_facts(*pair) for pair in zip(viewed, answers, strict=True)):
+        return False
+    return _count(viewed) >= _count(answers)
+
+
+def _count(tree: Any) -> int:
+    """How many numbers a tree holds."""
+    return sum(math.prod(array.shape) for leaf in leaves(tree) if (array := as_array(leaf)))
 
 
 def _explained(name: str, keys: Sequence[Key], answers: Sequence[list[Answer]], failed: Sequence[bool]) -> set[int]:

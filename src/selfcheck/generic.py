@@ -14,6 +14,7 @@ from . import generic_functions as functions
 from . import generic_places as places
 from . import generic_rows as rows
 from . import generic_scale as scale
+from . import generic_sizes as sizes
 from . import generic_state as state
 from .advice import ADVICE
 from .arrays import Array, as_array, unpack
@@ -44,6 +45,9 @@ SLIPS = {
     "imprecise": "The answer is near the expected one, as if computed in a lower precision.",
     "dropped": "Entries are zero and the others scaled, as dropout leaves them, where that is not due.",
     "coinciding": "The code is right where two sizes are equal, and nowhere else.",
+    "another_size": "One axis of the answer has the length of another axis, or of another number that was given.",
+    "axes_merged": "Two axes of the answer have become one.",
+    "part": "One part of the formula is another one, and all others are right: the message says which.",
     "zeros": "Some entries are zero where a number is due, and all others are right.",
     "overflow": "Large scores give NaN: the exponential overflows.",
     "masked_nan": "A fully masked row is NaN.",
@@ -119,6 +123,7 @@ SLIPS = {f"generic.{name}": text for name, text in SLIPS.items()}
 Detector = Callable[[Pair, dict[str, Any]], Found | None]
 COMPARED = ("values", "facts", "nan", "shape")  # kinds of difference that speak of numbers
 MOST = 20_000  # entries that are looked at
+WHERE_ALONE = ("first_alone", "one_alone", "line_factor")  # causes that say where numbers are right, and not why
 #: Those that compare two arrays of whatever shapes, and those of one shape; what says more of a cause comes first.
 OF_ANY_SHAPE: tuple[Detector, ...] = (places.transposed, places.missing)
 OF_ANOTHER_SHAPE: tuple[Detector, ...] = (rows.rearranged, functions.reduced)
@@ -167,6 +172,10 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
     try:
         due, came = unpack(expected["value"]), unpack(got["value"])
         slip = numbers_slip(key.calls[position], due, came, key.check.tolerance)
+        if slip is None or slip.cause in WHERE_ALONE:
+            slip = _part(key, position, due, came) or slip
+        if slip is None and difference.kind == "shape" and not difference.cause:
+            slip = sizes.another_size(key.calls[position], due, came) or sizes.merged_axes(due, came)
     except (ValueError, OverflowError, ZeroDivisionError):  # whatever a learner returned
         return difference
     if slip:
@@ -176,6 +185,15 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
         text = f"Your code changed what it was given ({listed}): work on a copy. In detail: {difference.text}"
         return replace(difference, text=text, cause="generic.changed")
     return difference
+
+
+def _part(key: Key, position: int, due: Any, came: Any) -> Found | None:
+    """The part of the formula that an answer has otherwise, where the check can tell it."""
+    try:
+        text = key.check.tells(key.calls[position], due, came) if key.check.tells else ""
+    except Exception:  # it meets whatever a learner returned
+        return None
+    return Found("part", text) if text else None
 
 
 def _beside_the_numbers(key: Key, expected: Answer, got: Answer, position: int, difference: Difference) -> Found | None:

@@ -155,6 +155,7 @@ class Check:
     outside: Callable[[Draw], Call | Built | list[Call | Built]] | None = None
     coinciding: bool = False  # whether sizes are equal on purpose that another check keeps apart
     outside_view: Callable[[dict[str, Any], Any], Any] | None = None
+    tells: Callable[[dict[str, Any], Any, Any], str] | None = None
 
     @property
     def measured(self) -> Check | None:
@@ -186,6 +187,7 @@ def check(
     outside: Callable[[Draw], Call | Built | list[Call | Built]] | None = None,
     coinciding: bool = False,
     outside_view: Callable[[dict[str, Any], Any], Any] | None = None,
+    tells: Callable[[dict[str, Any], Any, Any], str] | None = None,
 ) -> Callable[[Make], Make]:
     """Register a check of an exercise.
 
@@ -206,6 +208,7 @@ def check(
     outside_view: the view of these answers
     coinciding: whether sizes are equal on purpose, for what goes wrong only there; the sizes of any other check are
         held apart by tests/exercises/test_draw_sizes.py
+    tells: tells(call, expected, given) is a sentence on the one part of a formula that is wrong in an unnamed answer, or ""
     """
     aspects = (compares,) if isinstance(compares, str) else compares
     unknown = set(aspects) - set(ASPECTS)
@@ -213,7 +216,7 @@ def check(
         raise ValueError(f"compares must be among {ASPECTS}, got {sorted(unknown)}")
 
     def register(make: Make) -> Make:
-        more = (points, problem_set, given, outside, coinciding, outside_view)
+        more = (points, problem_set, given, outside, coinciding, outside_view, tells)
         new = Check(exercise, make.__name__, sees, make, aspects, tolerance, view, *more)
         others = _registered.setdefault(make.__module__, [])
         if any(other.name == new.name for other in others):

@@ -68,6 +68,16 @@ def test_what_agrees_in_one_failure_of_many_agrees_by_chance():
     assert diagnose(keys(chance), answers) == [None] * 3  # beside numbers that nothing explains
 
 
+def test_two_mistakes_that_act_together_in_one_check_are_named_where_each_acts_alone():
+    one, two = ("one", [value(1), None, value(7)]), ("two", [None, value(2), value(8)])
+    answers = [value(1), value(2), value(9)]
+    assert diagnose(keys(one, two), answers) == ["one", "two", None]
+    # One that would be right where both act leaves that failure without an explanation.
+    assert diagnose(keys(one, ("two", [None, value(2), None])), answers) == [None, "two", None]
+    # What never shows alone may be no more than a part of the other, or chance.
+    assert diagnose(keys(one, ("two", [value(5), value(2), value(8)])), answers) == [None] * 3
+
+
 def test_what_a_view_derives_is_named_only_where_the_numbers_are_explained_or_right():
     def share(one, answer):
         return answer

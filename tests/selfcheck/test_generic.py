@@ -10,7 +10,7 @@ from selfcheck.catalogue import exercises
 from selfcheck.compare import compare
 from selfcheck.diagnose import Key
 from selfcheck.generic import SLIPS, named_in_general, numbers_slip
-from selfcheck.generic_sizes import taken_for_one
+from selfcheck.generic_sizes import another_size, merged_axes, taken_for_one
 from selfcheck.plan import Check, call, tensor
 from selfcheck.show import exercise_text
 from selfcheck.verdict import judge
@@ -211,6 +211,31 @@ def test_two_sizes_that_are_taken_for_one_are_named():
     assert taken_for_one([sized(4, 4)], [sized(4, 6), sized(2, 5)]) == ""  # one case proves nothing
     assert taken_for_one([sized(4, 4), sized(5, 6)], [sized(4, 6), sized(2, 5)]) == ""
     assert taken_for_one([sized(4, 4), sized(5, 5)], [sized(4, 6), sized(3, 3)]) == ""
+
+
+def test_a_length_that_belongs_to_another_axis_or_number_is_named():
+    step = call(tensor(BATCH), 7).packed()  # (3, 4, 5)
+
+    def found(*shape):
+        return another_size(step, array(BATCH), array(nest([0.0] * math.prod(shape), shape)))
+
+    assert found(3, 4, 7).text == "Axis 2 of your answer has length 7, which is argument 2; 5 is due"
+    assert "Axis 1 of your answer has length 3, which is the length of axis -3 of argument 1" in found(3, 3, 5).text
+    assert found(3, 4, 9) is None  # no size of the call
+    assert found(4, 3, 5) is None and found(3, 4) is None  # more is wrong than one length
+    assert found(3, 4, 1) is None  # many things lead to a length of 1
+    result = judge(EXERCISE, [key_of(BATCH)], [answer_of([[row[:3] for row in rows] for rows in BATCH])]).checks[0]
+    assert result.misconception == "generic.another_size" and "In detail: expected shape (3, 4, 5)" in result.message
+
+
+def test_axes_that_have_become_one_are_named():
+    def merged(*shape):
+        return merged_axes(array(BATCH), array(nest([0.0] * math.prod(shape), shape)))
+
+    assert merged(12, 5).text == "Axes 0 and 1 of what is due, 3 and 4 long, are one axis of 12 in yours"
+    assert merged(3, 20).cause == "axes_merged" and merged(60) is None and merged(4, 15) is None
+    result = judge(EXERCISE, [key_of(BATCH)], [answer_of([[0.0] * 5] * 12)]).checks[0]
+    assert result.misconception == "generic.axes_merged"
 
 
 def test_a_verdict_says_which_sizes_are_taken_for_one():

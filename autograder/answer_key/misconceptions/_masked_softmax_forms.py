@@ -6,7 +6,7 @@ import torch
 
 from ._given import behind_given_checks
 from ._mask_forms import COMBINE, given
-from ._masked_softmax import SOFTMAX
+from ._masked_softmax import SOFTMAX, everything
 
 
 def _filled(number):
@@ -50,6 +50,27 @@ def of_the_softmax(scores, mask=None, dim=-1):
     weights = scores.softmax(dim=dim)
     weights = weights if mask is None else weights * mask
     return weights / (weights.sum(dim=dim, keepdim=True) + 1e-9)
+
+
+@behind_given_checks(SOFTMAX, like="renormalised_with_epsilon")
+def of_scores_times_mask(scores, mask=None, dim=-1):
+    if mask is None:
+        return scores.softmax(dim=dim)
+    weights = (scores * mask).softmax(dim=dim) * mask
+    return weights / weights.sum(dim=dim, keepdim=True).clamp(min=1e-12)
+
+
+@behind_given_checks(SOFTMAX)
+def logarithm_of_a_tiny_number(scores, mask=None, dim=-1):
+    return (scores if mask is None else scores + (mask.to(scores.dtype) + 1e-9).log()).softmax(dim=dim)
+
+
+@behind_given_checks(SOFTMAX)
+def divided_by_the_number(scores, mask=None, dim=-1):
+    allowed = everything(scores, mask)
+    shifted = scores.masked_fill(~allowed, -math.inf)
+    exponentials = (shifted - shifted.amax(dim=dim, keepdim=True)).exp()
+    return exponentials / allowed.expand_as(scores).to(scores.dtype).sum(dim=dim, keepdim=True)
 
 
 @behind_given_checks(COMBINE)

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from . import misconception
 from ._position_learned import LEARNED, Learned
 from ._position_modules import ADDING, Adding
+from ._position_tables import exponents, positions, table
 
 # What comes out, of the module, x and the rows for its tokens
 SUMS = {
@@ -49,6 +50,7 @@ LEARNT = {
     "rows_from_one": lambda m, x, rows: x + m.weight[1 : x.shape[1] + 1].to(x.dtype),
     "one_row_for_all": lambda m, x, rows: x + rows[-1],
     "first_row_for_all": lambda m, x, rows: x + rows[0],
+    "dropout_added": lambda m, x, rows: F.dropout(x + rows, 0.1, m.training),
     "x_detached": lambda m, x, rows: x.detach() + rows,
     "sum_detached": lambda m, x, rows: (x + rows).detach(),
     "scaled_by_root": lambda m, x, rows: x * math.sqrt(x.shape[-1]) + rows,
@@ -88,6 +90,40 @@ class x_changed_in_place(Adding):
         return found
 
 
+@misconception(ADDING)
+class another_base(Adding):
+    base = 1000.0
+
+    def rows(self, x):
+        length, width = x.shape[1:]
+        return table(positions(length) * self.base ** -exponents(width)).to(x.dtype)
+
+
+misconception(ADDING, like="another_base")(type("of_a_hundred", (another_base,), {"base": 100.0}))
+
+
+def _each_way(exercise, given):
+    """Mistakes of both classes in the rows that are added."""
+
+    class columns_cut_for_rows(given):
+        def rows(self, x):
+            every = self.encoding if exercise == ADDING else self.weight
+            return every[:, : x.shape[1]].to(x.dtype)
+
+    class last_token_left_out(given):
+        def add(self, x):
+            rows = self.rows(x)
+            sums = torch.cat((x[:, :-1] + rows[:-1], x[:, -1:]), dim=1)
+            return self.drop(sums) if exercise == ADDING else sums
+
+    for wrong in (columns_cut_for_rows, last_token_left_out):
+        misconception(exercise)(wrong)
+
+
+_each_way(ADDING, Adding)
+_each_way(LEARNED, Learned)
+
+
 def _start(name, weight):
     """A misconception whose weight begins as weight(max_length, d_model)."""
 
@@ -100,3 +136,11 @@ def _start(name, weight):
 _start("starts_uniform", lambda length, width: 0.02 * torch.rand(length, width))
 _start("starts_at_the_square", lambda length, width: 0.02**2 * torch.randn(length, width))
 _start("starts_by_width", lambda length, width: torch.randn(length, width) / math.sqrt(width))
+_start("kept_in_half_precision", lambda length, width: (0.02 * torch.randn(length, width)).half())
+misconception(LEARNED, like="kept_in_half_precision")(
+    type(
+        "bfloat16",
+        (Learned,),
+        {"make": lambda self, n, d: setattr(self, "weight", nn.Parameter((0.02 * torch.randn(n, d)).bfloat16()))},
+    )
+)

@@ -12,11 +12,13 @@ from . import (
     _position_learned,  # noqa: F401  it registers
     _position_modules,  # noqa: F401  it registers
     _position_modules_more,  # noqa: F401  it registers
+    _position_powers,  # noqa: F401  it registers
     _position_rotary,  # noqa: F401  it registers
     _position_rotary_more,  # noqa: F401  it registers
     _position_slips,  # noqa: F401  it registers
     _position_tables,  # noqa: F401  it registers
     _position_tables_more,  # noqa: F401  it registers
+    _position_terms,  # noqa: F401  it registers
     misconception,
 )
 from ._given import behind_given_checks
