@@ -31,7 +31,7 @@ from .eager import nothing_compiled
 from .named_functions import functions_named, operators_named, roots_of
 
 #: Keys of the dispatcher that hold kernels of their own for tensors of a processor.
-BACKENDS = ("CPU", "SparseCPU", "QuantizedCPU", "NestedTensorCPU")
+BACKENDS = ("CPU", "SparseCPU", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
 #: Keys at which an operator that is made of others is entered.
 ENTRIES = ("AutogradCPU", "FuncTorchBatched", "FuncTorchVmapMode")
 COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
@@ -181,7 +181,8 @@ class _Watch:
     def _kernel(self, name: str, key: str) -> Callable[..., Any]:
         import torch
 
-        present = torch._C._dispatch_get_computed_kernel_for_dispatch_key(name, getattr(torch._C.DispatchKey, key))
+        parsed = torch._C._dispatch_key_parse(key)  # DispatchKey itself does not name them all
+        present = torch._C._dispatch_get_computed_kernel_for_dispatch_key(name, parsed)
         word = name.partition("::")[2].partition(".")[0]
 
         def kernel(keys: Any, *args: Any, **kwargs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 from .catalogue import in_problem_set, modules_of, problem_sets
 from .learner import Learner, available, package_folder, stoppable
 from .show import headline
+from .source import parse
 
 #: Cells that wait for an answer: emptied ones, those of an open notebook and, as nbgrader releases them.
 BLANK = ("", "*Write your answer here.*", "YOUR ANSWER HERE")
@@ -38,7 +40,7 @@ def pack(problem_set: str, notebook: str | Path | None = None, yes: bool = False
         raise FileNotFoundError(f"{', '.join(missing)} is missing in {folder}")
     target = Path.cwd() / f"{problem_set}.zip"
     notebook_file = _notebook(problem_set, notebook, folder)
-    left = [*_failing(problem_set), *(_blank(notebook_file) if notebook_file else ())]
+    left = [*_failing(problem_set), *_out_of_reach(folder), *(_blank(notebook_file) if notebook_file else ())]
     print("\n".join(left or [f"every exercise of {problem_set} passes its visible checks"]))
     if (
         left
@@ -65,6 +67,28 @@ def _failing(problem_set: str) -> list[str]:
     with stoppable(), Learner().imported() as learner:
         results = [learner.result(exercise) for exercise in available(in_problem_set(problem_set))]
     return [headline(result) for result in results if not result.passed]
+
+
+def _out_of_reach(folder: Path) -> list[str]:
+    """A line for each import of a learner's own code that is not handed in: it works here, not where it is graded."""
+    lines = []
+    for path in sorted(folder.glob("*.py")):
+        tree = parse(path.read_text(encoding="utf-8", errors="replace"))
+        for node in ast.walk(tree) if tree else ():
+            if isinstance(node, ast.ImportFrom):
+                names, place = [node.module or ""], folder if node.level else folder.parent
+            elif isinstance(node, ast.Import):
+                names, place = [alias.name for alias in node.names], folder.parent
+            else:
+                continue
+            roots = {name.partition(".")[0] for name in names} - {"", folder.name, "selfcheck"}
+            lines += [
+                f"line {node.lineno} of {path.name} imports {name}, which is not handed in: your own files stand right "
+                f"in {folder.name}, as {folder.name}/mine.py, and are imported as in `from .mine import …`"
+                for name in sorted(roots)
+                if any((place / name).glob("*.py")) or (place != folder and (place / f"{name}.py").is_file())
+            ]
+    return lines
 
 
 def _blank(notebook: Path) -> list[str]:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from . import elsewhere, held, objects
+from . import elsewhere, held, numpy_forms, objects
 from .arrays import pack, revive, unpacked
 from .largest import largest_counted
 from .module_state import StateMismatch, packed_state, parameters_of, set_state, under_two_names
@@ -66,7 +66,7 @@ def carry_out(
                         returned = symbol(*args, **kwargs)
                     returned = objects.quotient(returned) if step.get("quotient") else returned
             returned = unpacked(returned)
-            facts["value"] = pack(returned)
+            facts["value"] = numpy_forms.packed(returned, step)
             if gradient:
                 facts["gradients"] = _gradients(returned, given.floating)
             if given.modules:

@@ -70,6 +70,23 @@ def test_a_finished_set_is_packed_without_a_question(handed_out: Path) -> None:
     assert "every exercise of ps1 passes" in command.seen and "all the same?" not in command.seen
 
 
+def test_own_code_that_is_not_handed_in_is_told_of(handed_out: Path) -> None:
+    solve(handed_out)
+    module = handed_out / "attention" / "worked_example.py"
+    imports = "from .tools import deep\nimport mytools\nfrom . import mine\nimport numpy as np\n"
+    module.write_text(imports + module.read_text("utf-8"), "utf-8")
+    (handed_out / "attention" / "tools").mkdir()
+    for name in ("attention/tools/__init__.py", "attention/tools/deep.py", "attention/mine.py", "mytools.py"):
+        (handed_out / name).touch()
+    command = [sys.executable, "-m", "selfcheck", "pack", "ps1", "--yes"]
+    done = subprocess.run(command, cwd=handed_out, capture_output=True, text=True, timeout=LIMIT)
+    said = [line for line in done.stdout.splitlines() if "not handed in" in line]
+    assert [line.partition(",")[0] for line in said] == [
+        "line 1 of worked_example.py imports tools",
+        "line 2 of worked_example.py imports mytools",
+    ]
+
+
 def test_the_zip_goes_through_submit_unchanged(course: Course, handed_out: Path) -> None:
     solve(handed_out)
     (handed_out / "attention" / "mine.py").write_text("HELPER = 1\n", "utf-8")

@@ -17,6 +17,8 @@ from selfcheck.named_functions import functions_named, operators_named
 SOFTMAX = ("torch.*softmax", "torch.*Softmax", "torch.*logsumexp")
 ATTENTION = ("torch.*scaled_dot_product*", "torch.*multi_head_attention*", "torch.*MultiheadAttention")
 NORM = ("torch.*layer_norm", "torch.*rms_norm")
+LAYER = ("torch.*TransformerEncoderLayer",)
+LAYER_OF_TORCH = torch.nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
 F = torch.nn.functional
 X = torch.linspace(-1.0, 2.0, 12).reshape(3, 4)
 Q = torch.linspace(-1.0, 2.0, 48).reshape(2, 2, 3, 4)
@@ -28,6 +30,26 @@ def in_a_thread(function):
     thread.start()
     thread.join()
     return found[0]
+
+
+class Denies(torch.Tensor):
+    """Says of itself what keeps it from being moved."""
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.is_floating_point:
+            return False
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+class DenyingMode(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        return False if function is torch.Tensor.is_floating_point else function(*args, **(kwargs or {}))
+
+
+def denied(function):
+    with DenyingMode():
+        return function()
 
 
 WAYS = {
@@ -46,11 +68,20 @@ WAYS = {
     "attention": (ATTENTION, lambda: F.scaled_dot_product_attention(Q, Q, Q)),
     "attention with dropout": (ATTENTION, lambda: F.scaled_dot_product_attention(Q, Q, Q, dropout_p=0.1)),
     "attention under vmap": (ATTENTION, lambda: torch.func.vmap(F.scaled_dot_product_attention)(Q, Q, Q)),
+    "memory laid out for oneDNN": (SOFTMAX, lambda: torch.softmax(X.to_mkldnn(), -1).to_dense()),
+    "a sparse tensor": (SOFTMAX, lambda: torch.sparse.softmax(X.to_sparse(), 1).to_dense()),
+    "a nested tensor": (SOFTMAX, lambda: torch.softmax(torch.nested.nested_tensor([X, X]), -1).unbind()[0]),
+    "a subclass that denies its kind": (
+        LAYER,
+        lambda: LAYER_OF_TORCH(Q[0].as_subclass(Denies)).as_subclass(torch.Tensor),
+    ),
+    "a mode that denies every kind": (LAYER, lambda: denied(lambda: LAYER_OF_TORCH(Q[0]))),
     "layer norm": (NORM, lambda: F.layer_norm(X, (4,))),
     "rms norm": (NORM, lambda: torch.rms_norm(X, (4,))),
 }
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 @pytest.mark.parametrize("way", WAYS)
 def test_a_function_is_noticed_and_moved_whatever_way_it_is_reached(way):
     patterns, run = WAYS[way]
@@ -261,3 +292,17 @@ def test_every_forbidden_name_of_torch_names_something():
     patterns = {one for exercise in exercises() for one in exercise.forbidden if one.startswith("torch.")}
     empty = [one for one in sorted(patterns) if not functions_named([one]) and not operators_named([one])]
     assert empty == []
+
+
+#: What one of the first of these patterns names holds in kernels of its own, without a call that could be seen.
+HELD_IN = {
+    "torch.*softmax": ("torch.*scaled_dot_product*", "torch.*multi_head_attention*"),
+    "torch.*multi_head_attention*": ("torch.*scaled_dot_product*", "torch.*transformer_encoder*"),
+    "torch.*TransformerEncoderLayer": ("torch.*transformer_encoder*",),
+}
+
+
+@pytest.mark.parametrize("exercise", [one for one in exercises() if one.forbidden], ids=lambda one: one.number)
+def test_what_holds_a_forbidden_step_is_forbidden_too(exercise):
+    due = {pattern for step in HELD_IN.keys() & set(exercise.forbidden) for pattern in HELD_IN[step]}
+    assert due <= set(exercise.forbidden)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import random
 from collections.abc import Callable, Iterable
 
@@ -43,8 +44,11 @@ SUBCLASS = '\n\nclass {name}({name}):\n    """The same, one step further down.""
 def rewritten(source: str, names: Iterable[str], rng: random.Random) -> str:
     """A module's text, rewritten by a choice of the ways below; names: of the exercises' functions and classes."""
     tree = ast.parse(source)
+    kept = [(node, copy.deepcopy(vars(node))) for node in _compiled(tree)]
     for way in rng.sample(WAYS, rng.randint(3, len(WAYS))):
         way(tree, rng)
+    for node, was in kept:
+        vars(node).update(was)
     text = ast.unparse(ast.fix_missing_locations(tree))
     kinds = {node.name: type(node) for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     for name in names:
@@ -74,10 +78,16 @@ def document(tree: ast.Module, rng: random.Random) -> None:
 
 
 def reorder(tree: ast.Module, rng: random.Random) -> None:
-    """Put the plain functions of the module in another order: each finds the others when it is called."""
+    """Put the plain functions of the module in another order: each finds the others when it is called.
+
+    One that is called while the module is imported stays, and so does one whose defaults or annotations name something
+    that the module binds behind the first of them.
+    """
     places = [place for place, node in enumerate(tree.body) if _is_plain(node)]
-    called = {one.id for node in tree.body if not _is_plain(node) for one in _names_at_import(node)}
-    places = [place for place in places if tree.body[place].name not in called]
+    called = {one.id for node in tree.body if not _is_plain(node) for one in _names_in(node)}
+    bound = {name for node in tree.body[places[0] :] for name in _bound_by(node)} if places else set()
+    needed = {place: {one.id for one in _names_in(tree.body[place], at_definition=True)} for place in places}
+    places = [place for place in places if tree.body[place].name not in called and not needed[place] & bound]
     moved = [tree.body[place] for place in rng.sample(places, len(places))]
     for place, node in zip(places, moved, strict=True):
         tree.body[place] = node
@@ -167,8 +177,41 @@ def _is_plain(node: ast.stmt) -> bool:
     return isinstance(node, ast.FunctionDef) and not node.decorator_list
 
 
-def _names_at_import(node: ast.stmt) -> list[ast.Name]:
-    return [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+def _names_in(node: ast.stmt, at_definition: bool = False) -> list[ast.Name]:
+    """The names that stand in a statement; at_definition: in a function's defaults and annotations alone."""
+    parts = [node.args, *([node.returns] if node.returns else [])] if at_definition else [node]
+    return [one for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)]
+
+
+def _bound_by(node: ast.stmt) -> set[str]:
+    """The names that a statement of a module gives something to."""
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        return {node.name}
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    aliases = [one for one in ast.walk(node) if isinstance(one, ast.alias)]
+    return names | {one.asname or one.name.partition(".")[0] for one in aliases}
+
+
+def _compiled(tree: ast.Module) -> list[ast.stmt]:
+    """The functions and classes that TorchScript reads the text of, and those that they name: it knows few constructs.
+
+    They keep their text: an inner function or an annotation `object` makes them no right answer.
+    """
+    known = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    waiting = [name for name, node in known.items() if any(map(_is_script, node.decorator_list))]
+    calls = [one for one in ast.walk(tree) if isinstance(one, ast.Call) and _is_script(one.func)]
+    waiting += [one.id for call in calls for one in ast.walk(call) if isinstance(one, ast.Name)]
+    found: dict[str, ast.stmt] = {}
+    while waiting:
+        name = waiting.pop()
+        if name in known and name not in found:
+            found[name] = known[name]
+            waiting += [one.id for one in _names_in(known[name])]
+    return list(found.values())
+
+
+def _is_script(node: ast.expr) -> bool:
+    return ast.unparse(node).startswith("torch.jit.script")
 
 
 def _can_move(node: ast.expr) -> bool:

@@ -1,5 +1,6 @@
 """Right answers that are rewritten, by chance but seeded, keep full marks from the real judge."""
 
+import ast
 import random
 
 import pytest
@@ -57,3 +58,33 @@ def test_rewriting_changes_the_text_and_is_the_same_each_time():
     first, again, other = (rewritten_files("ps1", seed)["worked_example.py"] for seed in (0, 0, 1))
     assert first == again != other
     compile(first, "first", "exec")
+
+
+COMPILED = """
+import torch
+from torch import Tensor
+
+def plain(x):
+    return x + 1
+
+@torch.jit.script
+def answer(x: torch.Tensor, eps: float):
+    return _inner(x) + eps
+
+def _inner(x: Tensor):
+    centred = x - x.mean(-1, keepdim=True)
+    return centred / 2
+
+from typing import Optional
+
+def late(x: Tensor, eps: Optional[float] = None) -> Tensor:
+    return x if eps is None else x + eps
+"""
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_compiler_reads_keeps_its_text_and_a_definition_finds_its_names(seed):
+    changed = rewritten(COMPILED, [], random.Random(seed))
+    assert "return _inner(x) + eps" in changed and "return centred / 2" in changed
+    assert changed != ast.unparse(ast.parse(COMPILED))
+    exec(compile(changed.replace("@torch.jit.script\n", ""), "changed", "exec"), {"__name__": "changed"})
