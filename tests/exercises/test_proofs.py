@@ -84,6 +84,15 @@ def test_an_answer_that_does_nothing_gets_nothing(exercise):
 
 
 @proof_of_an_exercise
+@pytest.mark.parametrize("exercise", [one for one in ALL if one.id == "classifier.train_step"], ids=name_of)
+def test_what_leaves_the_step_out_earns_little(exercise):
+    """Loss, type, refusal and an untouched batch are right without it; the step is what the exercise is about."""
+    keys = proofs.keys_of(exercise, GradingPolicy(SECRETS[0]))
+    result = judge(exercise, keys, proofs.answers_of(proofs.misconceptions_here(exercise)["no_update"], keys))
+    assert result.points <= 0.4 * result.max_points, [one.check for one in result.checks if one.points]
+
+
+@proof_of_an_exercise
 @each
 def test_inputs_discriminate(exercise):
     """Each visible check fails at least one misconception, and by a margin: ten times its tolerance."""
