@@ -208,7 +208,7 @@ def check(
     outside_view: the view of these answers
     coinciding: whether sizes are equal on purpose, for what goes wrong only there; the sizes of any other check are
         held apart by tests/exercises/test_draw_sizes.py
-    tells: tells(call, expected, given) is a sentence on the one part of a formula that an unnamed answer has wrong, or ""
+    tells: tells(call, expected, given), a sentence on the one part of a formula that is wrong, or "" (see generic.py)
     """
     aspects = (compares,) if isinstance(compares, str) else compares
     unknown = set(aspects) - set(ASPECTS)
