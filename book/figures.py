@@ -25,6 +25,7 @@ __all__ = [
     "INK",
     "KEY",
     "ORANGE",
+    "OUTPUT",
     "PINK",
     "QUERY",
     "VALUE",
@@ -39,7 +40,7 @@ __all__ = [
 STYLE = Path(__file__).resolve().parent / "_static" / "attention.mplstyle"
 BLUE, ORANGE, GREEN, PINK, INK, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#1c2430", "#e3e7ed"
 #: One colour for each part of attention, the same in every figure: they differ in lightness too, for the colour-blind.
-QUERY, KEY, VALUE, WEIGHT = "#08357f", "#9a3e0d", "#17795f", "#b512d2"
+QUERY, KEY, VALUE, WEIGHT, OUTPUT = "#08357f", "#9a3e0d", "#17795f", "#b512d2", "#7300fa"
 CELL = 0.62  # inches per matrix cell, wide enough for "-0.97" at 11 points
 
 

@@ -94,7 +94,7 @@ def distributions(rows: Mapping[str, Tensor], symbols: Sequence[str], shown: int
     figure, axes = plt.subplots(len(rows) // 2, 2, figsize=(4.8, 1.9 * (len(rows) // 2)), sharex=True, sharey=True)
     for ax, (name, probabilities) in zip(axes.flat, rows.items(), strict=True):
         kept = probabilities[order]
-        ax.bar(range(shown), kept, color=[WEIGHT if p > 0 else GREY for p in kept])
+        ax.bar(range(shown), kept, color=[BLUE if p > 0 else GREY for p in kept])
         for at, p in enumerate(kept.tolist()):
             ax.text(at, p + 0.02, f"{p:.2f}".lstrip("0") if p else "0", ha="center", fontsize=8)
         ax.set(title=name, ylim=(0, 1.12), yticks=[0, 0.5, 1])

@@ -12,6 +12,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from torch import Tensor
 
 import figures
+from drawings.matrix_cells import one_hue
 from figures import BLUE, GREY, INK, KEY, ORANGE, PINK, QUERY, WEIGHT
 from studies.recording import spread
 
@@ -125,7 +126,7 @@ def influences(found: Mapping[str, Tensor]) -> None:
     """found: name → (L, L), how strongly each input moves each output; exactly zero is written 0, small 0.00."""
     figure, axes = plt.subplots(2, 2, figsize=(5.2, 5.6))
     for ax, (name, matrix) in zip(axes.flat, found.items(), strict=True):
-        figures.heatmap(ax, matrix, title=name, vmin=0, vmax=2, cmap=HEAT)
+        figures.heatmap(ax, matrix, title=name, vmin=0, vmax=2, cmap=one_hue(BLUE))
         ax.set_title(name, fontsize=10)
         for text, entry in zip(ax.texts, matrix.flatten(), strict=True):
             text.set(text="0" if entry == 0 else f"{entry:.2f}".lstrip("0"), fontsize=8)

@@ -11,7 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_hex, to_rgb
 from torch import Tensor
 
 import figures
-from figures import BLUE, GREY, INK, KEY, ORANGE, QUERY, VALUE, WEIGHT
+from figures import BLUE, INK, KEY, ORANGE, OUTPUT, QUERY, VALUE, WEIGHT
 
 __all__ = ["WEIGHTS", "head_split", "layer", "maps", "runs"]
 
@@ -122,16 +122,16 @@ def layer() -> None:
             ax.plot([x - 0.42 + 0.84 * h, at], [3.26, top], color=colour, lw=1.2, zorder=1)
         _box(ax, left, 4.75, f"weights $A_{h + 1}$", WEIGHT, width=2.3)
         ax.annotate("", (left, 5.85), (left, 5.1), arrowprops=arrow)
-        _box(ax, left, 6.2, f"$A_{h + 1}V_{h + 1}$", GREY, width=2.3)
+        _box(ax, left, 6.2, f"$A_{h + 1}V_{h + 1}$", OUTPUT, width=2.3)
         ax.annotate("", (0.55 * (2 * h - 1), 7.3), (left, 6.55), arrowprops=arrow)
     ax.text(2.95, 4.75, "softmax,\neach its own", va="center", fontsize=10)
-    _box(ax, -0.575, 7.65, "head 1", GREY, width=1.1)
-    _box(ax, 0.575, 7.65, "head 2", GREY, width=1.1)
+    _box(ax, -0.575, 7.65, "head 1", OUTPUT, width=1.1)
+    _box(ax, 0.575, 7.65, "head 2", OUTPUT, width=1.1)
     ax.text(1.4, 7.65, "merge", va="center", fontsize=10)
     ax.annotate("", (0, 8.75), (0, 8.0), arrowprops=arrow)
-    _box(ax, 0, 9.1, "out_proj: mixes the heads", INK, width=4.2)
+    _box(ax, 0, 9.1, "out_proj: mixes the heads", OUTPUT, width=4.2)
     ax.annotate("", (0, 10.2), (0, 9.45), arrowprops=arrow)
-    ax.text(0, 10.45, "y: as wide as x", ha="center", va="center")
+    ax.text(0, 10.45, "y: as wide as x", ha="center", va="center", color=OUTPUT)
     ax.set(xlim=(-3.4, 4.9), ylim=(-0.5, 10.8))
     ax.axis("off")
     plt.show()

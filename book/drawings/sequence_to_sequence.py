@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from torch import Tensor
 
 import figures
-from figures import BLUE, GREY, INK, KEY, ORANGE, QUERY, WEIGHT
+from figures import BLUE, GREY, INK, KEY, ORANGE, OUTPUT, QUERY, WEIGHT
 from studies.recording import spread
 
 __all__ = ["alignment", "frame_right", "right_by_length", "translator"]
@@ -40,7 +40,7 @@ def translator() -> None:
         if at:
             arrow((x - 0.92, 0), (x - 0.3, 0), arrowstyle="<|-|>")
     ax.text(-0.35, 1.0, "weights", color=WEIGHT, ha="center", va="center")
-    box(1.2, 1.9, "$c_t$", GREY)
+    box(1.2, 1.9, "$c_t$", OUTPUT)
     box(3.4, 1.9, "$s_t$", QUERY)
     box(4.9, 1.9, "$s_{t+1}$", QUERY)
     arrow((3.75, 1.9), (4.4, 1.9))

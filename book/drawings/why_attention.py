@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 import figures
 from drawings.matrix_cells import cells, one_hue, tint
-from figures import BLUE, GREY, INK, KEY, ORANGE, PINK, QUERY, VALUE, WEIGHT
+from figures import BLUE, GREY, INK, KEY, ORANGE, OUTPUT, PINK, QUERY, VALUE, WEIGHT
 from studies.recording import spread
 
 __all__ = ["lookup", "recall_curves", "routes", "sentence_map"]
@@ -36,8 +36,8 @@ def lookup(query: Any, keys: Any, values: Any, scores: Any, weights: Any) -> Non
         ax.text(7.55, y, f"{weight:.4f}", va="center", fontsize=9)
         ax.text(12.45, y, f"$v_{i + 1}$", va="center", color=VALUE)
     output = np.asarray(weights) @ np.asarray(values)
-    cells(ax, [output], (9.3, -0.2), WEIGHT, fmt="{:.2f}")
-    ax.text(9.15, -0.7, "output = weighted mean of the values", ha="right", va="center")
+    cells(ax, [output], (9.3, -0.2), OUTPUT, fmt="{:.2f}")
+    ax.text(9.15, -0.7, "output = weighted mean of the values", ha="right", va="center", color=OUTPUT)
     ax.set(xlim=(-0.9, 13.1), ylim=(-1.4, 6.7), aspect="equal")
     ax.axis("off")
     plt.show()

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from drawings.matrix_cells import cells, tint
-from figures import GREY, INK, KEY, QUERY, VALUE, WEIGHT
+from figures import GREY, INK, KEY, OUTPUT, QUERY, VALUE, WEIGHT
 
 __all__ = ["mixture", "overview", "projection", "shadows"]
 
@@ -39,7 +39,7 @@ def overview(inputs: Any, matrices: dict[str, Any], scores: Any, weights: Any, o
     cells(ax, scores, (0.2, low), WEIGHT, size=size, title="$S = QK^\\top$", rows=_label("q"), columns=_label("k"))
     looks = {"size": size, "fmt": "{:.2f}"}
     cells(ax, weights, (5.9, low), WEIGHT, title="$A$, softmax of $S$", columns=_label("k"), **looks)
-    cells(ax, outputs, (11.8, low), WEIGHT, title="$Y = A\\,V$", **looks)
+    cells(ax, outputs, (11.8, low), OUTPUT, title="$Y = A\\,V$", **looks)
     _arrow(ax, (5.6, 0.9), (2.4, 0.0))
     _arrow(ax, (9.2, 0.9), (4.2, -0.2))
     _arrow(ax, (4.2, low - 1.5), (5.8, low - 1.5))
@@ -98,13 +98,13 @@ def mixture(values: Any, outputs: dict[str, Any]) -> None:
     ax.plot(v[:, 1], v[:, 2], "s", color=VALUE, label="values")
     for (name, points), mark in zip(outputs.items(), ("o", "^"), strict=True):
         points = np.asarray(points)
-        ax.plot(points[:, 1], points[:, 2], mark, color=WEIGHT, mfc="none" if mark == "o" else WEIGHT, label=name)
+        ax.plot(points[:, 1], points[:, 2], mark, color=OUTPUT, mfc="none" if mark == "o" else OUTPUT, label=name)
     for i, (_, x, y) in enumerate(v):
         ax.annotate(f"$v_{i + 1}$", (x, y), textcoords="offset points", xytext=(8, 4), color=VALUE)
     for i, ((_, x, y), shift) in enumerate(
         zip(np.asarray(outputs["scaled"]), ((-6, 8), (-22, -6), (-20, 4)), strict=True)
     ):
-        ax.annotate(f"$y_{i + 1}$", (x, y), textcoords="offset points", xytext=shift, color=WEIGHT)
+        ax.annotate(f"$y_{i + 1}$", (x, y), textcoords="offset points", xytext=shift, color=OUTPUT)
     ax.set(xlabel="feature 2", ylabel="feature 3", xlim=(1.5, 9), ylim=(-0.5, 3.6))
     ax.legend(loc="lower left")
     plt.show()

@@ -43,7 +43,7 @@
       explain: (r, i, j) => {
         const weights = known(r.a[i]);
         return {
-          html: `${symbol('y', `${i + 1},${j + 1}`)} = ${Widgets.products(weights, 'w', weights.map((_, t) => r.v[t][j]), 'v', 3)} = ${result('w', r.y[i][j], 4)}`,
+          html: `${symbol('y', `${i + 1},${j + 1}`)} = ${Widgets.products(weights, 'w', weights.map((_, t) => r.v[t][j]), 'v', 3)} = ${result('y', r.y[i][j], 4)}`,
           lit: weights.flatMap((_, t) => [['a', i, t], ['v', t, j]]),
         };
       }},

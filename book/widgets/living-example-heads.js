@@ -57,13 +57,13 @@
     t: {...made.t, title: 'Scaled scores', subtitle: '<i>Q</i> · <i>K</i>ᵀ ÷ √3', lead: (r, i) => `Query ${i + 1} of this head meets each of its keys, ÷ √3 = 1.7321`,
       explain: (r, i, j) => ({html: `${products(r.q[i], 'q', r.k[j], 'k')} = ${result('w', r.s[i][j])}, ÷ 1.7321 = ${result('w', r.t[i][j], 4)}`, lit: range(3).flatMap(f => [['q', i, f], ['k', j, f]])})},
     a: {...made.a, subtitle: ofHead, explain: (r, i, j) => ({...made.a.explain(r, i, j), lit: range(3).map(one => ['t', i, one])})},
-    yh: {...made.y, title: 'Outputs', subtitle: ofHead, explain: product({of: 'yh', letter: 'h', a: 'a', hueA: 'w', b: 'v', hueB: 'v', hue: 'w', decimals: 3, digits: 4}), lead: (r, i) => `Row ${i + 1} of the head: its weights with each column of its values`},
+    yh: {...made.y, title: 'Outputs', subtitle: ofHead, explain: product({of: 'yh', letter: 'h', a: 'a', hueA: 'w', b: 'v', hueB: 'v', hue: 'y', decimals: 3, digits: 4}), lead: (r, i) => `Row ${i + 1} of the head: its weights with each column of its values`},
     o1: out(1), o2: out(2),
-    joined: {name: 'Heads side by side', title: 'Side by side', subtitle: 'head 1 | head 2', hue: 'w', heads: ['x'], different: (r, i, j, {o}) => { const [head, row] = source(o.wrong, i, j); return o.wrong && (row !== i || head !== Math.floor(j / 3)); },
+    joined: {name: 'Heads side by side', title: 'Side by side', subtitle: 'head 1 | head 2', hue: 'y', heads: ['x'], different: (r, i, j, {o}) => { const [head, row] = source(o.wrong, i, j); return o.wrong && (row !== i || head !== Math.floor(j / 3)); },
       lead: (r, i) => `Row ${i + 1}: what both heads made for token ${i + 1}`,
-      explain: (r, i, j, {o}) => { const [head, row, column] = source(o.wrong, i, j); return {html: `${result('w', r.joined[i][j], 4)} is head ${head + 1}, row ${row + 1}, column ${column + 1}`, lit: [[`o${head + 1}`, row, column]]}; }},
-    wo: {name: 'Output weights', title: '<i>W</i> output', hue: 'w', editable: true},
-    y: {...made.y, subtitle: '= joined · <i>W</i> output', explain: product({of: 'y', a: 'joined', hueA: 'w', b: 'wo', hueB: 'w', hue: 'w', decimals: 2, digits: 4}), lead: (r, i) => `The output of token ${i + 1}: its six numbers with each column of <i>W</i> output`},
+      explain: (r, i, j, {o}) => { const [head, row, column] = source(o.wrong, i, j); return {html: `${result('y', r.joined[i][j], 4)} is head ${head + 1}, row ${row + 1}, column ${column + 1}`, lit: [[`o${head + 1}`, row, column]]}; }},
+    wo: {name: 'Output weights', title: '<i>W</i> output', hue: 'y', editable: true},
+    y: {...made.y, subtitle: '= joined · <i>W</i> output', explain: product({of: 'y', a: 'joined', hueA: 'y', b: 'wo', hueB: 'y', hue: 'y', decimals: 2, digits: 4}), lead: (r, i) => `The output of token ${i + 1}: its six numbers with each column of <i>W</i> output`},
   };
   const remark = ({o}) => {
     if (!o.wrong) return '';

@@ -34,9 +34,9 @@
   };
 
   const heads = ['x'];
-  const sum = (of, stream, branch, hueA) => ({
-    name: 'Sum', title: 'Sum', heads, hue: 'w', subtitle: ({o}) => o.residual ? 'stream + branch' : 'no residual: the branch alone', lead: (r, i, {o}) => o.residual ? `Token ${i + 1}, and what the branch adds to it` : `Token ${i + 1} is lost: only the branch goes on`,
-    explain: (r, i, j, {o}) => ({html: `feature ${j + 1}: ${o.residual ? `${result(hueA, r[stream][i][j], 4)} + ` : ''}${tinted('w', r[branch][i][j], 4)} = ${result('w', r[of][i][j], 4)}`, lit: [...o.residual ? [[stream, i, j]] : [], [branch, i, j]]}),
+  const sum = (of, stream, branch, hue) => ({
+    name: 'Sum', title: 'Sum', heads, hue: '', subtitle: ({o}) => o.residual ? 'stream + branch' : 'no residual: the branch alone', lead: (r, i, {o}) => o.residual ? `Token ${i + 1}, and what the branch adds to it` : `Token ${i + 1} is lost: only the branch goes on`,
+    explain: (r, i, j, {o}) => ({html: `feature ${j + 1}: ${o.residual ? `${result('', r[stream][i][j], 4)} + ` : ''}${tinted(hue, r[branch][i][j], 4)} = ${result('', r[of][i][j], 4)}`, lit: [...o.residual ? [[stream, i, j]] : [], [branch, i, j]]}),
   });
   const stats = of => ({
     name: 'Mean and root of the variance of each row', title: 'μ, √(σ² + ε)', subtitle: 'of each row', hue: '', heads,
@@ -44,30 +44,30 @@
     explain: (r, i, j) => {
       const row = r[of][i];
       const mean = statistics(r[of])[i][0];
-      const terms = row.map(value => j ? `${tinted('w', value - mean, 2)}²` : tinted('w', value, 2)).join(' + ');
+      const terms = row.map(value => j ? `${tinted('', value - mean, 2)}²` : tinted('', value, 2)).join(' + ');
       return {html: j ? `√((${terms}) ÷ 4 + 0.00001) = <b>${fmt(statistics(r[of])[i][1], 4)}</b>` : `(${terms}) ÷ 4 = <b>${fmt(mean, 4)}</b>`, lit: range(4).map(f => [of, i, f])};
     },
   });
   const norm = (of, from, by) => ({
-    name: 'Normalised', title: of === 'n1' ? 'After norm 1' : 'After norm 2', hue: 'w', heads, subtitle: ({o}) => o.norm ? 'mean 0, variance 1' : 'norms are off',
+    name: 'Normalised', title: of === 'n1' ? 'After norm 1' : 'After norm 2', hue: '', heads, subtitle: ({o}) => o.norm ? 'mean 0, variance 1' : 'norms are off',
     lead: (r, i, {o}) => o.norm ? `Each feature of token ${i + 1}, minus the mean, divided by the root` : `Norms are off: token ${i + 1} stays as it is`,
-    explain: (r, i, j, {o}) => ({html: o.norm ? `(${fmt(r[from][i][j], 4)} − ${fmt(r[by][i][0], 4).replace(/^(−.*)$/, '($1)')}) ÷ ${fmt(r[by][i][1], 4)} = ${result('w', r[of][i][j], 4)}` : `${result('w', r[of][i][j], 4)} stays`, lit: [[from, i, j], ...o.norm ? [[by, i, 0], [by, i, 1]] : []]}),
+    explain: (r, i, j, {o}) => ({html: o.norm ? `(${fmt(r[from][i][j], 4)} − ${fmt(r[by][i][0], 4).replace(/^(−.*)$/, '($1)')}) ÷ ${fmt(r[by][i][1], 4)} = ${result('', r[of][i][j], 4)}` : `${result('', r[of][i][j], 4)} stays`, lit: [[from, i, j], ...o.norm ? [[by, i, 0], [by, i, 1]] : []]}),
   });
   const linear = (of, from, weights, bias) => (r, i, j) => {
     const terms = r[from][i].map((value, t) => [value, r[weights][t][j]]).filter(([, weight]) => weight !== 0);
     return {
-      html: `${symbol(of, `${i + 1},${j + 1}`)} = ${terms.length ? products(terms.map(([value]) => value), 'w', terms.map(([, weight]) => weight), '', 2) : '0'} + ${tinted('', r[bias][0][j])} = ${result('w', r[of][i][j], 4)}`,
+      html: `${symbol(of, `${i + 1},${j + 1}`)} = ${terms.length ? products(terms.map(([value]) => value), '', terms.map(([, weight]) => weight), '', 2) : '0'} + ${tinted('', r[bias][0][j])} = ${result('', r[of][i][j], 4)}`,
       lit: [...range(r[weights].length).filter(t => r[weights][t][j] !== 0).flatMap(t => [[from, i, t], [weights, t, j]]), [bias, 0, j]],
     };
   };
   const panels = {
-    x: inputs, z: {name: 'What attention makes', title: 'Attention', subtitle: 'two heads, <i>W</i> output', hue: 'w', heads}, r1: sum('r1', 'x', 'z', ''), s1: stats('r1'), n1: norm('n1', 'r1', 's1'),
+    x: inputs, z: {name: 'What attention makes', title: 'Attention', subtitle: 'two heads, <i>W</i> output', hue: 'y', heads}, r1: sum('r1', 'x', 'z', 'y'), s1: stats('r1'), n1: norm('n1', 'r1', 's1'),
     w1: {name: 'Weights 1', title: '<i>W</i><sub>1</sub>', hue: '', editable: true}, b1: {name: 'Bias 1', title: '<i>b</i><sub>1</sub>', hue: '', editable: true},
-    u: {name: 'Hidden units', title: 'Hidden units <i>u</i>', subtitle: '= <i>x</i> · <i>W</i><sub>1</sub> + <i>b</i><sub>1</sub>', hue: 'w', heads, lead: (r, i) => `Token ${i + 1} with each column of <i>W</i><sub>1</sub>; products with 0 are left out`, explain: linear('u', 'n1', 'w1', 'b1')},
-    h: {name: 'After ReLU', title: 'ReLU', subtitle: 'negative ones become 0', hue: 'w', heads, off: (r, i, j) => r.u[i][j] <= 0, lead: (r, i) => `ReLU of the six units of token ${i + 1}`, explain: (r, i, j) => ({html: `max(0, ${result('w', r.u[i][j], 4)}) = ${result('w', r.h[i][j], 4)}`, lit: [['u', i, j]]})},
+    u: {name: 'Hidden units', title: 'Hidden units <i>u</i>', subtitle: '= <i>x</i> · <i>W</i><sub>1</sub> + <i>b</i><sub>1</sub>', hue: '', heads, lead: (r, i) => `Token ${i + 1} with each column of <i>W</i><sub>1</sub>; products with 0 are left out`, explain: linear('u', 'n1', 'w1', 'b1')},
+    h: {name: 'After ReLU', title: 'ReLU', subtitle: 'negative ones become 0', hue: '', heads, off: (r, i, j) => r.u[i][j] <= 0, lead: (r, i) => `ReLU of the six units of token ${i + 1}`, explain: (r, i, j) => ({html: `max(0, ${result('', r.u[i][j], 4)}) = ${result('', r.h[i][j], 4)}`, lit: [['u', i, j]]})},
     w2: {name: 'Weights 2', title: '<i>W</i><sub>2</sub>', hue: '', editable: true}, b2: {name: 'Bias 2', title: '<i>b</i><sub>2</sub>', hue: '', editable: true},
-    f: {name: 'Feed-forward', title: 'Feed-forward', subtitle: '= ReLU · <i>W</i><sub>2</sub> + <i>b</i><sub>2</sub>', hue: 'w', heads, lead: (r, i) => `The units of token ${i + 1} with each column of <i>W</i><sub>2</sub>; products with 0 are left out`, explain: linear('f', 'h', 'w2', 'b2')},
-    r2: sum('r2', 'n1', 'f', 'w'), s2: stats('r2'), n2: norm('n2', 'r2', 's2'),
+    f: {name: 'Feed-forward', title: 'Feed-forward', subtitle: '= ReLU · <i>W</i><sub>2</sub> + <i>b</i><sub>2</sub>', hue: '', heads, lead: (r, i) => `The units of token ${i + 1} with each column of <i>W</i><sub>2</sub>; products with 0 are left out`, explain: linear('f', 'h', 'w2', 'b2')},
+    r2: sum('r2', 'n1', 'f', ''), s2: stats('r2'), n2: norm('n2', 'r2', 's2'),
   };
   const remark = ({o}, r) => {
     const largest = Math.max(...r.n2.flat().map(Math.abs));

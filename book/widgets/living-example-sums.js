@@ -83,9 +83,9 @@
         lead: (r, i) => softmaxLead(r[m][i]), explain: (r, i, j) => ({html: softmaxLine(r[m][i], r[a][i], j), lit: range(r[m][i].length).map(one => [m, i, one])}),
       },
       [y]: {
-        name: `Outputs${plain}`, title: 'Outputs <i>Y</i>', subtitle: '= <i>A</i> · <i>V</i>', hue, heads: ['y'],
+        name: `Outputs${plain}`, title: 'Outputs <i>Y</i>', subtitle: '= <i>A</i> · <i>V</i>', hue: 'y', heads: ['y'],
         lead: (r, i) => `The output of token ${i + 1}: its weights with each column of <i>V</i>`,
-        explain: product({of: y, letter: 'y', a, hueA: 'w', b: v, hueB: 'v', hue, decimals: 3, digits: 4}),
+        explain: product({of: y, letter: 'y', a, hueA: 'w', b: v, hueB: 'v', hue: 'y', decimals: 3, digits: 4}),
       },
     };
   };

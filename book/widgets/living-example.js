@@ -127,7 +127,7 @@
     buildPanel(name) {
       const panel = this.view.panels[name];
       const start = this.results[name];
-      const heads = (letter, count) => letter && Array.from({length: count}, (_, i) => `<span class="${'qkv'.includes(letter) ? letter : ''}">${symbol(letter, i + 1)}</span>`);
+      const heads = (letter, count) => letter && Array.from({length: count}, (_, i) => `<span class="${'qkvy'.includes(letter) ? letter : ''}">${symbol(letter, i + 1)}</span>`);
       const [rowLetter, columnLetter] = panel.heads ?? [];
       const token = rowLetter && start.length === this.tokens.length;
       const matrix = new Matrix(this, {

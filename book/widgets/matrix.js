@@ -11,7 +11,7 @@
 
   /**
    * One matrix of a widget.
-   * options: name (plain words, for screen readers), title and subtitle (HTML), rows, columns, hue ('q', 'k', 'v', 'w' or ''),
+   * options: name (plain words, for screen readers), title and subtitle (HTML), rows, columns, hue ('q', 'k', 'v', 'w', 'y' for outputs, or ''),
    * rowHeads and columnHeads (HTML, may be absent), editable, limit of a number (99), shares (a bar as long as the number, from 0 to 1),
    * read(i, j) -> number shown, write(i, j, number) -> nothing, told once an edit is kept; peek(i, j, number or null) while it is typed;
    * flip(i, j, on) and isOn(i, j) for cells that toggle; onFocus(i, j); onRow(i) when a row's head is clicked; text(number) -> string; say(i, j) -> words.

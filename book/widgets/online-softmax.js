@@ -192,7 +192,7 @@
         + `<p>new terms: ${terms.join(', ')}</p>`
         + `<p>${ofSum}<i>ℓ</i> = ${old(four(before.l), rescale === 'a')}${sum} = <b>${four(after.l)}</b></p>`
         + `<p>${ofOutput}<i>a</i><sub>1</sub> = ${old(four(before.a[0]), rescale === 'l')}${mixed} = <b>${four(after.a[0])}</b></p>`
-        + `<p><i>a</i> / <i>ℓ</i> = <b class="w-hue">${vector(after.a.map(value => value / (after.l || 1)))}</b></p>`;
+        + `<p><i>a</i> / <i>ℓ</i> = <b class="y">${vector(after.a.map(value => value / (after.l || 1)))}</b></p>`;
     }
 
     /** At the end of a row of tiles: the output beside that of the full softmax. */

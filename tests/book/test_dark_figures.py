@@ -28,7 +28,7 @@ import dark_figures
 
 matplotlib.use("Agg")
 
-ROLES = ("query", "key", "value", "weight")
+ROLES = ("query", "key", "value", "weight", "output")
 LINES = ("line-blue", "line-orange", "line-green", "line-pink")
 FILLS = ("line-amber", "line-sky")  # of bars and marks that carry their names; too pale for a line on white
 THEMES = ("light", "dark")
@@ -59,8 +59,8 @@ def test_every_colour_stands_out(theme: str) -> None:
     least = {**dict.fromkeys(("ink", "muted", "accent", *ROLES), 4.5), **dict.fromkeys(LINES, 3.0)}
     if theme == "dark":
         least |= dict.fromkeys(FILLS, 3.0)
-    grounds = ("paper",) if theme == "light" else ("paper", "panel")
-    found = {name: min(dark_colours.contrast(colours[name], colours[ground]) for ground in grounds) for name in least}
+    grounds = {name: ("paper",) if theme == "light" and name in LINES else ("paper", "panel") for name in least}
+    found = {name: min(dark_colours.contrast(colours[name], colours[one]) for one in grounds[name]) for name in least}
     assert {name: ratio for name, ratio in found.items() if ratio < least[name]} == {}
 
 
@@ -73,6 +73,27 @@ def test_the_colour_blind_tell_them_apart(theme: str, names: tuple[str, ...], le
         seen = {name: _lab(colours[name], np.array(matrix)) for name in names}
         for one, other in itertools.combinations(names, 2):
             assert math.dist(seen[one], seen[other]) >= least, (sight, one, other)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_two_roles_of_like_lightness_differ_twice_as_much_in_colour(theme: str) -> None:
+    """4.5 : 1 on white leaves light pages no room for five steps of lightness."""
+    colours = {name: dark_colours.tokens(theme)[name] for name in ROLES}
+    lightness = {name: _lab(colour, SEEN["normal"])[0] for name, colour in colours.items()}
+    for one, other in itertools.combinations(ROLES, 2):
+        if abs(lightness[one] - lightness[other]) < 5:
+            for sight, matrix in SEEN.items():
+                seen = [_lab(colours[name], np.array(matrix)) for name in (one, other)]
+                assert math.dist(*seen) >= 50, (sight, one, other)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_outputs_look_unlike_links_and_text(theme: str) -> None:
+    colours = dark_colours.tokens(theme)
+    for sight, matrix in SEEN.items():
+        output = _lab(colours["output"], np.array(matrix))
+        for other in ("accent", "ink", "bad", "ok"):
+            assert math.dist(output, _lab(colours[other], np.array(matrix))) >= 25, (sight, other)
 
 
 def _lab(colour: str, sight: np.ndarray) -> np.ndarray:

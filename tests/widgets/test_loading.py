@@ -122,7 +122,7 @@ def test_code_beside_a_widget_keeps_its_lines(browser: Browser, tmp_path: Path) 
 def test_colours_are_those_of_the_figures() -> None:
     style = (BOOK / "_static" / "colours.css").read_text("utf-8").split('html[data-theme="dark"]')[0]
     tokens = dict(re.findall(r"--(\w+): (#\w+);", style))
-    drawn = {"query": figures.QUERY, "key": figures.KEY, "value": figures.VALUE, "weight": figures.WEIGHT}
+    drawn = {name: getattr(figures, name.upper()) for name in ("query", "key", "value", "weight", "output")}
     assert {role: tokens[role] for role in drawn} == drawn
 
 
