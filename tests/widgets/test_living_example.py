@@ -17,6 +17,7 @@ from .pages import write_page
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 NAMES = {"x": "inputs", "wq": "w_query", "wk": "w_key", "wv": "w_value"}
+TOKENS = ("weight", "output")
 FIRST_CELL = "[data-panel={}] [role=gridcell]"
 STATE = "widget => [widget.state, widget.look]"
 #: The numbers that are wider than their cells, in every step of a state.
@@ -60,6 +61,21 @@ def test_it_starts_with_the_running_example(open_widget: Callable[..., Page]) ->
     state = layer.eval_on_selector("living-example", "widget => widget.state.m")
     for panel, name in {"w1": "w_ff1", "w2": "w_ff2", "b1": "b_ff1", "b2": "b_ff2"}.items():
         assert state[panel] == (EXAMPLE[name] if panel.startswith("w") else [EXAMPLE[name]])
+
+
+def test_outputs_have_a_colour_of_their_own(open_widget: Callable[..., Page]) -> None:
+    """Matrix, head of a row and number in the sum; weights keep theirs."""
+    tab = open_widget("living-example", view="full")
+    tab.locator("[aria-label^='Step 6:']").click()
+    colour = "element => getComputedStyle(element).color"
+    root = tab.locator("html")
+    token = {name: root.evaluate(f"html => getComputedStyle(html).getPropertyValue('--{name}')") for name in TOKENS}
+    drawn = {name: "rgb({}, {}, {})".format(*bytes.fromhex(value[1:])) for name, value in token.items()}
+    assert tab.locator("[data-panel=y] .w-title").evaluate(colour) == drawn["output"]
+    assert tab.locator("[data-panel=y] .w-head .y").first.evaluate(colour) == drawn["output"]
+    assert tab.locator(".le-sum").first.locator("b").last.evaluate(colour) == drawn["output"]
+    assert tab.locator(".le-sum").first.locator("b").first.evaluate(colour) == drawn["weight"]
+    assert tab.locator("[data-panel=a] .w-title").evaluate(colour) == drawn["weight"]
 
 
 def test_a_number_is_changed_undone_and_reset_by_keyboard_alone(open_widget: Callable[..., Page]) -> None:
