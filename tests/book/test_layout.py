@@ -68,6 +68,30 @@ def test_a_line_of_prose_has_65_to_75_characters(browser: Browser, address: str)
     assert 65 <= lines[len(lines) // 2] <= 75 and lines[0] > 40
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_name_of_the_book_is_always_seen(width: int, browser: Browser, address: str) -> None:
+    """In the side column, or above the page where that is closed; it is the way to the front page."""
+    tab = browser.new_page(viewport={"width": width, "height": 900})
+    tab.goto(f"{address}chapters/04-masks.html", wait_until="load")
+    shown = tab.evaluate("""() => [...document.querySelectorAll('.phone-title, .navbar-brand')]
+        .filter(link => link.checkVisibility() && link.getBoundingClientRect().left >= 0)
+        .map(link => link.textContent.trim())""")
+    tab.close()
+    assert shown == ["Attention by Hand"]
+
+
+def test_a_figure_stands_in_the_middle_of_its_column(browser: Browser, address: str) -> None:
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(f"{address}chapters/04-masks.html", wait_until="load")
+    margins = tab.evaluate("""() => [...document.querySelectorAll('article figure img')]
+        .filter(image => image.checkVisibility())
+        .map(image => [image.getBoundingClientRect(), image.closest('figure').getBoundingClientRect()])
+        .map(([image, column]) => [image.left - column.left, column.right - image.right])""")
+    tab.close()
+    assert len(margins) > 2
+    assert [pair for pair in margins if abs(pair[0] - pair[1]) > 1] == []
+
+
 def test_no_printed_page_ends_on_the_head_of_what_the_next_one_holds(browser: Browser, address: str) -> None:
     tab = browser.new_page()
     tab.goto(f"{address}chapters/03-scores.html", wait_until="load")
