@@ -73,7 +73,7 @@ def test_the_name_of_the_book_is_always_seen(width: int, browser: Browser, addre
     """In the side column, or above the page where that is closed; it is the way to the front page."""
     tab = browser.new_page(viewport={"width": width, "height": 900})
     tab.goto(f"{address}chapters/04-masks.html", wait_until="load")
-    shown = tab.evaluate("""() => [...document.querySelectorAll('.phone-title, .navbar-brand')]
+    shown = tab.evaluate("""() => [...document.querySelectorAll('.book-name, .navbar-brand')]
         .filter(link => link.checkVisibility() && link.getBoundingClientRect().left >= 0)
         .map(link => link.textContent.trim())""")
     tab.close()
