@@ -34,11 +34,11 @@ def remarks_line(remarks: Sequence[str], most: int = MAX_REMARKS, longest: int =
 
 
 def _cut(remark: str, longest: int) -> str:
-    """A remark on one line, cut between two words where it is too long."""
+    """A remark on one line, cut where it is too long: between two words, unless that would cost half of it."""
     if len(remark) <= longest:
         return printable_line(remark, longest)
-    words, space, _ = remark[: longest + 1].rpartition(" ")
-    return f"{printable_line(words, longest)} …" if space else f"{printable_line(remark, longest)}…"
+    words = remark[: longest + 1].rpartition(" ")[0]
+    return f"{printable_line(words, longest)} …" if len(words) > longest // 2 else f"{printable_line(remark, longest)}…"
 
 
 def plain(text: str) -> Text:

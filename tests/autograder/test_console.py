@@ -26,6 +26,7 @@ def test_a_long_line_goes_on_at_its_indentation_and_no_line_ends_in_blanks(print
         ("which is what is graded", "which is what is …"),
         ("which is what is g", "which is what is g"),
         ("which is what graded at last", "which is what …"),
+        ("a verylongwordverylongword", "a verylongwordvery…"),
         ("attention/worked_example.py", "attention/worked_e…"),
     ],
 )
