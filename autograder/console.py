@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from .course.printable import printable, printable_line
@@ -31,9 +30,15 @@ console = PatientConsole(highlight=False)
 def remarks_line(remarks: Sequence[str], most: int = MAX_REMARKS, longest: int = MAX_REMARK) -> str:
     """The first `most` remarks on one submission on one line, each cut to `longest` characters."""
     more = [f"and {len(remarks) - most} more: see the report"] if len(remarks) > most else []
-    return "; ".join(
-        [*(printable_line(remark, longest) + "…" * (len(remark) > longest) for remark in remarks[:most]), *more]
-    )
+    return "; ".join([*(_cut(remark, longest) for remark in remarks[:most]), *more])
+
+
+def _cut(remark: str, longest: int) -> str:
+    """A remark on one line, cut where it is too long: between two words, unless that would cost half of it."""
+    if len(remark) <= longest:
+        return printable_line(remark, longest)
+    words = remark[: longest + 1].rpartition(" ")[0]
+    return f"{printable_line(words, longest)} …" if len(words) > longest // 2 else f"{printable_line(remark, longest)}…"
 
 
 def plain(text: str) -> Text:
@@ -45,7 +50,10 @@ def show(text: str, style: str = "") -> None:
     """Print lines without markup; a line that is too long continues at its own indentation."""
     for line in text.split("\n"):
         words = line.lstrip(" ")
-        console.print(Padding.indent(plain(words), len(line) - len(words)), style=style)
+        indent = " " * (len(line) - len(words))
+        for part in plain(words).wrap(console, max(console.width - len(indent), 1)):
+            part.rstrip()
+            console.print(Text(indent) + part, style=style)
 
 
 def working(text: str) -> AbstractContextManager[object]:

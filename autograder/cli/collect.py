@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from ..console import console, plain, show
 from ..course.folder import Course
-from ..course.printable import printable_line
+from ..course.printable import counted, printable_line
 from .course import course_command
 from .times import given_time, the_clock
 
@@ -41,6 +42,7 @@ def collect(
     from ..intake.hand_in import Options
     from ..intake.identities import Identities, read_ids
     from ..intake.lms_times import read_times
+    from ..intake.time_stamps import stamp_text
 
     roster = getattr(course, "roster", None)
     identities = Identities(roster.people.values() if roster else None, read_ids(ids) if ids else {})
@@ -52,6 +54,7 @@ def collect(
         )
     options = Options(given_time(given) if given else None, the_clock(), replace, dry_run)
     counts: dict[str, int] = {}
+    sources: dict[str, list[str]] = {}  # whose word a time is → the students
     for collected in collect(course, problem_set, download, identities, options, said):
         name = (
             f"{collected.label} → {printable_line(collected.student, MOST)}" if collected.student else collected.label
@@ -59,12 +62,24 @@ def collect(
         if collected.done is None:
             show(f"{name}: refused: {collected.refusal}", style="red")
         else:
-            console.print(plain(f"{name}: {collected.done.summary}, handed in {collected.done.time}"))
+            show(f"{name}: {collected.done.summary}, handed in {stamp_text(collected.done.time.when)}")
+            sources.setdefault(collected.done.time.source, []).append(printable_line(collected.student, MOST))
             for remark in (*collected.remarks, *collected.done.remarks):
                 show(f"  {remark}")
         state = collected.done.state if collected.done else "refused"
         counts[state] = counts.get(state, 0) + 1
     console.print(plain(f"{problem_set}: " + ", ".join(f"{count} {state}" for state, count in counts.items())))
+    for line in _times_lines(sources):
+        show(line)
     if "refused" in counts:
         others = "nothing is written" if dry_run else "the others are taken in"
         raise RuntimeError(f"{counts['refused']} of {sum(counts.values())} refused, see above; {others}")
+
+
+def _times_lines(sources: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """By whose word the times are, each once; with names where it is not the same for everybody."""
+    from ..intake.arrivals import SOURCES
+
+    for source, students in sources.items():
+        who = f": {', '.join(students)}" if len(sources) > 1 else ""
+        yield f"  {counted(len(students), 'time')} {SOURCES[source]}{who}"

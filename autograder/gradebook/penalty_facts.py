@@ -92,7 +92,7 @@ def _causes(was: Facts, now: Facts) -> Iterator[str]:
     if "due" in changed:
         yield f"the deadline moved: {_time(was.get('due'))} → {_time(now.get('due'))}"
     if "extension" in changed:
-        yield f"extension {span(was.get('extension', 0))} → {span(now.get('extension', 0))}"
+        yield f"extension {_length(was.get('extension'))} → {_length(now.get('extension'))}"
     if "handed_in" in known:
         yield f"handed in again: {_time(was['handed_in'])} → {_time(now['handed_in'])}"
     if "policy" in known:
@@ -103,6 +103,10 @@ def _causes(was: Facts, now: Facts) -> Iterator[str]:
 
 def _points(penalty: float | None) -> str:
     return f"{penalty:g}" if penalty else "none"
+
+
+def _length(seconds: float | None) -> str:
+    return span(seconds) if seconds else "none"
 
 
 def _time(text: str | None) -> str:

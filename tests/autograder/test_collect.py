@@ -216,3 +216,20 @@ def test_a_hostile_download_climbs_nowhere_and_links_lead_nowhere(bare, tmp_path
         downloads.opened(bare.release("ps1") / "ps1.ipynb"),
     ):
         pass
+
+
+def test_each_submission_has_one_line_and_whose_word_its_time_is_stands_once_below(course, tmp_path):
+    folder = laid_out(tmp_path / "in", course, ["ada.zip", "fmüller.zip"])
+    done = CliRunner().invoke(main, ["collect", "ps1", str(folder), "--course", str(course.root)])
+    assert done.exit_code == 0
+    first, second, summary, word = done.output.splitlines()
+    assert first.startswith("ada.zip → ada: taken in, 1 module, handed in 20") and first.endswith(" UTC")
+    assert second.startswith("fmüller.zip → fmüller: taken in") and summary == "ps1: 2 taken in"
+    assert word.strip() == "2 times by the newest file in the archive, which whoever packs it can choose"
+
+
+def test_times_by_another_s_word_are_named(course, tmp_path):
+    folder = laid_out(tmp_path / "in", course, ["ada.zip", "fmüller/attention/worked_example.py"])
+    code, said = run(course, "collect", "ps1", folder)
+    assert code == 0 and "1 time by the newest file in the archive, which whoever packs it can choose: ada" in said
+    assert "1 time when it was taken in: fmüller" in said

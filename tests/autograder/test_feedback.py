@@ -254,6 +254,15 @@ def test_an_exercise_that_fails_names_a_section_to_reread_whether_the_cause_is_k
     assert not skipped.problems[0].title
 
 
+@pytest.mark.parametrize(
+    "message",
+    ["worked_example.py is missing from the submission", "the module cannot be imported: SyntaxError: …, in line 3"],
+)
+def test_a_file_that_is_at_fault_sends_nobody_to_a_section(message):
+    (problem,) = verdict_of(outcome(message)).problems
+    assert problem.cause.casefold().startswith(message.casefold()) and not problem.title
+
+
 def test_a_hidden_check_says_nothing_but_whether_it_passes():
     verdict = verdict_of(outcome("This fails for inputs that are not shown", check="softmax_extremes"))
     (problem,) = verdict.problems

@@ -54,8 +54,8 @@ CHANGES = [
         "5 → 2.5 of 50 points, 1 h late: the deadline moved: 2030-01-01 12:00:00 → 2030-01-01 13:00:00",
     ),
     ({"due": None, "penalty": 0.0}, "5 → none, in time: the deadline moved: 2030-01-01 12:00:00 → none"),
-    ({"extension": timedelta(days=1), "penalty": None}, "5 → none, in time: extension 0 s → 1 d"),
-    ({"extension": timedelta(minutes=90)}, "stays 5 of 50 points, 30 min late: extension 0 s → 1 h 30 min"),
+    ({"extension": timedelta(days=1), "penalty": None}, "5 → none, in time: extension none → 1 d"),
+    ({"extension": timedelta(minutes=90)}, "stays 5 of 50 points, 30 min late: extension none → 1 h 30 min"),
     (
         {"handed_in": DUE + timedelta(hours=26, seconds=3), "penalty": 50.0},
         "5 → 50 of 50 points, 1 d 2 h 3 s late: handed in again: 2030-01-01 14:00:00 → 2030-01-02 14:00:03",
@@ -102,7 +102,7 @@ def test_what_led_to_a_penalty_is_compared_with_what_led_to_the_one_before(cours
     ]
     *_, between, last = logged(course, *steps)
     assert between["late"] == {} and not any("penalty" in one for one in between["why"])
-    assert last["why"] == ["late penalty 5 → none, in time: extension 0 s → 3 h"]
+    assert last["why"] == ["late penalty 5 → none, in time: extension none → 3 h"]
 
 
 def test_a_log_from_before_penalties_were_logged_goes_on(course):
@@ -177,9 +177,9 @@ def test_the_log_explains_every_score_whatever_becomes_of_deadline_extension_mar
     assert_explained(course)
     (said,) = (event["why"][0] for event in events(course, "dora")[1:])
     assert said.startswith(
-        "late penalty 1 → 0.5 of 44 points, 1 h late: extension 0 s → 1 h, the score it is taken from"
+        "late penalty 1 → 0.5 of 44 points, 1 h late: extension none → 1 h, the score it is taken from"
     )
-    assert events(course, "carla")[-1]["why"][0] == "late penalty 15 → none, in time: extension 0 s → 3 d"
+    assert events(course, "carla")[-1]["why"][0] == "late penalty 15 → none, in time: extension none → 3 d"
     assert "handed in again: 2030-01-03 14:00:00 → 2030-01-04 10:00:00" in events(course, "émile")[-1]["why"][0]
 
     with api(course).gradebook as book:

@@ -23,6 +23,7 @@ LINE = re.compile(
     r"(?: calls [\w.]{0,200}?\b(?P<called>\w{1,100}):)?"
 )
 SHOWN_SOURCE = re.compile(r": `(?P<source>[^`]+)`")
+FILE_AT_FAULT = re.compile(r"the module cannot be imported|\w+\.py is missing from the submission", re.IGNORECASE)
 MOST_CALL = 600  # characters
 
 
@@ -165,10 +166,13 @@ def _problems(outcome: ExerciseOutcome, module: str, symbol: str) -> Iterator[Pr
 
 
 def _with_section(exercise: str, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """Problems of which one at least names a section to reread: the exercise's own where no cause has another."""
+    """Problems of which one at least names a section to reread: the exercise's own where no cause has another.
+
+    None where the file is at fault, which no section explains.
+    """
     failed = next((place for place, problem in enumerate(problems) if problem.verdict == FAILED), None)
     known = _known().get(exercise)
-    if failed is None or not known or any(problem.title for problem in problems):
+    if failed is None or not known or any(problem.title or FILE_AT_FAULT.match(problem.cause) for problem in problems):
         return problems
     section = known[0].section
     told = replace(problems[failed], title=title_of(section), address=address_of(section))
