@@ -28,8 +28,9 @@ from ..course.policy import GradingPolicy
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from .forbidden import Asking, forbidden_calls
+from .own_modules import require_own_modules
 from .protocol import GraderFault
-from .schedule import Schedule
+from .schedule import Compared, Schedule
 from .sources import UNREAD, Sources, read_sources
 
 #: Added to a reference module that stands in for a learner's: what it lacks is looked for in the learner's own text.
@@ -91,6 +92,8 @@ def _judged(
     try:
         schedule = Schedule(files, keys, sandbox, tally)
         answers = schedule.run()
+        if _is_import_failed(answers):
+            require_own_modules(answer_key.problem_set, stage_files({}, answer_key.problem_set), sandbox)
         forbidden = forbidden_calls(Asking(files, keys, sandbox, tally, schedule.end), answers, sources)
     except GraderFault as fault:
         return [_no_grade(exercise, policy, str(fault)) for exercise in exercises]
@@ -113,6 +116,12 @@ def _judged(
     failed = {result.exercise.id for result in results if not result.passed}
     results = [_name_missing_module(result, policy, submitted) for result in results]
     return skip_where_dependencies_fail(results, lambda name: name not in failed, sources.builds_on)
+
+
+def _is_import_failed(answers: Mapping[Exercise, Compared]) -> bool:
+    """Whether a module could not be imported, be it a learner's or one of ours that it builds on."""
+    given = (answer for of_exercise, _ in answers.values() for to_draw in of_exercise for answer in to_draw)
+    return any(answer.get("error", {}).get("importing") for answer in given)
 
 
 def stage_files(submitted: Mapping[str, bytes], problem_set: str) -> dict[str, bytes]:

@@ -12,44 +12,27 @@ import base64
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.seccomp import no_processes
-from ..sandbox.usage import Tally, Used
+from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import open_worker
 from . import limits, periods
-from .answers import SEEN, Answers, Line, Plans, all_failed, answers_in, lines_of
+from .answers import SEEN, Answers, Line, answers_in, lines_of
 from .arguments import ArgumentMemory, NoRoom, argument_memory
+from .attempts import Attempts, Conversation
+from .attempts import GraderFault as GraderFault
+from .attempts import Request as Request
 from .exchange import Bounds, TwoRequests, exchange
 from .periods import HIDDEN, QUOTED, Deadline, Turn
 
 NOTHING = b"[]\n"  # the second request where no hidden input is sent
 COUNTS_PER_NAMESPACE = (5, 14)  # the first Linux that counts processes per namespace, not over the machine
-
-
-class GraderFault(RuntimeError):
-    """The grader could not do its work: nobody loses a point for it."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """One exercise's plans.
-
-    hidden: whether feedback must not tell of their inputs; watch: what to notice meanwhile, see selfcheck/runner.py
-    is_measured: whether the worker has to say how far the process grew that answered; not to be asked together
-    """
-
-    id: str
-    plans: Plans
-    hidden: bool = False
-    is_measured: bool = False
-    watch: dict[str, Any] = field(default_factory=dict)
 
 
 def ask_together(
@@ -111,7 +94,7 @@ def ask(
     """
     mode = {"together": False, "torch": torch, "filter": "", "seconds": limits.EXERCISE_CPU_SECONDS}
     cpu_seconds = limits.SUBMISSION_CPU_SECONDS + 2 * limits.EXERCISE_CPU_SECONDS
-    package, attempts = _Package(files, sandbox), _Attempts(requests)
+    package, attempts = _Package(files, sandbox), Attempts(requests)
     end = Deadline.of_submission() if end is None else end
     bounds = Bounds(limits.WALL_CLOCK_FACTOR * cpu_seconds, end, limits.OUTPUT_BYTES)
     while waiting := attempts.waiting():
@@ -131,22 +114,6 @@ def ask(
 
 
 @dataclass(frozen=True)
-class _Conversation:
-    """What one worker said.
-
-    asked: the requests that it was sent; lines: those of the expected form, one of each place among them
-    started: whether it began on the learner's code; stopped: whether it was ended at one of its limits
-    used: by all its processes
-    """
-
-    asked: list[Request]
-    started: bool
-    stopped: bool
-    lines: list[Line]
-    used: Used
-
-
-@dataclass(frozen=True)
 class _Package:
     """A learner's package and the sandbox that it runs in."""
 
@@ -160,7 +127,7 @@ class _Package:
         mode: dict[str, Any],
         bounds: Bounds,
         turn: Turn | None = None,
-    ) -> _Conversation:
+    ) -> Conversation:
         """Ask a new worker; hidden requests are sent when the visible ones are answered.
 
         hidden_after: which, by the lines that answer those; it may ask other workers meanwhile
@@ -186,7 +153,7 @@ class _Package:
             with open_worker(self.files, self.sandbox, limits.MEMORY_BYTES, memory.descriptor) as worker:
                 exchanged = exchange(worker, texts, bounds)
             started, lines = lines_of(exchanged.data, len(asked))
-            return _Conversation(asked, started, exchanged.stopped, _seen(memory, lines), worker.used)
+            return Conversation(asked, started, exchanged.stopped, _seen(memory, lines), worker.used)
 
     def _settings(self) -> dict[str, Any]:
         """What a worker is told beside its exercises, however they are asked (see sandbox/worker.py)."""
@@ -199,64 +166,6 @@ class _Package:
             "processes": limits.PROCESSES if is_isolated and _kernel_version() >= COUNTS_PER_NAMESPACE else 0,
             "isolated": is_isolated,
         }
-
-
-class _Attempts:
-    """The answers to requests as worker after worker gives them; an exercise that was killed is tried again."""
-
-    def __init__(self, requests: list[Request]) -> None:
-        self._requests = requests
-        self._answers: list[Answers | None] = [None] * len(requests)
-        self._killed: Counter[int] = Counter()
-        self._faults = 0
-
-    def waiting(self) -> list[int]:
-        """The places of requests without an answer, of the visible ones first."""
-        places = [place for place, answers in enumerate(self._answers) if answers is None]
-        return sorted(places, key=lambda place: self._requests[place].hidden)
-
-    def hidden_after(self, waiting: list[int], hidden: list[Request], lines: list[Line]) -> list[Request]:
-        """The hidden requests, or none where an exercise that these lines tell of is to be tried again."""
-        return [] if any(_is_killed(line) and not self._is_last(waiting[line["place"]]) for line in lines) else hidden
-
-    def take(self, waiting: list[int], conversation: _Conversation, is_isolated: bool) -> None:
-        """Keep what a worker said when it was asked for the waiting requests.
-
-        Raises GraderFault where it is the second that ended for no reason that lies in the learner's code.
-        """
-        lines = {waiting[line["place"]]: line for line in conversation.lines}
-        asked = waiting[: len(conversation.asked)]
-        missing = [place for place in asked if place not in lines]
-        if not conversation.started or (missing and not conversation.stopped and is_isolated):
-            # Where there is isolation no code of a learner's can end the worker, which relays its answers.
-            self._faults += 1
-            if self._faults == limits.ATTEMPTS:
-                when = "while" if conversation.started else "before"
-                raise GraderFault(f"the sandbox ended {when} the learner's code ran")
-        elif missing:  # the whole worker was ended at the first that has no line
-            lines[missing[0]] = {"died": "killed"}
-        for place, line in lines.items():
-            if _is_killed(line) and not self._is_last(place):
-                self._killed[place] += 1
-            else:
-                self._answers[place] = answers_in(self._requests[place].plans, line, self._requests[place].is_measured)
-
-    def give_up(self, waiting: list[int]) -> None:
-        """There is no time left for the waiting requests."""
-        for place in waiting:
-            self._answers[place] = all_failed(self._requests[place].plans, "wall")
-
-    def answers(self) -> list[Answers]:
-        """Those of all requests, which all have some."""
-        return [answers for answers in self._answers if answers is not None]
-
-    def _is_last(self, place: int) -> bool:
-        """Whether the attempt at an exercise that comes now, or has just been made, is its last."""
-        return self._killed[place] + 1 >= limits.ATTEMPTS
-
-
-def _is_killed(line: Line) -> bool:
-    return line.get("died") == "killed"
 
 
 def _seen(memory: ArgumentMemory, lines: list[Line]) -> list[Line]:

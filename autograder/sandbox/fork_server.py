@@ -66,6 +66,7 @@ class ForkServer:
 
     def __init__(self, control: socket.socket) -> None:
         gc.disable()  # a sixth of the time to import torch goes into collections that find nothing
+        import numpy  # noqa: F401
         import torch
 
         import selfcheck.runner  # noqa: F401  (imported once, here, for every worker)

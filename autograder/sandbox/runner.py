@@ -19,6 +19,7 @@ from . import linux
 
 FILE_BYTES = 16 * 2**20  # that one file may hold
 OPEN_FILES = 64
+READY = b"."  # what precedes the answers: all of ours has worked, and none of the learner's code has run
 #: Bytes of message queues; signals that wait, and timers: the kernel keeps a piece of memory for each.
 OF_LINUX = {"RLIMIT_MSGQUEUE": 0, "RLIMIT_SIGPENDING": 256}
 
@@ -26,11 +27,16 @@ OF_LINUX = {"RLIMIT_MSGQUEUE": 0, "RLIMIT_SIGPENDING": 256}
 def answer_one(
     exercise: dict[str, Any], limits: dict[str, Any], answers: int, package_parent: str, memory: int
 ) -> None:
-    """Answer one exercise: the JSON of its answers, to the end of the pipe; memory: for arguments, its descriptor."""
+    """Answer one exercise: READY and the JSON of its answers, to the end of the pipe.
+
+    memory: for arguments, its descriptor
+    """
     _prepare(limits, package_parent)
     if exercise.get("measured"):
         linux.return_freed_memory()
-    write_all(answers, json.dumps(_answers_to(exercise, _mapped(memory))).encode())
+    arguments = _mapped(memory)
+    write_all(answers, READY)
+    write_all(answers, json.dumps(_answers_to(exercise, arguments)).encode())
 
 
 def answer_all(request: dict[str, Any], answers: int, package_parent: str, memory: int) -> None:

@@ -15,13 +15,16 @@ INSIDE = "/sandbox"  # where the staged folder is mounted
 SYSCALL_FILTER = "a filter of system calls"
 NO_NAMESPACES = "no further namespaces"
 IMPORTS = "numpy and torch"
+PROGRAMS = "its own programs"
 #: Properties without which grading goes on, and records that with every grade.
 OPTIONAL = (SYSCALL_FILTER, NO_NAMESPACES)
 #: What to do where a property is missing.
 ADVICE = {
     IMPORTS: "Submissions need numpy and torch, and the sandbox shows the folders of the grader's own Python alone: "
     "packages that pip installed with --user, or that PYTHONPATH names, are not there. Install both into the virtual "
-    "environment of the grader: make setup."
+    "environment of the grader: make setup.",
+    PROGRAMS: "What runs beside a submission cannot be imported in the sandbox: the grader's files are incomplete, or "
+    "older than its Python. Install it again: make setup.",
 }
 
 
@@ -35,6 +38,7 @@ def properties(private: Sequence[str] = ()) -> dict[str, bool]:
         and not _can_write("/proc/sys/kernel/sem"),
         "nothing private": not any(map(_is_seen, private)),
         IMPORTS: _can_import(),
+        PROGRAMS: _can_import_programs(),
         "no environment": "HOME" in os.environ and len(os.environ) < 16,
         SYSCALL_FILTER: _status("Seccomp") == "2" and linux.is_refused(0),
         NO_NAMESPACES: linux.is_refused(linux.NEW_USER),
@@ -84,6 +88,18 @@ def _can_import() -> bool:
 
         return "torch" in sys.modules or importlib.util.find_spec("torch") is not None
     except Exception:  # a package that is damaged can raise anything
+        return False
+
+
+def _can_import_programs() -> bool:
+    """Whether what answers in a worker can be imported: without it every answer would be missing."""
+    try:
+        from selfcheck import eager, runner  # noqa: F401  (as staged)
+
+        from . import worker  # noqa: F401
+
+        return True
+    except Exception:  # as above
         return False
 
 

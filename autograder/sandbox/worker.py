@@ -14,7 +14,8 @@ left over can be ended, and whether any of them computes can be told. Each exerc
 Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
 exercise with a process of its own also "seconds" of the processor that it and what it started have used, and where it
 is `measured`, "peak_mib": how much more memory than at its start the largest of these processes held at once. What an
-exercise has said is passed on as bytes, in base64: nothing here reads it. With an exercise comes its "watch" too, what
+exercise has said is passed on as bytes, in base64: nothing here reads it. "unready" died what failed before the first
+line of the learner's code. With an exercise comes its "watch" too, what
 is to be noticed meanwhile (see selfcheck/runner.py): that goes to the process which answers.
 The worker ends when all is answered, or when the other side hangs up the lifeline. It exits with 0 when every process
 of the submission has ended and been waited for: then its resource usage is theirs.
@@ -65,6 +66,7 @@ def serve(answers: int, package_parent: str, lifeline: int, memory: int) -> None
         import torch
 
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
+    _import_for_all()
     worker = _Worker(request, answers, package_parent, lifeline, memory)
     try:
         runner.say(answers, STARTED)
@@ -76,6 +78,13 @@ def serve(answers: int, package_parent: str, lifeline: int, memory: int) -> None
         pass
     finally:
         worker.end_processes()
+
+
+def _import_for_all() -> None:
+    """Import what stands beside the learner's code, before any of that runs: what fails here is no fault of its."""
+    import numpy  # noqa: F401
+
+    import selfcheck.runner  # noqa: F401  (as staged)
 
 
 class _Worker:
@@ -144,14 +153,17 @@ class _Worker:
             os.kill(child, signal.SIGKILL)
             _, status, usage = os.wait4(child, 0)
             peak = max(usage.ru_maxrss, self.end_processes())
+        if not answer.startswith(runner.READY):
+            return {"died": "unready"}
         if reason:
             return {"died": reason}
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
             late = os.WTERMSIG(status) == signal.SIGXCPU or usage.ru_utime + usage.ru_stime > seconds
             return {"died": "time" if late else "killed"}
-        if not answer:
+        said = answer.removeprefix(runner.READY)
+        if not said:
             return {"died": "ended"}
-        outcome: dict[str, Any] = {"said": base64.b64encode(answer).decode()}
+        outcome: dict[str, Any] = {"said": base64.b64encode(said).decode()}
         return outcome | ({"peak_mib": round((peak - at_start) / 1024, 1)} if exercise.get("measured") else {})
 
     def _peak_at_start(self) -> int:

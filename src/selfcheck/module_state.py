@@ -16,7 +16,11 @@ class StateMismatch(Exception):
 
 
 def set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Give a module its parameters and their dtype; returns all it has, StateMismatch where it has not those."""
+    """Give a module its parameters and their dtype; returns all it has.
+
+    Raises StateMismatch where it has not those, or where what it learns does not begin with numbers.
+    """
+    _require_numbers(built, state)
     values = {name: revive(tree) for name, tree in state.items()}
     if values:
         built.to(next(iter(values.values())).dtype)
@@ -28,6 +32,17 @@ def set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
             raise StateMismatch(wrong_shape(name, list(value.shape), list(own[name].shape)))
         own[name].data.copy_(value)  # `data`: autograd sees nothing of it, in a learner's buffers either
     return own
+
+
+def _require_numbers(built: Any, named: Iterable[str]) -> None:
+    """Raise StateMismatch where a parameter is NaN or infinite: nobody could use or train the module as it is built.
+
+    named: those that are given values; of the others, what is not learned may be infinite, as a mask is
+    """
+    for name, value in built.state_dict(keep_vars=True).items():
+        counts = value.requires_grad or name in named
+        if counts and value.is_floating_point() and not bool(value.detach().isfinite().all()):
+            raise StateMismatch(f"the parameter {name} begins with NaN or infinite numbers")
 
 
 def under_two_names(own: dict[str, Any]) -> dict[str, dict[str, dict[str, str]]]:

@@ -157,6 +157,42 @@ def test_a_course_in_sight_is_refused_before_anything_runs(machine):
     assert done.exit_code == 1 and "every submission sees" in " ".join(done.output.split())
 
 
+@pytest.mark.parametrize("place", ["course", "people/ben/course", "people/ann/venv/lib/python/site-packages/course"])
+@pytest.mark.parametrize("linked", ["", "secret", "submitted", "gradebook.db", "."])
+def test_a_course_below_anything_shown_is_refused_and_so_is_one_that_links_there(machine, tmp_path, place, linked):
+    """linked: what of a course that lies elsewhere is a link to what is shown, itself or a folder above it."""
+    shown = Course.open(machine / place)
+    (shown.root / "submitted").mkdir()
+    (shown.root / "gradebook.db").touch()
+    if linked == ".":
+        (tmp_path / "course").symlink_to(shown.root)
+    elif linked:
+        (tmp_path / "course").mkdir()
+        (tmp_path / "course" / linked).symlink_to(shown.root / linked)
+    course = Course(tmp_path / "course") if linked else shown
+    with pytest.raises(sight.InSight, match="which every submission sees: nothing is run"):
+        bubblewrap.open_sandbox(private=course.private_places)
+
+
+def test_a_secret_given_elsewhere_in_sight_is_refused(machine, tmp_path):
+    (machine / "key").write_text("x" * 20)
+    (tmp_path / "course").mkdir()
+    (tmp_path / "course" / "course.toml").write_text(f'secret_file = "{machine / "key"}"\n')
+    with pytest.raises(sight.InSight, match="key lies below"):
+        bubblewrap.open_sandbox(private=Course.open(tmp_path / "course").private_places)
+
+
+def test_a_folder_of_packages_that_links_into_a_home_shows_the_packages_alone(machine, tmp_path, monkeypatch):
+    """A prefix whose packages are a link: their real place is shown, and what lies beside it is not."""
+    (machine.parent / "srv" / "packages").mkdir(parents=True)
+    (machine.parent / "srv" / "course").mkdir()
+    prefix = machine.parent / "opt"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "lib").symlink_to(machine.parent / "srv" / "packages")
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    assert sight.shown_by(machine.parent / "srv" / "packages") and not sight.shown_by(machine.parent / "srv" / "course")
+
+
 @pytest.mark.parametrize(
     "setting", ['c.Exchange.root = "{}/exchange-of-all"', 'c.CourseDirectory.db_url = "sqlite:///{}/book.db"']
 )

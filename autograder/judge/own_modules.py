@@ -1,0 +1,50 @@
+"""Tells whether the course's own modules can be imported in the sandbox, where no code of a learner's is beside them.
+
+A learner's module that cannot be imported may have failed at one of ours that it builds on. No word of the learner's
+process decides that: ours are imported in a process of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+
+from ..sandbox.bubblewrap import Sandbox
+from .attempts import GraderFault, Request
+from .protocol import ask
+
+PROBE = "_own_modules"
+#: Imports these; one that builds on a learner's module, which is not there, cannot be.
+CODE = """
+import importlib
+
+OURS = {ours}
+
+
+def imported():
+    for module in OURS:
+        try:
+            importlib.import_module("attention." + module)
+        except ModuleNotFoundError as error:
+            package, _, missing = str(error.name).partition(".")
+            if package != "attention" or missing in OURS:
+                raise
+    return True
+"""
+PLANS = {"0": {"calls": [{"args": [], "kwargs": {}}], "gradient": False}}
+_fit: set[tuple[str, Sandbox]] = set()  # problem sets whose modules were imported, and where
+
+
+def require_own_modules(problem_set: str, ours: Mapping[str, bytes], sandbox: Sandbox) -> None:
+    """Raise GraderFault where one of ours cannot be imported in the sandbox; ours: its files, by name.
+
+    What has worked once in this process is not tried again.
+    """
+    if (problem_set, sandbox) in _fit:
+        return
+    modules = sorted(PurePath(name).stem for name in ours if name.endswith(".py"))
+    files = {**ours, f"{PROBE}.py": CODE.format(ours=[name for name in modules if name != "__init__"]).encode()}
+    (answers,) = ask(files, [Request(f"{PROBE}.imported", PLANS)], True, sandbox)
+    if error := answers["0"][0].get("error"):
+        raise GraderFault(f"a module of the course cannot be imported in the sandbox, {error['type']}: {error['text']}")
+    _fit.add((problem_set, sandbox))
