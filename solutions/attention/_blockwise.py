@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ._whole import whole_gradients
 
+MUCH = 2.0**10  # a sum of a block's weights up to which its queries' largest score so far will do for it, too
 ENTRIES = 2**18  # scores that are there at a time: 1 MiB in float32, which the second-level cache of a core holds
 
 
@@ -78,9 +79,12 @@ class Blocks:
 
 
 class Blockwise(torch.autograd.Function):
-    """Forward keeps two numbers per query, largest score and sum; backward computes the weights again from them.
+    """Forward keeps two numbers per query, a large score and a sum; backward computes the weights again from them.
 
     (Many kernels keep one, largest + log2(sum). Its rounding, of a larger number, then is in every weight of the row.)
+
+    What is subtracted from a query's scores is the last feature of the query, and that of every key is 1: the product
+    does it. It is the largest score of the first block, and is replaced only where a block's weights come to MUCH.
 
     Powers are taken of 2, the scores times log2(e): torch's exp takes several times as long as exp2 on a CPU.
     """
@@ -92,17 +96,29 @@ class Blockwise(torch.autograd.Function):
         lowest = torch.finfo(wide).min  # finite: hidden - largest stays -inf
         maxima = query.new_full((*query.shape[:2], 1), lowest, dtype=wide)
         sums, room = torch.zeros_like(maxima), query.new_empty(blocks.entries, dtype=wide)
+        keys, eager = _with_last(key.to(wide), 1.0), _is_eager(query)
         for heads, rows in blocks.of_queries():
-            asked = query[heads, rows].to(wide) * (math.log2(math.e) / math.sqrt(query.shape[-1]))
-            block = asked, *(x[heads, rows] for x in (maxima, sums, output))
+            asked = _with_last(query[heads, rows].to(wide), 0.0)
+            asked.mul_(math.log2(math.e) / math.sqrt(query.shape[-1]))
+            block, settled = (asked, *(x[heads, rows] for x in (maxima, sums, output))), False
             for some, columns, hidden in blocks.of_keys(heads, rows):
-                scaled, largest, total, summed = (x[:, some] for x in block)
-                weights = _fill(_scores(scaled, key[heads, columns].to(wide), room), hidden)
-                new = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
-                shrink = torch.exp2(largest - new)
-                largest.copy_(new)
-                total.mul_(shrink).add_(weights.sub_(new).exp2_().sum(dim=-1, keepdim=True))
-                summed.mul_(shrink).baddbmm_(weights, value[heads, columns].to(wide))
+                scaled, largest, total, summed = _of_rows(some, block)
+                if settled:
+                    weights = _fill(_scores(scaled, keys[heads, columns], room), hidden).exp2_()
+                    added = weights.sum(dim=-1, keepdim=True)
+                    settled = added.max().item() <= MUCH  # neither too much nor NaN
+                if not settled:
+                    weights = _fill(_scores(scaled[..., :-1], keys[heads, columns, :-1], room), hidden)
+                    new = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
+                    shrink = torch.exp2(largest - new)
+                    largest.copy_(new)
+                    scaled[..., -1:] = -new
+                    total.mul_(shrink)
+                    summed.mul_(shrink)
+                    added = weights.sub_(new).exp2_().sum(dim=-1, keepdim=True)
+                    settled = eager and bool(new.min() > lowest)  # each of these queries has seen a key
+                total.add_(added)
+                summed.baddbmm_(weights, value[heads, columns].to(wide))
         sums.masked_fill_(sums == 0, 1.0)  # a query without keys
         output.div_(sums)
         ctx.save_for_backward(query, key, value, output, maxima, sums)
@@ -118,23 +134,39 @@ class Blockwise(torch.autograd.Function):
         of_query, of_key, of_value = (torch.zeros_like(x, dtype=wide) for x in (query, key, value))
         upstream = upstream / sums  # every product with a weight would be divided by its query's sum
         row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs
+        upstream = _with_last(upstream, -row_sums)
+        keys, values = (_with_last(x.to(wide), 1.0) for x in (key, value))
         scale = 1.0 / math.sqrt(query.shape[-1])
         room, more_room = query.new_empty(2, blocks.entries, dtype=wide)
         for heads, rows in blocks.of_queries():
             asked = query[heads, rows].to(wide)
-            scaled = asked * (math.log2(math.e) * scale)
-            block = asked, scaled, *(x[heads, rows] for x in (maxima, upstream, row_sums))
+            scaled = _with_last(asked * (math.log2(math.e) * scale), -maxima[heads, rows])
+            block = asked, scaled, upstream[heads, rows], of_query[heads, rows]
             for some, columns, hidden in blocks.of_keys(heads, rows):
-                queries, scaled, largest, above, subtracted = (x[:, some] for x in block)
-                keys, values = key[heads, columns].to(wide), value[heads, columns].to(wide)
-                weights = _scores(scaled, keys, room)  # as in forward, to the last digit
-                _fill(weights.sub_(largest), hidden).exp2_()  # not yet divided
-                of_value[heads, columns].baddbmm_(weights.mT, above)
-                of_scores = torch.bmm(above, values.mT, out=_view(more_room, weights.shape))
-                of_scores.sub_(subtracted).mul_(weights)
-                of_query[heads, rows][:, some].baddbmm_(of_scores, keys)
+                queries, scaled, above, of_queries = _of_rows(some, block)
+                some_keys = keys[heads, columns]
+                weights = _fill(_scores(scaled, some_keys, room), hidden).exp2_()  # not yet divided
+                of_value[heads, columns].baddbmm_(weights.mT, above[..., :-1])
+                of_scores = _scores(above, values[heads, columns], more_room).mul_(weights)
+                of_queries.baddbmm_(of_scores, some_keys[..., :-1])
                 of_key[heads, columns].baddbmm_(of_scores.mT, queries, alpha=scale)
         return of_query * scale, of_key, of_value, None  # autograd gives each the dtype of its argument
+
+
+def _with_last(x: Tensor, last: Tensor | float) -> Tensor:
+    """x (n, length, d) with one more feature: (n, length, 1), or a number."""
+    more = last if isinstance(last, Tensor) else x.new_full((*x.shape[:-1], 1), last)
+    return torch.cat([x, more], dim=-1)
+
+
+def _of_rows(some: slice, block: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Some rows of each tensor (n, rows, features); all of them cost nothing."""
+    return tuple(x[:, some] for x in block) if some.start else block
+
+
+def _is_eager(x: Tensor) -> bool:
+    """Whether it costs next to nothing to look at a number of x: not on a GPU, in a graph or without values."""
+    return x.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def _scores(query: Tensor, key: Tensor, room: Tensor) -> Tensor:

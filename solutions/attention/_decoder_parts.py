@@ -63,6 +63,24 @@ def renormalised(probabilities: Tensor, kept: Tensor) -> Tensor:
     return probabilities / total.where(total > 0, 1.0)
 
 
+def last_logits(logits: object, rows: int) -> Tensor:
+    """The last position's logits (B, V) of what a model has returned.
+
+    Raises TypeError where that is no floating tensor, ValueError where it is not (B, L, V) with B = rows.
+    """
+    if not isinstance(logits, Tensor):
+        came = type(logits).__name__
+        raise TypeError(f"the model must return one tensor of logits, got {came}; wrap it: lambda ids: model(ids)[0]?")
+    if not logits.is_floating_point():
+        raise TypeError(f"the model's logits must have a floating-point dtype, got {logits.dtype}; return no ids")
+    if logits.dim() != 3 or len(logits) != rows or 0 in logits.shape[1:]:
+        raise ValueError(
+            f"the model must return logits (B, L, V), B = {rows} as in the prompt, got shape {tuple(logits.shape)}; "
+            "put the batch first and the vocabulary into the last axis, and keep the axis L"
+        )
+    return logits[:, -1]
+
+
 def drawn(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:
     """(B, V) → (B, 1): an id of each row, drawn with these probabilities."""
     return torch.multinomial(probabilities.float(), 1, generator=generator)

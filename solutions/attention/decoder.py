@@ -9,7 +9,7 @@ from ._arguments import check_as_many, check_heads, check_length, check_model_si
 from ._decoder_arguments import check_caches, check_decoder_inputs, check_logits, check_prompt, check_targets
 
 # solution: begin (drop)
-from ._decoder_parts import LearnedEmbedding, attend_with_cache, drawn, evaluation, renormalised, widened
+from ._decoder_parts import LearnedEmbedding, attend_with_cache, drawn, evaluation, last_logits, renormalised, widened
 
 # solution: end
 from .efficient import KeyValueCache
@@ -287,7 +287,7 @@ def generate(
     ended = torch.zeros_like(prompt[:, :1], dtype=torch.bool)
     with torch.no_grad(), evaluation(model):
         for _ in range(max_new_tokens):
-            last = model(prompt)[:, -1]  # (B, V)
+            last = last_logits(model(prompt), len(prompt))  # (B, V)
             probabilities = next_token_probabilities(last, temperature, top_k, top_p)
             new = probabilities.argmax(-1, True) if temperature == 0 else drawn(probabilities, generator)  # (B, 1)
             if end_id is not None:

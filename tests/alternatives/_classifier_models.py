@@ -203,17 +203,32 @@ class rotated(Classifying):
 
 
 @alternative(TEXT)
-class without_attention(Classifying):
-    """Each word with its position goes through two layers: behaviour is all that counts."""
+class branches_that_begin_at_zero(Classifying):
+    """Each branch is weighed by a number that begins at 0, as in ReZero, and the output layer begins at zero too."""
 
     def make(self, vocab_size, d_model, num_heads, d_ff, num_layers):
         self.words, self.places = nn.Embedding(vocab_size, d_model), nn.Embedding(self.max_length, d_model)
-        self.layers = nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(self.dropout))
-        self.down = nn.Linear(d_ff, d_model)
+        self.layers = nn.ModuleList(
+            nn.MultiheadAttention(d_model, num_heads, self.dropout, batch_first=True) for _ in range(num_layers)
+        )
+        self.feeds = nn.ModuleList(
+            nn.Sequential(nn.Linear(d_model, d_ff), nn.GELU(), nn.Dropout(self.dropout), nn.Linear(d_ff, d_model))
+            for _ in range(num_layers)
+        )
+        self.shares = nn.Parameter(torch.zeros(num_layers, 2))
+
+    def make_output(self, d_model, num_classes):
+        super().make_output(d_model, num_classes)
+        nn.init.zeros_(self.output.weight)
 
     def pool(self, token_ids):
+        real = token_ids != self.padding_id
+        ignored = ~real & real.any(dim=1, keepdim=True)
         x = self.words(token_ids) + self.places(torch.arange(token_ids.shape[1]))
-        return self.down(masked_mean(self.layers(x), token_ids != self.padding_id))
+        for attend, feed, (first, second) in zip(self.layers, self.feeds, self.shares, strict=True):
+            x = x + first * attend(x, x, x, key_padding_mask=ignored, need_weights=False)[0]
+            x = x + second * feed(x)
+        return masked_mean(x, real)
 
 
 @alternative(TEXT)

@@ -396,3 +396,21 @@ def test_prompts_that_do_not_fit_are_refused_in_a_sentence():
     ):
         with pytest.raises(kind, match=text):
             generate(model, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "text"),
+    [
+        (lambda tokens: numbers(2, 5), ValueError, r"logits \(B, L, V\), B = 2 as in the prompt, got shape \(2, 5\)"),
+        (lambda tokens: numbers(3), ValueError, r"got shape \(3,\); .*the last axis"),
+        (lambda tokens: numbers(tokens.shape[1], 2, 5), ValueError, r"got shape \(3, 2, 5\)"),
+        (lambda tokens: numbers(2, 0, 5), ValueError, r"got shape \(2, 0, 5\)"),
+        (lambda tokens: numbers(2, 3, 0), ValueError, r"got shape \(2, 3, 0\)"),
+        (lambda tokens: (numbers(2, 3, 5), None), TypeError, "the model must return one tensor of logits, got tuple"),
+        (lambda tokens: tokens, TypeError, "the model's logits must have a floating-point dtype, got torch.int64"),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"temperature": 1.0}, {"end_id": 0}])
+def test_a_model_that_returns_no_logits_is_refused_in_a_sentence(model, kind, text, more):
+    with pytest.raises(kind, match=text):
+        generate(model, ids(2, 3), 2, **more)

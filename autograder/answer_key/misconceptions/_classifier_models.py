@@ -100,6 +100,17 @@ class positions_missing(Classifier):
 
 
 @misconception(TEXT)
+class words_do_not_interact(Classifier):
+    """Two layers for each word with its position, and the mean of what they give."""
+
+    def make_encoder(self, num_layers, d_model, num_heads, d_ff, dropout):
+        return nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_ff, d_model))
+
+    def encode(self, token_ids):
+        return self.encoder(self.places(self.words(token_ids))), self.real(token_ids)
+
+
+@misconception(TEXT)
 class positions_by_batch(Classifier):
     """The table of a tutorial that puts the length first: x + table[: len(x)]. It is longer than any batch."""
 

@@ -111,6 +111,26 @@ class sides_added(Matcher):
 
 
 @misconception(PAIR)
+class positions_missing(Matcher):
+    def make_places(self, d_model, max_length, dropout):
+        return nn.Dropout(dropout)
+
+
+@misconception(PAIR)
+class words_do_not_interact(Matcher):
+    """Two layers for each word with its position, their mean, and a dot product of the two means."""
+
+    def make_encoder(self, num_layers, d_model, num_heads, d_ff, dropout):
+        return nn.Sequential(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_ff, d_model))
+
+    def vector(self, ids):
+        return self.pool(self.encoder(self.places(self.words(ids))), self.real(ids))
+
+    def compared(self, left, right):
+        return (left * right).sum(dim=-1)
+
+
+@misconception(PAIR)
 class padding_counts(Matcher):
     def vector(self, ids):
         return self.encoder(self.places(self.words(ids))).mean(dim=1)

@@ -6,7 +6,7 @@ facts about their logits are compared.
 
 from selfcheck.plan import built, call, check, loss, network, optimizer, tensor
 
-from . import _classifier_pairs  # noqa: F401
+from . import _classifier_pairs, _classifier_words  # noqa: F401
 from ._classifier_lessons import TRIES, learnt, order, order_learnt, presence, taught
 from ._classifier_texts import (
     VOCAB,
