@@ -116,7 +116,7 @@ def translator_logits(rng):
 def translator_max_length(rng):
     uses = [call(sources(rng, 3, source), tokens(rng, 3, target)) for source, target in ((7, 5), (5, 7))]
     long = call(sources(rng, 1, 256), tokens(rng, 1, 256))
-    return [built(translator(max_length=7), *uses), built(call(SOURCE_VOCAB, VOCAB, 6, 2, 15, 1), long)]
+    return [built(translator(max_length=7), *uses), built(call(SOURCE_VOCAB, VOCAB, 12, 3, 17, 1), long)]
 
 
 @check(TRANSLATOR, sees="in evaluation nothing is random", view=uses_agree)
