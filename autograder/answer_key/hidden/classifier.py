@@ -26,9 +26,9 @@ def mean_sizes(rng):
 
 @check(MEAN, sees="padding of any value gives no gradient, and disturbs none", compares="gradient", points=1)
 def mean_gradient_padding(rng):
-    x = rng.normal(2, 3, 2)
+    x = rng.normal(4, 3, 2)
     x[0][2] = [float("nan"), float("inf")]
-    return call(tensor(x), mask_of((2, 3), 3))
+    return call(tensor(x), mask_of((2, 3, 3, 3), 3))
 
 
 @check(TEXT, sees="one token, one class, one text, one word; several layers and heads; 512 tokens", view=form, points=1)
@@ -59,12 +59,12 @@ def text_padding_layers(rng):
     padding = rng.integer(2, VOCAB)
     texts = some_texts(rng, (2, 1, 3, 0), padding)
     uses = [call(padded(texts, length, padding)) for length in (3, 7, 9)]
-    construct = call(VOCAB, 3, 12, 3, 10, 3, max_length=9, padding_id=padding)
+    construct = call(VOCAB, 7, 18, 3, 10, 2, max_length=9, padding_id=padding)
     texts = some_texts(rng, (2, 3))
     by_default = [call(padded(texts, length)) for length in (3, 6)]
     return [
         built(construct, *uses, lessons=warm_up(rng, padding=padding)),
-        built(call(VOCAB, 3, 12, 3, 10, 1), *by_default),
+        built(call(VOCAB, 7, 18, 3, 10, 1), *by_default),
     ]
 
 
@@ -94,7 +94,7 @@ def pair_sizes(rng):
     return [
         built(call(VOCAB, 4, 1, 5, 1), call(single, single)),
         built(
-            call(VOCAB, 12, 3, 7, 3, padding_id=VOCAB - 1), call(wide, padded(some_texts(rng, (1, 2, 1)), 2, VOCAB - 1))
+            call(VOCAB, 12, 3, 7, 2, padding_id=VOCAB - 1), call(wide, padded(some_texts(rng, (1, 2, 1)), 4, VOCAB - 1))
         ),
         built(call(1, 4, 2, 5, 1), call(tensor([[0]] * 3, "int64"), tensor([[0, 0]] * 3, "int64"))),
         built(call(VOCAB, 4, 1, 5, 1), call(padded(some_texts(rng, (512,)), 512), single)),
@@ -106,10 +106,10 @@ def pair_padding_most(rng):
     padding = rng.integer(2, VOCAB)
     left, right = some_texts(rng, (2, 0, 3), padding), some_texts(rng, (1, 3, 0), padding)
     uses = [call(padded(left, a, padding), padded(right, b, padding)) for a, b in ((3, 3), (7, 3), (3, 7), (7, 7))]
-    construct = call(VOCAB, 12, 3, 10, 2, max_length=7, padding_id=padding)
+    construct = call(VOCAB, 18, 3, 10, 2, max_length=7, padding_id=padding)
     left, right = some_texts(rng, (2, 3)), some_texts(rng, (3, 1))
     by_default = [call(padded(left, a), padded(right, b)) for a, b in ((3, 3), (6, 3), (3, 5))]
     return [
         built(construct, *uses, lessons=pair_warm_up(rng, padding)),
-        built(call(VOCAB, 12, 3, 10, 1), *by_default),
+        built(call(VOCAB, 18, 3, 10, 1), *by_default),
     ]

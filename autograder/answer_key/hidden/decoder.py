@@ -25,32 +25,39 @@ def layer_sizes(rng):
     LAYER, sees="through a cache too, gradients reach x, the memory and all parameters", compares="gradient", points=1
 )
 def decoder_layer_gradient(rng):
-    first, second = inputs.parts(rng.tensor(2, 4, 4), (3, 1))
-    steps = [call(token, cache=cache(4, "a")) for token in (first, second)]
-    read = call(rng.tensor(2, 3, 4), rng.tensor(2, 5, 4), tensor([[True, True, False]] * 2))
+    first, second = inputs.parts(rng.tensor(2, 5, 6), (4, 1))
+    steps = [call(token, cache=cache(7, "a")) for token in (first, second)]
+    read = call(rng.tensor(2, 4, 6), rng.tensor(2, 7, 6), tensor([[True, True, True, False]] * 2))
     return [
-        built(inputs.layer(4), *steps, state=inputs.decoder_state(rng, 4, 5)),
-        built(inputs.layer(4, cross=True), read, state=inputs.decoder_state(rng, 4, 5, cross=True)),
+        built(inputs.layer(), *steps, state=inputs.decoder_state(rng, 6, 5)),
+        built(inputs.layer(cross=True), read, state=inputs.decoder_state(rng, 6, 5, cross=True)),
     ]
 
 
 @check(LAYER, sees="both masks at once, and where padding hides all there is", points=1)
 def layer_masks(rng):
     own = tensor([[True, True, True, False], [False, False, True, True]])
-    read = call(rng.tensor(2, 4, 4), rng.tensor(2, 3, 4), own, tensor([[True, False, True], [False] * 3]))
-    return built(inputs.layer(4, cross=True), read, state=inputs.decoder_state(rng, 4, 5, cross=True))
+    other = tensor([[True, False] * 3 + [True], [False] * 7])
+    read = call(rng.tensor(2, 4, 6), rng.tensor(2, 7, 6), own, other)
+    return built(inputs.layer(cross=True), read, state=inputs.decoder_state(rng, 6, 5, cross=True))
 
 
 @check(LAYER, sees="post-norm with a cache and a memory, in pieces of any length", points=1)
 def layer_post_norm_cache(rng):
-    memory, pieces = rng.tensor(2, 3, 4), inputs.parts(rng.tensor(2, 7, 4), (1, 3, 1, 2))
-    mask = tensor([[True, True, False], [True, False, False]])
+    memory, pieces = rng.tensor(2, 4, 6), inputs.parts(rng.tensor(2, 7, 6), (1, 3, 1, 2))
+    mask = tensor([[True, True, False, True], [True, False, False, False]])
     steps = [call(piece, memory, memory_key_mask=mask, cache=cache(7, "a")) for piece in pieces]
-    state = inputs.decoder_state(rng, 4, 5, cross=True)
-    return built(inputs.layer(4, cross=True, norm_first=False), *steps, state=state)
+    state = inputs.decoder_state(rng, 6, 5, cross=True)
+    return built(inputs.layer(cross=True, norm_first=False), *steps, state=state)
 
 
-@check(MODEL, sees="one head, one layer, one token, d_ff as wide as d_model, many layers", view=inputs.form, points=1)
+@check(
+    MODEL,
+    sees="one head, one layer, one token, d_ff as wide as d_model, many layers",
+    view=inputs.form,
+    points=1,
+    coinciding=True,
+)
 def model_of_other_sizes(rng):
     return [
         built(call(5, 4, 1, 4, 1), call(inputs.tokens(rng, 1, 1, 5))),
@@ -61,8 +68,8 @@ def model_of_other_sizes(rng):
 
 @check(MODEL, sees="two texts written in turn, each with caches of its own", view=inputs.pairs_agree, points=1)
 def model_caches_in_turn(rng):
-    text, other = inputs.tokens(rng, 2, 3), inputs.tokens(rng, 2, 3)
-    (begin, end), (start, _) = inputs.parts(text, (2, 1)), inputs.parts(other, (2, 1))
+    text, other = inputs.tokens(rng, 2, 6), inputs.tokens(rng, 2, 6)
+    (begin, end), (start, _) = inputs.parts(text, (5, 1)), inputs.parts(other, (5, 1))
     order = ((start, "b"), (begin, "a"), (begin, "c"), (end, "a"), (end, "c"))
     return built(
         inputs.language_model(3),
@@ -78,19 +85,19 @@ def model_caches_in_turn(rng):
     view=inputs.depends,
 )
 def model_zero(rng):
-    length = rng.integer(3, 6)
+    length = rng.choice((5, 6))
     rows = [[0] * length] + [[int(i == j) for i in range(length)] for j in range(length)]
     return built(inputs.language_model(), call(tensor(rows, "int64")), stirred=inputs.STIRRED)
 
 
 @check(TRANSLATOR, sees="one layer, one head, one token on each side, vocabularies of one", view=inputs.form, points=1)
 def translator_sizes(rng):
-    single, pair = tensor([[1], [2]], "int64"), (sources(rng, 2, 3), inputs.tokens(rng, 2, 3))
+    single, pair = tensor([[1], [2]], "int64"), (sources(rng, 4, 5), inputs.tokens(rng, 4, 8))
     nothing = tensor([[0, 0]], "int64")
     return [
         built(call(9, 11, 4, 1, 4, 1), call(single, single)),
-        built(call(9, 11, 4, 2, 4, 2, dropout=0.5), call(*pair), training=True),
-        built(call(1, 1, 4, 2, 5, 1, max_length=2), call(nothing, nothing)),
+        built(call(9, 11, 6, 3, 7, 2, dropout=0.5), call(*pair), training=True),
+        built(call(1, 1, 6, 3, 5, 1, max_length=4), call(nothing, nothing)),
     ]
 
 
@@ -99,6 +106,7 @@ def translator_sizes(rng):
     sees="source and target of one length, target tokens of id 0, several heads",
     view=inputs.depends,
     points=1,
+    coinciding=True,
 )
 def translator_zero(rng):
     length = rng.integer(3, 5)
@@ -112,8 +120,8 @@ def translator_zero(rng):
 def translator_padding_most(rng):
     padding = rng.integer(2, inputs.SOURCE_VOCAB)
     allowed = [token_id for token_id in range(inputs.SOURCE_VOCAB) if token_id != padding]
-    some = [[rng.choice(allowed) for _ in range(length)] for length in (2, 0, 3)]
-    target = inputs.tokens(rng, 3, 7, low=0)
+    some = [[rng.choice(allowed) for _ in range(length)] for length in (2, 0, 3, 1, 2)]
+    target = inputs.tokens(rng, 5, 6, low=0)
     uses = [call(lengthened(some, length, padding), target) for length in (3, 5, 7)]
     construct = inputs.translator(3, max_length=7, padding_id=padding)
     return built(construct, *uses, stirred=inputs.STIRRED)

@@ -12,7 +12,7 @@ from selfcheck.plan import call, check, generator
 
 @check(ATTEND, sees="every score, with leading dimensions that broadcast, with a mask and without", points=1)
 def attend_everything(rng):
-    queries, keys, d_v, batch = rng.sizes(4, 2, 7)
+    queries, keys, d_v, batch = rng.sample((3, 5, 6, 7), 4)
     equal_lead, other = (batch, 2), (batch, 1)
     masks = (None, mask_of(rng, batch, 1, queries, keys), mask_of(rng, batch, 2, queries, keys))
     return [
@@ -69,7 +69,7 @@ def hierarchical_everything(rng):
 
 @check(HIERARCHICAL, sees="gradients reach x and every parameter", compares="gradient", points=1)
 def hierarchical_gradient(rng):
-    return inputs.documents(rng, 2, rng.tensor(1, 2, 3, 2), inputs.words_in([[3, 2]], 3))
+    return inputs.documents(rng, 4, rng.tensor(1, 2, 3, 4), inputs.words_in([[3, 2]], 3))
 
 
 @check(
@@ -87,13 +87,13 @@ def hierarchical_dtype(rng):
 def decoder_every_score(rng):
     mask = inputs.words_in([[rng.integer(1, 5), 5]], 5)[0]
     smallest = inputs.decoding(rng, 1, 1, (1, 2, 2))
-    return [smallest, *(inputs.decoding(rng, 6, 3, (2, 4, 5), kind, mask=mask) for kind in SCORES)]
+    return [smallest, *(inputs.decoding(rng, 7, 3, (2, 4, 5), kind, mask=mask) for kind in SCORES)]
 
 
 @check(DECODER, sees="gradients reach the source and all parameters, and stay finite", compares="gradient", points=1)
 def decoder_gradient(rng):
-    mask = [[True, True, False], [False] * 3]
-    return [inputs.decoding(rng, 3, 2, (2, 2, 3), kind, mask=mask) for kind in ("additive", "bilinear")]
+    mask = [[True, True, False, True, False], [False] * 5]
+    return [inputs.decoding(rng, 7, 3, (2, 4, 5), kind, mask=mask) for kind in ("additive", "bilinear")]
 
 
 @check(

@@ -24,9 +24,9 @@ PAIR = "classifier.PairMatcher"
 
 @check(PAIR, sees="the logits are (B,), floating-point and finite", compares=("values", "dtype"), view=pair_form)
 def pair_shape(rng):
-    batch, left, right = rng.sizes(3, 2, 8)
+    batch, left, right = rng.sample((3, 4, 5, 6, 7), 3)
     sides = [padded(some_texts(rng, [length] * batch), length) for length in (left, right)]
-    return built(matcher(), call(*sides))
+    return built(matcher(d_ff=17), call(*sides))
 
 
 @check(PAIR, sees="it learns which pairs share their rare word, which no side tells alone", view=pairs_learnt)
@@ -41,13 +41,15 @@ def pair_logits(rng):
 
 @check(PAIR, sees="another left text changes the logit, and so does another right text", view=pair_uses_agree)
 def pair_sides(rng):
-    left, right, other = (padded(some_texts(rng, (4, 4, 3)), 4) for _ in range(3))
-    return built(matcher(), call(left, right), call(other, right), call(left, other), lessons=pair_warm_up(rng))
+    left, other_left = (padded(some_texts(rng, (4, 4, 3)), 4) for _ in range(2))
+    right, other_right = (padded(some_texts(rng, (5, 5, 3)), 5) for _ in range(2))
+    uses = [call(left, right), call(other_left, right), call(left, other_right)]
+    return built(matcher(), *uses, lessons=pair_warm_up(rng))
 
 
 @check(PAIR, sees="more padding on the left text changes no logit, nor on the right text", view=pair_uses_agree)
 def pair_padding(rng):
-    left, right = some_texts(rng, (3, 2, 1)), some_texts(rng, (2, 4, 3))
+    left, right = some_texts(rng, (3, 2, 1, 3, 2, 1, 3)), some_texts(rng, (2, 4, 3, 4, 1, 2, 3))
     uses = [call(padded(left, a), padded(right, b)) for a, b in ((3, 4), (5, 4), (3, 6), (6, 6))]
     return built(matcher(layers=2), *uses, lessons=pair_warm_up(rng))
 
@@ -55,7 +57,7 @@ def pair_padding(rng):
 @check(PAIR, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=pair_uses_agree)
 def pair_padding_id(rng):
     padding = rng.integer(2, VOCAB)
-    left, right = (some_texts(rng, (3, 2), padding) for _ in range(2))
+    left, right = (some_texts(rng, (3, 2, 1, 3), padding) for _ in range(2))
     zeros = [[0, *text[1:]] for text in left]
     uses = [(left, 3, right, 3), (left, 5, right, 4), (zeros, 3, right, 3)]
     calls = [call(padded(a, n, padding), padded(b, m, padding)) for a, n, b, m in uses]
@@ -64,25 +66,26 @@ def pair_padding_id(rng):
 
 @check(PAIR, sees="a pair's logit does not depend on the other pairs of its batch", view=pair_rows_apart)
 def pair_rows(rng):
-    left, right = some_texts(rng, (3, 2, 3, 1)), some_texts(rng, (4, 4, 2, 3))
-    uses = [call(padded(left[rows], 3), padded(right[rows], 4)) for rows in (slice(None), slice(1), slice(-2, None))]
-    return built(matcher(), *uses, lessons=pair_warm_up(rng))
+    left, right = some_texts(rng, (3, 2, 3, 1, 2)), some_texts(rng, (4, 4, 2, 3, 1))
+    uses = [call(padded(left[rows], 3), padded(right[rows], 7)) for rows in (slice(None), slice(1), slice(-2, None))]
+    return built(matcher(), *uses, lessons=pair_warm_up(rng, lengths=(5, 3)))
 
 
 @check(PAIR, sees="a text that is all padding, on either side, gives a finite logit", view=pair_finite)
 def pair_empty(rng):
-    sides = padded(some_texts(rng, (0, 3, 0)), 3), padded(some_texts(rng, (4, 0, 0)), 4)
+    sides = padded(some_texts(rng, (0, 3, 0, 2, 1)), 3), padded(some_texts(rng, (4, 0, 0, 3, 2)), 4)
     return built(matcher(), call(*sides), lessons=pair_warm_up(rng))
 
 
 @check(PAIR, sees="each side may have max_length tokens", view=pair_finite)
 def pair_max_length(rng):
-    return built(matcher(max_length=5), call(*(padded(some_texts(rng, (5, 4)), 5) for _ in range(2))))
+    most, fewer = padded(some_texts(rng, (5, 4, 2)), 5), padded(some_texts(rng, (4, 3, 1)), 4)
+    return [built(matcher(max_length=5), call(*sides)) for sides in ((most, fewer), (fewer, most))]
 
 
 @check(PAIR, sees="in evaluation nothing is random", view=pair_uses_agree)
 def pair_evaluation(rng):
-    sides = padded(some_texts(rng, (4, 3)), 4), padded(some_texts(rng, (5, 3)), 5)
+    sides = padded(some_texts(rng, (4, 3, 1)), 4), padded(some_texts(rng, (5, 3, 2)), 5)
     return built(matcher(dropout=0.5), call(*sides), call(*sides), lessons=pair_warm_up(rng))
 
 
@@ -90,7 +93,7 @@ def pair_evaluation(rng):
     PAIR, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=pair_uses_agree
 )
 def pair_dropout(rng):
-    sides = padded(some_texts(rng, (4, 3, 4, 4)), 4), padded(some_texts(rng, (5, 3, 5, 5)), 5)
+    sides = padded(some_texts(rng, (4, 3, 4)), 4), padded(some_texts(rng, (5, 3, 5)), 5)
     return [
         built(matcher(dropout=dropout), call(*sides), call(*sides), lessons=pair_warm_up(rng), training=True)
         for dropout in (0.5, 0.0)

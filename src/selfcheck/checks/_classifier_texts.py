@@ -24,9 +24,9 @@ def words(rng, count):
 # One text
 
 
-def classifier(classes=3, layers=1, padding=0, dropout=0.0, max_length=12):
+def classifier(classes=3, layers=1, padding=0, dropout=0.0, max_length=14, d_ff=16):
     """The construction of a small TextClassifier."""
-    return call(VOCAB, classes, 8, 2, 16, layers, max_length=max_length, dropout=dropout, padding_id=padding)
+    return call(VOCAB, classes, 8, 2, d_ff, layers, max_length=max_length, dropout=dropout, padding_id=padding)
 
 
 def warm_up(rng, length=5, padding=0, steps=3):
@@ -149,14 +149,14 @@ def finite_rows(step, answer):
 # Two texts
 
 
-def matcher(layers=1, padding=0, dropout=0.0, max_length=12):
+def matcher(layers=1, padding=0, dropout=0.0, max_length=14, d_ff=16):
     """The construction of a small PairMatcher."""
-    return call(VOCAB, 8, 2, 16, layers, max_length=max_length, dropout=dropout, padding_id=padding)
+    return call(VOCAB, 8, 2, d_ff, layers, max_length=max_length, dropout=dropout, padding_id=padding)
 
 
-def pair_warm_up(rng, padding=0, steps=8):
+def pair_warm_up(rng, padding=0, steps=8, lengths=(5, 4)):
     """A few steps on arbitrary pairs, short ones: a model in a hurry learns to answer all pairs alike."""
-    sides = [padded(some_texts(rng, [4] * 6, padding), 4, padding) for _ in range(2)]
+    sides = [padded(some_texts(rng, [length] * 6, padding), length, padding) for length in lengths]
     target = tensor([0.0, 1.0, 1.0, 0.0, 1.0, 0.0], "float32")
     return lessons(*sides, target=target, loss="binary_cross_entropy_with_logits", steps=steps, rate=0.01)
 

@@ -28,7 +28,7 @@ def decoder_state(rng, d_model, d_ff, cross=False, dtype="float64"):
     return state
 
 
-def layer(d_model=6, heads=2, d_ff=5, cross=False, **more):
+def layer(d_model=6, heads=3, d_ff=5, cross=False, **more):
     """The construction of a small layer without dropout; what is default is left out."""
     settings = {"dropout": 0.0} | ({"cross_attention": True} if cross else {})
     return call(d_model, heads, d_ff, **settings | more)
@@ -73,12 +73,12 @@ def in_training(rng, length, bias, rate=0.25, cross=False):
 
 def language_model(layers=2, **more):
     """The construction of a small language model."""
-    return call(VOCAB, 8, 2, 12, layers, **{"max_length": 12, "dropout": 0.0} | more)
+    return call(VOCAB, 8, 4, 12, layers, **{"max_length": 10, "dropout": 0.0} | more)
 
 
 def translator(layers=2, **more):
     """The construction of a small translating model."""
-    return call(SOURCE_VOCAB, VOCAB, 8, 2, 12, layers, **{"max_length": 12, "dropout": 0.0} | more)
+    return call(SOURCE_VOCAB, VOCAB, 8, 4, 12, layers, **{"max_length": 10, "dropout": 0.0} | more)
 
 
 def tokens(rng, batch, length, vocab=VOCAB, low=1):

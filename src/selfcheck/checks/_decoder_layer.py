@@ -38,38 +38,38 @@ def layer_alone(rng):
 
 @check(LAYER, sees="no position depends on a later one, and each on all before it", view=influence)
 def layer_causal(rng):
-    x = one_changed_at_a_time(rng, 4, 4)
-    return built(layer(4), call(x), state=decoder_state(rng, 4, 5))
+    x = one_changed_at_a_time(rng, 3, 6)
+    return built(layer(heads=2), call(x), state=decoder_state(rng, 6, 5))
 
 
 @check(LAYER, sees="the GELU is the default, and activation may be another")
 def layer_activation(rng):
     state = without(decoder_state(rng, 6, 5), OUT)
-    return [built(layer(**more), call(rng.tensor(2, 3, 6)), state=state) for more in ({}, {"activation": "relu"})]
+    return [built(layer(**more), call(rng.tensor(2, 4, 6)), state=state) for more in ({}, {"activation": "relu"})]
 
 
 @check(LAYER, sees="cross-attention: queries from norm2 of the sum so far, keys and values from the memory as it is")
 def layer_cross(rng):
     state = without(decoder_state(rng, 6, 5, cross=True), OUT, LAST)
-    return built(layer(cross=True), call(rng.tensor(2, 3, 6), rng.tensor(2, 5, 6)), state=state)
+    return built(layer(cross=True), call(rng.tensor(2, 4, 6), rng.tensor(2, 7, 6)), state=state)
 
 
 @check(LAYER, sees="every position may read every position of the memory", view=influence)
 def layer_cross_sees_all(rng):
-    length = rng.integer(3, 6)
-    x, memory = repeated(rng, length + 1, length, 4), memory_changed(rng, length, 4)
-    return built(layer(4, cross=True), call(x, memory), state=decoder_state(rng, 4, 5, cross=True))
+    source, length = rng.sample((3, 7), 2)
+    x, memory = repeated(rng, source + 1, length, 6), memory_changed(rng, source, 6)
+    return built(layer(heads=2, cross=True), call(x, memory), state=decoder_state(rng, 6, 5, cross=True))
 
 
 @check(LAYER, sees="self-attention, cross-attention, feed-forward, in this order, behind norm1, norm2, norm3")
 def layer_pre_norm(rng):
-    x, memory = rng.tensor(2, 3, 6), rng.tensor(2, 5, 6)
+    x, memory = rng.tensor(2, 4, 6), rng.tensor(2, 7, 6)
     return built(layer(cross=True), call(x, memory), state=decoder_state(rng, 6, 5, cross=True))
 
 
 @check(LAYER, sees="norm_first=False normalises each sum instead")
 def layer_post_norm(rng):
-    x, memory = rng.tensor(2, 3, 6), rng.tensor(2, 5, 6)
+    x, memory = rng.tensor(2, 4, 6), rng.tensor(2, 7, 6)
     return [
         built(layer(norm_first=False), call(x), state=decoder_state(rng, 6, 5)),
         built(layer(cross=True, norm_first=False), call(x, memory), state=decoder_state(rng, 6, 5, cross=True)),
@@ -80,19 +80,20 @@ def layer_post_norm(rng):
 def layer_key_mask(rng):
     x = one_changed_at_a_time(rng, 5, 4)
     holes = tensor([[j not in (1, 4) for j in range(5)]] * 6)
-    return [built(layer(4), call(x, key_mask=mask), state=decoder_state(rng, 4, 5)) for mask in (padded(5, 3), holes)]
+    construct, state = layer(4, 2, 7), decoder_state(rng, 4, 7)
+    return [built(construct, call(x, key_mask=mask), state=state) for mask in (padded(5, 3), holes)]
 
 
 @check(LAYER, sees="under a memory_key_mask nothing depends on the memory's padding", view=influence)
 def layer_memory_key_mask(rng):
-    x, memory = repeated(rng, 5, 4, 4), memory_changed(rng, 4, 4)
+    x, memory = repeated(rng, 5, 2, 6), memory_changed(rng, 4, 6)
     step = call(x, memory, memory_key_mask=padded(4, rng.integer(1, 4)))
-    return built(layer(4, cross=True), step, state=decoder_state(rng, 4, 5, cross=True))
+    return built(layer(d_ff=8, cross=True), step, state=decoder_state(rng, 6, 8, cross=True))
 
 
 @check(LAYER, sees="with a cache the newest token sees all earlier ones, and one after the other it is as all at once")
 def layer_cache(rng):
-    steps = [call(part, cache=cache(5, "a")) for part in parts(rng.tensor(2, 4, 6), (1, 1, 1, 1))]
+    steps = [call(part, cache=cache(7, "a")) for part in parts(rng.tensor(2, 4, 6), (1, 1, 1, 1))]
     return built(layer(), *steps, state=decoder_state(rng, 6, 5))
 
 
@@ -104,16 +105,16 @@ def layer_cache_chunks(rng):
 
 @check(LAYER, sees="with a cache and a memory, the memory is read anew at each step")
 def layer_cache_memory(rng):
-    memory = rng.tensor(2, 3, 6)
-    steps = [call(part, memory, cache=cache(8, "a")) for part in parts(rng.tensor(2, 4, 6), (2, 1, 1))]
-    return built(layer(cross=True), *steps, state=decoder_state(rng, 6, 5, cross=True))
+    memory = rng.tensor(2, 7, 6)
+    steps = [call(part, memory, cache=cache(12, "a")) for part in parts(rng.tensor(2, 6, 6), (4, 1, 1))]
+    return built(layer(d_ff=9, cross=True), *steps, state=decoder_state(rng, 6, 9, cross=True))
 
 
 @check(LAYER, sees="what is kept lies in the cache that is given, not in the layer")
 def layer_cache_apart(rng):
-    first, second = (parts(rng.tensor(2, 3, 6), (2, 1)) for _ in range(2))
+    first, second = (parts(rng.tensor(2, 5, 6), (4, 1)) for _ in range(2))
     order = ((first[0], "a"), (second[0], "b"), (first[1], "a"), (second[1], "b"))
-    steps = [call(x, cache=cache(3, name)) for x, name in order]
+    steps = [call(x, cache=cache(7, name)) for x, name in order]
     return built(layer(), *steps, state=decoder_state(rng, 6, 5))
 
 
@@ -129,10 +130,10 @@ def layer_dropout(rng):
 
 @check(LAYER, sees="in evaluation nothing is dropped, with a cache neither", view=same_twice)
 def layer_evaluation(rng):
-    x = rng.tensor(2, 3, 4)
-    steps = [call(x, cache=cache(3, name)) for name in "ab"]
-    state = decoder_state(rng, 4, 5)
-    return [built(layer(4, dropout=0.5), *uses, state=state) for uses in ((call(x), call(x)), steps)]
+    x = rng.tensor(2, 4, 6)
+    steps = [call(x, cache=cache(7, name)) for name in "ab"]
+    state = decoder_state(rng, 6, 5)
+    return [built(layer(dropout=0.5), *uses, state=state) for uses in ((call(x), call(x)), steps)]
 
 
 @check(LAYER, sees="arguments that do not fit are refused", compares="error")

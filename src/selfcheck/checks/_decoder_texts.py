@@ -175,7 +175,7 @@ def lottery(rng, rows=DRAWS, new=1, temperature=1.0):
     top, second, third = rng.sample(range(VOCAB), 3)
     row, less = [-30.0 * max(temperature, 1.0)] * VOCAB, temperature * math.log(2)
     row[top], row[second], row[third] = 1.0, 1.0 - less, 1.0 - less
-    prompt = rng.integers(1, 2, high=VOCAB)
+    prompt = rng.integers(1, 3, high=VOCAB)
     return call(model_of([row] * VOCAB), tensor(prompt * rows, "int64"), new, temperature=temperature)
 
 

@@ -21,12 +21,15 @@ GROUPED = "efficient.grouped_query_attention"
 @check(GROUPED, sees="with as many key heads as query heads it is attention, scaled by the root of the keys' width")
 def grouped_alike(rng):
     d_k, d_v = rng.sample((5, 6, 7, 8), 2)
-    return grouped(rng, 2, 2, d_v, d_k=d_k, queries=3, keys=4)
+    return [
+        grouped(rng, 2, 2, d_v, d_k=d_k, batch=1, queries=3, keys=4),
+        grouped(rng, 3, 3, d_k, d_k=d_v, batch=1, queries=4, keys=2),
+    ]
 
 
 @check(GROUPED, sees="query heads that are neighbours share a key head", view=weights)
 def grouped_weights(rng):
-    return [grouped(rng, 6, groups, d_v=1, batch=1, queries=3) for groups in (2, 3)]
+    return [grouped(rng, 6, groups, d_v=1, batch=1) for groups in (2, 3)]
 
 
 @check(GROUPED, sees="query heads that are neighbours share a value head")
@@ -36,28 +39,31 @@ def grouped_values(rng):
 
 @check(GROUPED, sees="one key head can serve all query heads")
 def grouped_single(rng):
-    return grouped(rng, rng.integer(3, 6), 1)
+    return grouped(rng, rng.choice((5, 6)), 1, d_v=7, queries=3, keys=4)
 
 
 @check(
     GROUPED, sees="True in a mask means attend, and what is left sums to 1, however large a hidden score", view=weights
 )
 def grouped_mask(rng):
-    return [grouped(rng, 4, 2, queries=3, keys=5, attn_mask=tensor(mask_of(rng, 3, 5))), grouped_largest_hidden(rng)]
+    return [
+        grouped(rng, 4, 2, d_v=1, batch=1, queries=3, keys=5, attn_mask=tensor(mask_of(rng, 3, 5))),
+        grouped_largest_hidden(rng),
+    ]
 
 
 @check(GROUPED, sees="a mask may differ between query heads, those of one group too", view=weights)
 def grouped_mask_heads(rng):
     return [
-        grouped(rng, 4, 2, d_v=1, batch=3, queries=2, keys=3, attn_mask=tensor(mask_of(rng, 3, 4, 2, 3))),
-        grouped(rng, 6, 2, d_v=1, batch=1, queries=2, keys=3, attn_mask=tensor(mask_of(rng, 6, 1, 3))),
+        grouped(rng, 4, 2, d_v=1, batch=3, queries=2, keys=5, attn_mask=tensor(mask_of(rng, 3, 4, 2, 5))),
+        grouped(rng, 6, 2, d_v=1, batch=1, attn_mask=tensor(mask_of(rng, 6, 1, 3))),
     ]
 
 
 @check(GROUPED, sees="a mask broadcasts over keys, queries, heads and batch", view=weights)
 def grouped_mask_broadcast(rng):
-    shapes = [(3,), (2, 1, 1, 3), (1, 4, 1, 3)]
-    sizes = {"d_v": 1, "batch": 2, "queries": 1, "keys": 3}
+    shapes = [(3,), (5, 1, 1, 3), (1, 4, 1, 3)]
+    sizes = {"d_v": 1, "batch": 5, "queries": 1, "keys": 3}
     return [grouped(rng, 4, 2, **sizes, attn_mask=tensor(mask_of(rng, *shape))) for shape in shapes]
 
 
@@ -77,7 +83,7 @@ def grouped_nothing_gradient(rng):
     compares="gradient",
 )
 def grouped_gradient(rng):
-    return grouped(rng, 4, 2, batch=1, queries=2)
+    return grouped(rng, 4, 2, d_v=6, batch=1, queries=5)
 
 
 @check(GROUPED, sees="output and weights have the dtype of the arguments", compares="dtype")

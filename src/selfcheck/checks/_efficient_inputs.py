@@ -74,7 +74,7 @@ def spread(rng, wide, *shape):
 def sloped(rng, levels, wide, factor=1.0):
     """A call whose blocks of `wide` keys have scores around the levels, times the factor, for every query."""
     key = [[round(level + rng.uniform(-0.4, 0.4), 2) * factor] for level in levels for _ in range(wide)]
-    query = [[round(rng.uniform(0.8, 1.2), 2)] for _ in range(3)]
+    query = [[round(rng.uniform(0.8, 1.2), 2)] for _ in range(5)]
     return call(query=tensor(query), key=tensor(key), value=rng.tensor(len(key), 2), block_size=wide)
 
 
@@ -82,7 +82,7 @@ def largest_hidden(rng, step):
     """The call with a mask that hides the keys of the largest scores, thousands above all others."""
     keys = [row[0] for row in step.kwargs["key"].nested()]
     mask = [key < max(keys) / 2 for key in keys]
-    return call(**step.kwargs, attn_mask=tensor([mask] * 3))
+    return call(**step.kwargs, attn_mask=tensor([mask] * 5))
 
 
 def first_block_hidden(rng):
@@ -98,7 +98,7 @@ def nothing_seen(rng):
     return [
         blocks(rng, (), 3, 5, 2, 1, attn_mask=tensor(mask)),
         blocks(rng, (), 6, 4, 2, 1, is_causal=True),
-        blocks(rng, (2,), 3, 5, 2, 1, attn_mask=tensor([[mask[0], mask[0], mask[2]], [row] * 3])),
+        blocks(rng, (2,), 3, 5, 4, 1, attn_mask=tensor([[mask[0], mask[0], mask[2]], [row] * 3])),
     ]
 
 
@@ -114,9 +114,9 @@ def grouped(rng, heads, groups, d_v=2, dtype="float64", d_k=1, batch=2, queries=
 
 def grouped_with_empty_rows(rng):
     """A call in which one query of each head may attend to nothing."""
-    mask = mask_of(rng, 3, 4)
-    mask[rng.integer(0, 3)] = [False] * 4
-    return grouped(rng, 4, 2, batch=1, queries=3, keys=4, attn_mask=tensor(mask))
+    mask = mask_of(rng, 3, 5)
+    mask[rng.integer(0, 3)] = [False] * 5
+    return grouped(rng, 4, 2, d_v=6, batch=1, queries=3, keys=5, attn_mask=tensor(mask))
 
 
 def grouped_largest_hidden(rng):
@@ -124,10 +124,10 @@ def grouped_largest_hidden(rng):
     key = [[[[5000.0], *rng.normal(3, 1)] for _ in range(2)]]
     query = [[[[round(rng.uniform(0.8, 1.2), 2)] for _ in range(3)] for _ in range(4)]]
     mask = tensor([[False, True, True, True]] * 3)
-    return call(tensor(query), tensor(key), rng.tensor(1, 2, 4, 2), attn_mask=mask)
+    return call(tensor(query), tensor(key), rng.tensor(1, 2, 4, 1), attn_mask=mask)
 
 
-def step(rng, lead, length, d_k=3, d_v=2, dtype="float64"):
+def step(rng, lead, length, d_k=5, d_v=4, dtype="float64"):
     """One append of so many positions."""
     return method("append", rng.tensor(*lead, length, d_k, dtype=dtype), rng.tensor(*lead, length, d_v, dtype=dtype))
 
@@ -155,7 +155,7 @@ def large_scores(rng):
         call(iterator(levels(-10000.0), levels(0.0), levels(9999.0), levels(10000.0))),
         call(iterator(levels(-10000.0), levels(-10000.0))),
         call(iterator(levels(10000.0, -10000.0, 0.0), levels(10000.0, -10000.0, 0.0))),
-        call(iterator(tensor([[-10000.0, 0.5, 9999.0], [9999.0, -10000.0, 10000.0]]), rng.tensor(2, 2))),
+        call(iterator(tensor([[-10000.0, 0.5, 9999.0], [9999.0, -10000.0, 10000.0]]), rng.tensor(2, 4))),
     ]
 
 
@@ -249,16 +249,16 @@ def overflow(rng):
 
 def broadcast_masks(rng):
     """Calls whose mask has axes of length 1, or fewer axes."""
-    batch, heads, queries, keys = 2, 3, 4, 5
-    masks = [spread(rng, 2, *shape) for shape in ((keys,), (heads, 1, keys), (batch, 1, queries, keys))]
+    batch, heads, queries, keys = 3, 2, 5, 7
+    masks = [spread(rng, 4, *shape) for shape in ((keys,), (heads, 1, keys), (batch, 1, queries, keys))]
     masks += [[[True]] * queries, [[[[True]]]] * batch]
-    return [blocks(rng, (batch, heads), queries, keys, 2, 1, attn_mask=tensor(mask)) for mask in masks]
+    return [blocks(rng, (batch, heads), queries, keys, 4, 1, attn_mask=tensor(mask)) for mask in masks]
 
 
 def grouped_alike_keys(rng):
     """Calls in which all key heads are alike, so that the values alone can tell them apart."""
-    key = rng.normal(3, 1)
+    key = rng.normal(5, 1)
     calls = []
     for heads, groups in ((6, 2), (6, 3)):
-        calls.append(call(rng.tensor(1, heads, 2, 1), tensor([[key] * groups]), rng.tensor(1, groups, 3, 2)))
+        calls.append(call(rng.tensor(1, heads, 4, 1), tensor([[key] * groups]), rng.tensor(1, groups, 5, 2)))
     return calls

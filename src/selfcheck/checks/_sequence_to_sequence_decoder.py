@@ -24,7 +24,7 @@ def decoder_parameters(rng):
     DECODER, sees="with a source of zeros: embedding, GRU, tanh of combine, output, as logits", view=inputs.logits_alone
 )
 def decoder_logits(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 4), "dot", states=inputs.zeroed(rng.tensor(2, 4, 3)))
+    return inputs.decoding(rng, 7, 3, (2, 4, 5), "dot", states=inputs.zeroed(rng.tensor(2, 5, 3)))
 
 
 @check(
@@ -33,53 +33,53 @@ def decoder_logits(rng):
     view=inputs.logits_alone,
 )
 def decoder_zero_start(rng):
-    return inputs.decoding(rng, 5, 3, (1, 1, 4), "dot", change=inputs.without_context)
+    return inputs.decoding(rng, 7, 3, (1, 1, 4), "dot", change=inputs.without_context)
 
 
 @check(DECODER, sees="with one source state, combine reads this state first, then the GRU's", view=inputs.logits_alone)
 def decoder_context(rng):
-    return inputs.decoding(rng, 5, 3, (1, 1, 1), "dot")
+    return inputs.decoding(rng, 7, 3, (1, 1, 1), "dot")
 
 
 @check(DECODER, sees="the weights are those of the GRU's present state as query, of every step", view=weights)
 def decoder_query(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 5), "dot")
+    return inputs.decoding(rng, 7, 3, (2, 4, 5), "dot")
 
 
 @check(DECODER, sees='score="scaled" divides by the root of d_model', view=weights)
 def decoder_scaled(rng):
-    return inputs.decoding(rng, 5, 3, (1, 1, 5), "scaled")
+    return inputs.decoding(rng, 7, 3, (1, 1, 5), "scaled")
 
 
 @check(DECODER, sees='score="bilinear" is the query times score_weight times the key', view=weights)
 def decoder_bilinear(rng):
-    return inputs.decoding(rng, 5, 3, (1, 1, 5), "bilinear")
+    return inputs.decoding(rng, 7, 3, (1, 1, 5), "bilinear")
 
 
 @check(DECODER, sees='score="additive", the default, joins query and key in this order, with a tanh', view=weights)
 def decoder_additive(rng):
-    return [inputs.decoding(rng, 5, 3, (1, 1, 5), named=False), inputs.decoding(rng, 5, 3, (1, 1, 5))]
+    return [inputs.decoding(rng, 7, 3, (1, 1, 5), named=False), inputs.decoding(rng, 7, 3, (1, 1, 5))]
 
 
 @check(DECODER, sees="all together: logits and weights of every step")
 def decoder_everything(rng):
-    vocab, steps, source = rng.sample((2, 4, 5, 6), 3)
-    return inputs.decoding(rng, vocab, 3, (2, steps, source))
+    vocab, steps, source = rng.sample((3, 5, 7), 3)
+    return inputs.decoding(rng, vocab, 4, (2, steps, source))
 
 
 @check(DECODER, sees="source states are attended where the mask is True, and nowhere else", view=attended)
 def decoder_mask(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 5), mask=mask_of(rng, 2, 5))
+    return inputs.decoding(rng, 7, 3, (2, 4, 5), mask=mask_of(rng, 2, 5))
 
 
 @check(DECODER, sees="under a mask, logits and weights are those of the real source tokens alone")
 def decoder_masked(rng):
-    return inputs.decoding(rng, 5, 3, (3, 2, 5), mask=inputs.words_in([[2, 3, 5]], 5)[0])
+    return inputs.decoding(rng, 7, 3, (4, 2, 5), mask=inputs.words_in([[2, 3, 5, 4]], 5)[0])
 
 
 @check(DECODER, sees="without a real source token, the weights and the context are zero")
 def decoder_empty(rng):
-    return inputs.decoding(rng, 5, 3, (2, 3, 4), mask=inputs.words_in([[3, 0]], 4)[0])
+    return inputs.decoding(rng, 7, 3, (2, 4, 5), mask=inputs.words_in([[3, 0]], 5)[0])
 
 
 @check(DECODER, sees="arguments that do not fit are refused", compares="error")

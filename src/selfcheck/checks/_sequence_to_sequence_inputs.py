@@ -30,10 +30,10 @@ def attending(rng, kind, queries, keys, d_v, lead=(), widths=(4, 4), dtype="floa
 
 def with_empty_query(rng, **more):
     """A call of attend in which some query may attend to nothing, and another one to every key."""
-    queries, keys, d_v = rng.sizes(3, 2, 5)
+    queries, keys, d_v = rng.sample((2, 4, 7), 3)
     mask, (nothing, everything) = mask_of(rng, queries, keys), rng.sample(range(queries), 2)
     mask[nothing], mask[everything] = [False] * keys, [True] * keys
-    return attending(rng, "additive", queries, keys, d_v, widths=(2, 2), mask=mask, **more)
+    return attending(rng, "additive", queries, keys, d_v, widths=(3, 3), mask=mask, **more)
 
 
 def with_hidden_giant(rng):

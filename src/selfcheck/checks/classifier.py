@@ -103,9 +103,9 @@ def mean_errors(rng):
 
 @check(TEXT, sees="the logits are (B, num_classes), floating-point and finite", compares=("values", "dtype"), view=form)
 def text_shape(rng):
-    batch, classes, length = rng.sizes(3, 2, 8)
+    batch, classes, length = rng.sample((3, 5, 9), 3)
     texts = some_texts(rng, [length] * (batch - 1) + [length + 1])
-    return built(classifier(classes), call(padded(texts, length + 1)))
+    return built(classifier(classes, d_ff=17), call(padded(texts, length + 1)))
 
 
 @check(TEXT, sees="from texts of different lengths it learns which word decides", view=learnt)
@@ -125,15 +125,15 @@ def text_logits(rng):
 
 @check(TEXT, sees="more padding on the right changes no logit", view=padding_effect)
 def text_padding(rng):
-    texts = some_texts(rng, (4, 2, 3))
+    texts = some_texts(rng, (4, 2, 3, 1))
     uses = [call(padded(texts, length)) for length in (4, 6, 11)]
-    return built(classifier(layers=2), *uses, lessons=warm_up(rng))
+    return built(classifier(classes=9, layers=2), *uses, lessons=warm_up(rng))
 
 
 @check(TEXT, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=uses_agree)
 def text_padding_id(rng):
     padding = rng.integer(2, VOCAB)
-    texts = some_texts(rng, (3, 2), padding)
+    texts = some_texts(rng, (3, 2, 1, 3), padding)
     others = [[0, *text[1:]] for text in texts]
     uses = [call(padded(texts, 3, padding)), call(padded(texts, 6, padding)), call(padded(others, 3, padding))]
     return built(classifier(padding=padding), *uses, lessons=warm_up(rng, padding=padding))
@@ -141,15 +141,15 @@ def text_padding_id(rng):
 
 @check(TEXT, sees="a text's logits do not depend on the other texts of its batch", view=rows_apart)
 def text_rows(rng):
-    texts = some_texts(rng, (4, 2, 3, 4))
-    uses = [call(padded(some, 4)) for some in (texts, texts[:1], texts[-2:])]
+    texts = some_texts(rng, (4, 2, 3, 4, 1))
+    uses = [call(padded(some, 7)) for some in (texts, texts[:1], texts[-2:])]
     return built(classifier(), *uses, lessons=warm_up(rng))
 
 
 @check(TEXT, sees="a text that is all padding gives finite logits", view=finite_rows)
 def text_empty(rng):
-    texts = some_texts(rng, (3, 0, 2))
-    return built(classifier(), call(padded(texts, 3)), lessons=warm_up(rng))
+    texts = some_texts(rng, (5, 0, 2, 4))
+    return built(classifier(), call(padded(texts, 5)), lessons=warm_up(rng))
 
 
 @check(TEXT, sees="a text may have max_length tokens, whether that is 5 or 1030", view=finite_rows)
@@ -163,7 +163,7 @@ def text_max_length(rng):
 
 @check(TEXT, sees="in evaluation nothing is random", view=uses_agree)
 def text_evaluation(rng):
-    texts = padded(some_texts(rng, (5, 4, 2)), 5)
+    texts = padded(some_texts(rng, (5, 4, 2, 3)), 5)
     return [
         built(classifier(dropout=dropout), call(texts), call(texts), lessons=warm_up(rng)) for dropout in (0.5, 0.0)
     ]
@@ -230,14 +230,14 @@ def step_stale(rng):
 
 @check(STEP, sees="the model gets every input of the batch, the loss its last entry", compares=("values", "state"))
 def step_inputs(rng):
-    batch = (rng.tensor(4, 3), rng.tensor(4, 2), rng.tensor(4, 1))
-    return call(model(rng, 3, 2), batch, optimizer("0", 0.3), loss("mse_loss"))
+    batch = (rng.tensor(6, 2), rng.tensor(6, 9), rng.tensor(6, 1))
+    return call(model(rng, 2, 9), batch, optimizer("0", 0.3), loss("mse_loss"))
 
 
 @check(STEP, sees="loss_fn gets the model's answer first and the target second", compares=("values", "state"))
 def step_order(rng):
-    target = tensor([[round(0.1 + 0.8 * rng.random(), 2)] for _ in range(4)])
-    batch = (rng.tensor(4, 3), target)
+    target = tensor([[round(0.1 + 0.8 * rng.random(), 2)] for _ in range(6)])
+    batch = (rng.tensor(6, 3), target)
     return call(model(rng, 3), batch, optimizer("0", 0.3), loss("binary_cross_entropy_with_logits"))
 
 

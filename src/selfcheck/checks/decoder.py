@@ -82,7 +82,7 @@ def loss_errors(rng):
 
 @check(CHANCES, sees="with nothing set it is the softmax over the vocabulary, whatever axes stand in front")
 def chances_softmax(rng):
-    return [call(texts.spread_logits(rng, *shape)) for shape in ((), (4,), (2, 3), (3, 1))]
+    return [call(texts.spread_logits(rng, *shape)) for shape in ((), (4,), (2, 5), (3, 1))]
 
 
 @check(CHANCES, sees="the logits are divided by the temperature, before the softmax")
@@ -182,7 +182,7 @@ def text_greedy(rng):
 
 @check(TEXT, sees="any function from ids to logits will do, no module alone")
 def text_function(rng):
-    return texts.text(rng, 2, 3, 4, plain=True)
+    return texts.text(rng, 4, 1, 5, plain=True)
 
 
 @check(TEXT, sees="a module runs in evaluation mode")
@@ -238,7 +238,7 @@ def text_end(rng):
 
 @check(TEXT, sees="it stops when all rows have ended, and not before; 0 is an id like others")
 def text_stops(rng):
-    return [texts.ending(rng, 2, 2, 6, rng.sample((1, 3), 2), end=end) for end in (None, 0)]
+    return [texts.ending(rng, 2, 3, 6, rng.sample((1, 3), 2), end=end) for end in (None, 0)]
 
 
 @check(TEXT, sees="an end_id in the prompt does not count")

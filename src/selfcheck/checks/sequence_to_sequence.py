@@ -34,44 +34,51 @@ ATTEND, LOCAL, HIERARCHICAL = (
 )
 def attend_score(rng):
     queries, keys, d_v = rng.sizes(3, 3, 7)
-    return [inputs.attending(rng, "bilinear", queries, keys, d_v), inputs.of_zero_and_giant(rng, queries, keys, d_v)]
+    return [
+        inputs.attending(rng, "bilinear", queries, keys, d_v, widths=(2, 2)),
+        inputs.of_zero_and_giant(rng, queries, keys, d_v),
+    ]
 
 
 @check(ATTEND, sees="the scores are taken as they come: nothing more is divided", view=weights)
 def attend_scale(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sample((3, 4, 5, 7), 3)
     return [inputs.attending(rng, kind, queries, keys, d_v, widths=(6, 6)) for kind in ("dot", "scaled")]
 
 
 @check(ATTEND, sees="queries and keys may differ in width, where the score can take it", view=weights)
 def attend_widths(rng):
-    queries, keys, d_q, d_k = rng.sizes(4, 3, 8)
+    queries, keys, d_q, d_k = rng.sample((3, 4, 6, 7), 4)
     return [inputs.attending(rng, kind, queries, keys, 2, widths=(d_q, d_k)) for kind in ("additive", "bilinear")]
 
 
 @check(ATTEND, sees="the weights of each query sum to 1, in a batch too", view=row_sums)
 def attend_sums(rng):
-    queries, keys, batch, heads = rng.sizes(4, 2, 6)
-    return [inputs.attending(rng, "dot", queries, keys, 2, lead) for lead in ((), (batch,), (heads, 2))]
+    queries, keys, batch, heads = rng.sample((3, 4, 7, 8), 4)
+    leads = ((), (batch,), (heads, 2), (2, heads))
+    return [inputs.attending(rng, "dot", queries, keys, 1, lead, widths=(6, 6)) for lead in leads]
 
 
 @check(ATTEND, sees="the context is the values mixed by the weights, and both are returned")
 def attend_context(rng):
-    queries, keys, d_v = rng.sample((2, 3, 5, 6), 3)
+    queries, keys, d_v = rng.sample((2, 3, 6, 7), 3)
     return [inputs.attending(rng, "additive", queries, keys, width) for width in (4, d_v)]
 
 
 @check(ATTEND, sees="keys are attended where the mask is True, and nowhere else", view=attended)
 def attend_mask(rng):
-    queries, keys, d_v = rng.sizes(3, 4, 8)
+    queries, keys, d_v = rng.sample((3, 6, 7), 3)
     return inputs.attending(rng, "additive", queries, keys, d_v, mask=mask_of(rng, queries, keys))
 
 
 @check(ATTEND, sees="under a mask, context and weights are those of the allowed keys alone")
 def attend_masked(rng):
-    queries, keys, d_v = rng.sizes(3, 2, 5)
-    shapes = [(2, queries, keys), (2, 1, keys), (keys,)]
-    return [inputs.attending(rng, "additive", queries, keys, d_v, (2,), mask=mask_of(rng, *shape)) for shape in shapes]
+    queries, keys, d_v = rng.sample((4, 6, 7), 3)
+    shapes = {2: (2, queries, keys), 3: (3, 1, keys), 1: (keys,)}  # by batch
+    return [
+        inputs.attending(rng, "additive", queries, keys, d_v, (batch,), (8, 8), mask=mask_of(rng, *shape))
+        for batch, shape in shapes.items()
+    ]
 
 
 @check(ATTEND, sees="a forbidden key has no influence, however large its score")
@@ -91,7 +98,7 @@ def attend_empty_gradient(rng):
 
 @check(ATTEND, sees="gradients reach queries, keys, values and the score's own weights", compares="gradient")
 def attend_gradient(rng):
-    queries, keys, d_v = rng.sizes(3, 2, 6)
+    queries, keys, d_v = rng.sample((4, 5, 6, 7), 3)
     return inputs.attending(rng, "bilinear", queries, keys, d_v, widths=(3, 2))
 
 
@@ -173,7 +180,7 @@ def local_minus_infinity(rng):
 
 @check(LOCAL, sees="every leading dimension is kept, none is needed")
 def local_batch(rng):
-    return [inputs.local(rng, 6, 1.15, lead=lead) for lead in ((), (2, 3), (6,))]
+    return [inputs.local(rng, 8, 1.15, lead=lead) for lead in ((), (2, 5), (6,))]
 
 
 @check(LOCAL, sees="gradients reach the scores and the center", compares="gradient")
@@ -216,7 +223,7 @@ def hierarchical_sentences(rng):
 
 @check(HIERARCHICAL, sees="words make sentences, and sentences make the document")
 def hierarchical_document(rng):
-    batch, sentences, words = rng.sizes(3, 2, 6)
+    batch, sentences, words = rng.sample((2, 3, 5), 3)
     x = rng.normal(batch, sentences, words, 4)
     x[0][1][1] = [0.0] * 4  # a word like others
     return inputs.documents(rng, 4, tensor(x))
@@ -233,23 +240,23 @@ def hierarchical_uneven(rng):
     counts = [[4, rng.integer(1, 3), rng.integer(1, 4)], [rng.integer(1, 4), 4, rng.integer(1, 3)]]
     # The last sentence begins with padding: words may stand anywhere.
     mask = [[*rows[:2], rows[2][::-1]] for rows in inputs.words_in(counts, 4)]
-    return inputs.documents(rng, 3, rng.tensor(2, 3, 4, 3), mask, word_query=True, sentence_query=True)
+    return inputs.documents(rng, 5, rng.tensor(2, 3, 4, 5), mask, word_query=True, sentence_query=True)
 
 
 @check(HIERARCHICAL, sees="a sentence of padding alone has no weight in the document")
 def hierarchical_padded_sentence(rng):
     counts = [[3, 3, 0, 0], [3, 3, 3, 0]]
-    return inputs.documents(rng, 3, rng.tensor(2, 4, 3, 3), inputs.words_in(counts, 3), word_query=True)
+    return inputs.documents(rng, 5, rng.tensor(2, 4, 3, 5), inputs.words_in(counts, 3), word_query=True)
 
 
 @check(HIERARCHICAL, sees="a document without words is zero")
 def hierarchical_empty(rng):
-    return inputs.documents(rng, 3, rng.tensor(2, 2, 3, 3), inputs.words_in([[3, 3], [0, 0]], 3))
+    return inputs.documents(rng, 5, rng.tensor(3, 2, 4, 5), inputs.words_in([[4, 4], [0, 0], [4, 4]], 4))
 
 
 @check(HIERARCHICAL, sees="gradients stay finite where a document has no words", compares="gradient")
 def hierarchical_empty_gradient(rng):
-    return inputs.documents(rng, 2, rng.tensor(2, 2, 2, 2), inputs.words_in([[2, 2], [0, 0]], 2))
+    return inputs.documents(rng, 5, rng.tensor(3, 2, 4, 5), inputs.words_in([[4, 4], [0, 0], [4, 4]], 4))
 
 
 @check(HIERARCHICAL, sees="arguments that do not fit are refused", compares="error")
