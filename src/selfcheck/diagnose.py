@@ -261,8 +261,12 @@ def _form_of(tree: dict[str, Any]) -> Any:
 
 
 def _same_error(want: Answer, came: Answer) -> bool:
-    """Whether two exceptions are the same; those that two people raise themselves may differ in their words."""
-    own = all(answer["error"].get("operation") == RAISED for answer in (want, came))
+    """Whether two exceptions are the same: a misconception's and a learner's.
+
+    One that a learner raises himself has words of his own; of a misconception's, raised so too, no other operation is
+    known then.
+    """
+    own = came["error"].get("operation") == RAISED and want["error"].get("operation") in (None, RAISED)
     return _error(want)[0] == _error(came)[0] if own else _error(want) == _error(came)
 
 
