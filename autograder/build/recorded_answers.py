@@ -10,6 +10,7 @@ from selfcheck.arrays import Array, unpack
 from selfcheck.catalogue import exercises
 from selfcheck.compare import Answer
 from selfcheck.module_state import BUILT
+from selfcheck.operations import RAISED
 from selfcheck.plan import Check
 from selfcheck.recorded.folding import folded, unfolded
 from selfcheck.trees import close
@@ -71,7 +72,10 @@ def _plain(answer: Answer, check: Check) -> Answer:
     if "error" not in answer:
         return answer
     kept = ("type", "kinds", "text", "operation")
-    return answer | {"error": {name: answer["error"][name] for name in kept if name in answer["error"]}}
+    error = {name: answer["error"][name] for name in kept if name in answer["error"]}
+    if error.get("operation") == RAISED:
+        del error["operation"]  # whoever raises it himself chooses its words: none is looked for in another's
+    return answer | {"error": error}
 
 
 def alike(first: str, second: str) -> bool:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator
 from typing import Any
 
-from .source import parse
+from .line_slips import compared, is_indexed_product, is_product_of_two, lost_axis, nodes_in
 
 LISTS = "The arguments may be plain nested lists: numpy.asarray(...) turns them into arrays"
 TRUTH = (
@@ -27,6 +24,11 @@ MATRIX = (
     "With an axis of batches in front, one index takes a whole matrix: `query[..., i, :]` takes position i of each, "
     "however many axes stand before it"
 )
+AXIS_LOST = (
+    "`{}` has lost the axis that it runs along, so it no longer lies beside the rows that it came from: the last axes "
+    "are laid over each other"
+)
+ENTRYWISE = "An asterisk works entry by entry; a matrix product is @ or torch.matmul"
 WALKED = "It can be walked with for, once: it has neither places nor a length"
 POWER = "A power is written **: ^ is another operator"
 WHOLE = "/ gives a float, even 4 / 2; // divides whole numbers"
@@ -122,7 +124,11 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         "permute names every axis of the tensor once, as many numbers as it has axes",
         ("does not match the length of the desired ordering",),
     ),
-    ("swapped", "Have two arguments changed places? Pass them by name", ("not supported between instances of",)),
+    (
+        "swapped",
+        "Have two arguments changed places, or is one left out? Pass them by name",
+        ("not supported between instances of",),
+    ),
     (
         "list_assigned",
         "torch.tensor(…) makes a tensor of a list, torch.stack(…) of a list of tensors",
@@ -250,48 +256,22 @@ def advice_on(error: dict[str, Any], text: str) -> tuple[str, str]:
     error: as the runner describes it; text: what it says, in one line
     """
     known = next(((cause, advice) for cause, advice, parts in ADVICE if any(part in text for part in parts)), ("", ""))
-    line = list(_nodes_in(str(error.get("source", ""))[:200]))
+    line = list(nodes_in(str(error.get("source", ""))[:200]))
     if known[0] == "truth_value":
-        return _comparison_in(line) or known
+        slip = compared(line)
+        return (slip, {"brackets": BRACKETS, "chained": CHAINED}[slip]) if slip else known
     if known[0] == "product_sizes" or "1D tensors expected" in text:
-        return ("matrix_for_row", MATRIX) if _indexed_product(line) else known
+        return ("matrix_for_row", MATRIX) if is_indexed_product(line) else known
+    if known[0] == "shapes_apart" and (lost := lost_axis(line)):
+        return "axis_lost", AXIS_LOST.format(lost)
+    if known[0] == "shapes_apart" and error.get("operation") == "product of two" and is_product_of_two(line):
+        return "entrywise", ENTRYWISE
+    nothing = error.get("none")
+    if known[0] == "none_used" and isinstance(nothing, str) and nothing:
+        return "none_used", f"`{nothing[:80]}` {'are' if ' and ' in nothing else 'is'} None here"
     if "values to unpack" in text and ".shape" in str(error.get("source", "")):
         return "fixed_axes", AXES
     near = error.get("near")
     if error.get("type") == "AttributeError" and isinstance(near, str) and near.isidentifier():
         return "misspelt", f"Is {near[:60]} meant?"
     return known
-
-
-def _comparison_in(line: list[ast.AST]) -> tuple[str, str] | None:
-    """What is amiss with the comparisons in a line: & between them without brackets, or a chain."""
-    compared = [node for node in line if isinstance(node, ast.Compare)]
-    for node in compared:
-        sides = [side for side in (node.left, *node.comparators) if isinstance(side, ast.BinOp)]
-        if any(isinstance(side.op, (ast.BitAnd, ast.BitOr)) for side in sides):
-            return "brackets", BRACKETS
-    return ("chained", CHAINED) if any(len(node.ops) > 1 for node in compared) else None
-
-
-def _indexed_product(line: list[ast.AST]) -> bool:
-    """Whether a line multiplies what one plain index takes: a row, as long as nothing stands in front."""
-    for node in line:
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            operands: list[ast.AST] = [node.left, node.right]
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("dot", "matmul"):
-            operands = [*node.args, getattr(node.func, "value", node.func)]
-        else:
-            continue
-        if any(
-            isinstance(operand, ast.Subscript) and isinstance(operand.slice, (ast.Name, ast.Constant))
-            for operand in operands
-        ):
-            return True
-    return False
-
-
-def _nodes_in(line: str) -> Iterator[ast.AST]:
-    """The nodes of one line of a program; none where it is a part of a longer statement."""
-    line = re.sub(r"^elif\b", "if", line)
-    tree = parse(f"def _():\n {line}\n") or parse(f"def _():\n {line} pass\n") or parse(f"({line})")
-    yield from ast.walk(tree) if tree else ()

@@ -12,12 +12,14 @@ from typing import Any
 from .arrays import as_array, unpack
 from .compare import Answer, Difference, are_facts, compare
 from .module_state import BUILT
+from .operations import RAISED
 from .plan import Check
 from .trees import compare_trees, leaves
 
 FORM = "/"  # between the id of a misconception and the name of one of its forms
 DOT_TEXT = re.compile(r"not aligned: (\d+) \(dim \d+\) != (\d+) \(dim \d+\)")
 MATMUL_TEXT = re.compile(r"mismatch in its core dimension .*\(size (\d+) is different from (\d+)\)")
+LEAST_CERTAIN = 2  # draws whose numbers a misconception explains, to be named beside failures that nothing explains
 MOST_AGAINST = 2  # failures that a misconception answers otherwise, for each that it explains
 
 
@@ -93,7 +95,8 @@ def _without_chance(
 
     Such a failure is a mistake that is not known here, and what else fails may follow from it. So a candidate that
     answers it otherwise is none, and neither is one that explains no more than what views derive, a few facts that many
-    wrong answers share. But where two mistakes account for all failures, each has its name.
+    wrong answers share. But where two mistakes account for all failures, each has its name; and so has one that no
+    chance explains (see `_is_certain`), beside whatever else is wrong.
     """
     told = set().union(*candidates.values()) if candidates else set()
     unknown = {place for place, key in enumerate(keys) if failed[place] and _is_bare(key) and place not in told}
@@ -105,9 +108,26 @@ def _without_chance(
     return {
         name: places
         for name, places in candidates.items()
-        if not any(name in keys[place].misconceptions for place in unknown)
-        and not all(keys[place].check.view for place in places)
+        if (
+            not any(name in keys[place].misconceptions for place in unknown)
+            and not all(keys[place].check.view for place in places)
+        )
+        or _is_certain(name, places, unknown, keys)
     }
+
+
+def _is_certain(name: str, places: set[int], unknown: set[int], keys: Sequence[Key]) -> bool:
+    """Whether a candidate explains all numbers of as many draws as it answers otherwise, two at least, one alone."""
+    whole = {place for place in places if _is_bare(keys[place])}
+    against = {place for place in unknown if name in keys[place].misconceptions}
+    return len(whole) >= max(len(against), LEAST_CERTAIN) and any(_is_alone(name, keys[place]) for place in whole)
+
+
+def _is_alone(name: str, key: Key) -> bool:
+    """Whether no misconception but a candidate, and its other forms, answers a draw so."""
+    own = key.misconceptions[name]
+    others = (other for other in key.misconceptions if explained_by(other) != explained_by(name))
+    return not any(_same(key, key.misconceptions[other], own) for other in others)
 
 
 def _two_at_once(candidates: dict[str, set[int]], keys: Sequence[Key], failed: Sequence[bool]) -> set[str]:
@@ -193,7 +213,7 @@ def _same(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
     for want, came in zip(wrong, got, strict=True):
         if ("error" in want) != ("error" in came):
             return False
-        if "error" in want and _error(want) != _error(came):
+        if "error" in want and not _same_error(want, came):
             return False
         # Where an error is due and none came, the check compares nothing: at least the answers' forms must agree.
         if "error" not in want and key.check.compares == ("error",) and _form(want) != _form(came):
@@ -238,6 +258,16 @@ def _form_of(tree: dict[str, Any]) -> Any:
     if tree.get("kind") in ("tuple", "items"):
         return [_form_of(item) for item in tree["items"]]
     return tree.get("kind")
+
+
+def _same_error(want: Answer, came: Answer) -> bool:
+    """Whether two exceptions are the same: a misconception's and a learner's.
+
+    One that a learner raises himself has words of his own; of a misconception's, raised so too, no other operation is
+    known then.
+    """
+    own = came["error"].get("operation") == RAISED and want["error"].get("operation") in (None, RAISED)
+    return _error(want)[0] == _error(came)[0] if own else _error(want) == _error(came)
 
 
 def _error(answer: Answer) -> tuple[str, str]:

@@ -63,8 +63,20 @@ def rearranged(pair: Pair, call: dict[str, Any]) -> Found | None:
         return None
     if not pair.same(due, given) or pair.same(pair.due, pair.given):
         return None
-    shape = "" if pair.want.shape == pair.part.shape else ", and in another shape"
-    return Found("rearranged", f"Your answer holds all the right numbers, but in other places{shape}")
+    if pair.want.shape != pair.part.shape:
+        return Found("rearranged", "Your answer holds all the right numbers, but in other places, and in another shape")
+    return Found("rearranged", _order(pair) or "Your answer holds all the right numbers, but in other places")
+
+
+def _order(pair: Pair) -> str:
+    """A sentence on the order of the parts along an axis, where each part is a right one; "" where none is so."""
+    for axis, length in enumerate(pair.want.shape):
+        want, part = (pair.slices(array, axis) for array in (pair.want, pair.part))
+        order = [next((at for at, due in enumerate(want) if pair.same(due, came)), -1) for came in part]
+        if length > 2 and sorted(order) == list(range(length)):
+            listed = ", ".join(map(str, order[:8])) + (", …" if length > 8 else "")
+            return f"Along {pair.axis(axis)} each part of your answer is right, but they stand in the order {listed}"
+    return ""
 
 
 def joined(expected: Any, got: Any, tolerance: float) -> Found | None:

@@ -24,12 +24,20 @@ def overflow(pair: Pair, call: dict[str, Any]) -> Found | None:
     if not bad:
         return None
     given = [array for array in _arrays_in(call) if array.floating]
+    where = index_text(bad[0], pair.want.shape)
+    if any(math.isnan(number) for each in given for number in each.values()):
+        return Found("nan_given", f"No number came at {where}: a NaN of the input reaches it, and NaN times 0 is NaN")
+    if math.isinf(pair.given[bad[0]]):
+        if given and all(array.dtype == "float16" for array in given):
+            text = f"Infinity came at {where}: a sum or product on the way is larger than 65504, where float16 ends"
+            return Found("half_sum", text)
+        return None
     largest = max((abs(number) for each in given for number in each.values() if math.isfinite(number)), default=0.0)
     if largest < (80 if all(array.dtype != "float64" for array in given) else 700):
         return None
     return Found(
         "overflow",
-        f"No number came at {index_text(bad[0], pair.want.shape)}: the input reaches {number_text(largest)}, whose "
+        f"No number came at {where}: the input reaches {number_text(largest)}, whose "
         "exponential is infinite, and infinity / infinity is NaN. Subtract each row's maximum before exp",
     )
 

@@ -6,6 +6,7 @@ import ast
 import functools
 from collections.abc import Sequence
 
+RAISED = "raise"  # whoever writes such a statement chooses its words
 #: Ways to write one operation, by the name that stands for all of them.
 NAMES = {
     **dict.fromkeys(
@@ -26,7 +27,8 @@ NAMES = {
 def operation_at(lines: Sequence[str], position: tuple[int | None, int | None, int | None, int | None]) -> str:
     """The operation of the expression at a position of a file, as `code.co_positions()` gives it; "" for none.
 
-    Functions and methods go by their names, where they are not written otherwise as well: "masking", "softmax".
+    Functions and methods go by their names, where they are not written otherwise as well: "masking", "softmax". A
+    statement that raises is RAISED.
     """
     first, last, begin, end = position
     if first is None or last is None or begin is None or end is None or not 0 < first <= last <= len(lines):
@@ -34,7 +36,8 @@ def operation_at(lines: Sequence[str], position: tuple[int | None, int | None, i
     pieces = [line.encode() for line in lines[first - 1 : last]]  # columns count bytes
     pieces[-1] = pieces[-1][:end]
     pieces[0] = pieces[0][begin:]
-    return _operation(b"".join(pieces))
+    text = b"".join(pieces)
+    return RAISED if text.startswith(b"raise ") else _operation(text)
 
 
 @functools.lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ TREATS = {
     "sec-slips-axes": (
         "transposed transposed_shape first_alone one_alone one_row axis_of_one flat axes_apart axes_order "
         "joined_in_front reduced matrix_for_row unequal_pieces axes_of_permute axis_beyond unpacked another_size "
-        "axes_merged"
+        "axes_merged axis_lost"
     ),
     "sec-slips-none": "no_return one_return_missing brackets chained truth_value none_used compared_with_none",
     "sec-slips-results": (

@@ -53,6 +53,8 @@ def slips_in(source: str, symbol: str) -> Iterator[tuple[int, str, str]]:
             elif isinstance(node, ast.BinOp) and _shares_rows(node):
                 text = "`[[…] * n] * m` holds one row m times, so that what is written into one is in all of them"
                 yield node.lineno, "shared_rows", text
+            elif isinstance(node, ast.BinOp) and (power := _power_first(node)):
+                yield node.lineno, "power_first", power
 
 
 def _thrown_away(statement: ast.Expr) -> Iterator[tuple[int, str, str]]:
@@ -66,6 +68,20 @@ def _thrown_away(statement: ast.Expr) -> Iterator[tuple[int, str, str]]:
     elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in NEW_TENSOR:
         text = f"{value.func.attr} gives a new tensor and changes none: what it gives is not used"
         yield statement.lineno, "result_unused", text
+
+
+def _power_first(node: ast.BinOp) -> str:
+    """What a power binds that a fraction was meant for: x ** 1 / 2 is (x ** 1) / 2; "" where nothing is amiss."""
+    power = node if isinstance(node.op, ast.Pow) else node.left
+    if not isinstance(power, ast.BinOp) or not isinstance(power.op, ast.Pow):
+        return ""
+    exponent = ast.unparse(power.right)
+    divided = isinstance(node.op, ast.Div) and isinstance(node.right, ast.Constant)
+    frequency = isinstance(node.op, (ast.Mult, ast.Div)) and ast.unparse(power.left) == "base"
+    if exponent == "1" or (exponent == "-1" and divided) or (frequency and exponent.lstrip("-").isdigit()):
+        first = ast.unparse(power)[:60]
+        return f"`{first}` is taken by itself: ** binds more tightly than / and *, so what follows is outside"
+    return ""
 
 
 def _shares_rows(node: ast.BinOp) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import collections
+import contextlib
 import difflib
 import itertools
 import linecache
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
-from .operations import operation_at
+from .line_slips import nodes_in
+from .operations import RAISED, operation_at
 
 LIBRARIES = ("selfcheck", "torch", "numpy", "math", "contextlib", "importlib")
 
@@ -37,11 +40,53 @@ def describe(error: BaseException) -> dict[str, Any]:
     circular = isinstance(error, RecursionError)
     file, line = collections.Counter(lines).most_common(1)[0][0] if circular else lines[-1]
     facts |= _operation_of(steps)
+    if not circular and _is_refusal(steps, file, line):
+        file, line = _caller(lines)
+    if nothing := _nothing_in(places[-1][0], linecache.getline(*lines[-1]), facts["text"]):
+        facts["none"] = nothing
     top = [(frame, number) for frame, number in places if frame.f_code.co_name == "<module>"]
     if top and not circular and places[-1][0].f_code.co_name != "<module>":  # a call made while the module is imported
         facts |= {"inner_line": line}
         file, line = top[-1][0].f_code.co_filename, top[-1][1]
     return facts | {"file": file, "line": line, "source": linecache.getline(file, line).strip()[:200]}
+
+
+def _is_refusal(steps: list[TracebackType], file: str, line: int) -> bool:
+    """Whether an exception refuses an argument: in a line that raises, or in the checks that a stub gives."""
+    modules = [str(step.tb_frame.f_globals.get("__name__", "")) for step in steps]
+    own = [name for name in modules if name.partition(".")[0] not in LIBRARIES]
+    return bool(own) and own[-1].endswith("_arguments") or linecache.getline(file, line).lstrip().startswith("raise ")
+
+
+def _caller(lines: list[tuple[str, int]]) -> tuple[str, int]:
+    """Of a function that refuses its arguments, the line that chose them; its own line, where no learner's did.
+
+    That of the function which was asked first counts: what lies between passes on what it got.
+    """
+    outer = [place for place in lines[:-1] if place[0] == lines[0][0]]
+    return (outer or lines)[-1]
+
+
+def _nothing_in(frame: FrameType, source: str, text: str) -> str:
+    """The names or attributes of a line that are None, where an exception says that something is; "" for none."""
+    if "'NoneType'" not in text:
+        return ""
+    missing = []
+    for node in nodes_in(source.strip()[:200]):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            with contextlib.suppress(Exception, SystemExit):  # no value yet, no such attribute, a property that raises
+                if _value(node, frame) is None:
+                    missing.append(ast.unparse(node))
+    return "` and `".join(dict.fromkeys(missing))
+
+
+def _value(node: ast.expr, frame: FrameType) -> Any:
+    """The value of a name, or of attributes of one, in a frame; KeyError for any other expression."""
+    if isinstance(node, ast.Attribute):
+        return getattr(_value(node.value, frame), node.attr)
+    if not isinstance(node, ast.Name):
+        raise KeyError
+    return frame.f_locals[node.id] if node.id in frame.f_locals else frame.f_globals[node.id]
 
 
 def _near_name(error: BaseException) -> str:
@@ -62,6 +107,8 @@ def _operation_of(steps: list[TracebackType]) -> dict[str, str]:
         if module.partition(".")[0] not in LIBRARIES and step.tb_lasti >= 0:
             position = next(itertools.islice(code.co_positions(), step.tb_lasti // 2, None), None)
             name = operation_at(linecache.getlines(code.co_filename), position) if position else ""
+            if name == RAISED and module.endswith("_arguments"):
+                name = ""  # its words are those of a check that a stub gives
             return {"operation": name} if name else {}
     return {}
 

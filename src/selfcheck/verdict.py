@@ -165,7 +165,21 @@ def _told(
         else:
             result = passed
         results.append(result)
-    return _nothing_for_given_checks(_with_sizes(results, shown), keys)
+    return _nothing_for_given_checks(_with_sizes(_of_large_numbers(results, exercise), shown), keys)
+
+
+def _of_large_numbers(results: list[CheckResult], exercise: Exercise) -> list[CheckResult]:
+    """The verdicts, where NaN is put down to large numbers only if no check of others gives NaN unexplained."""
+    if not any(result.kind == "nan" and not result.misconception for result in results):
+        return results
+    return [
+        replace(
+            result, message=result.message.partition(" In detail: ")[2], misconception=None, section=exercise.section
+        )
+        if result.misconception == "generic.overflow"
+        else result
+        for result in results
+    ]
 
 
 def _with_sizes(

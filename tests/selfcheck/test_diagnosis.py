@@ -68,6 +68,23 @@ def test_what_agrees_in_one_failure_of_many_agrees_by_chance():
     assert diagnose(keys(chance), answers) == [None] * 3  # beside numbers that nothing explains
 
 
+def test_what_explains_the_numbers_of_two_draws_is_named_beside_a_failure_that_nothing_explains():
+    sure, answers = ("sure", [value(1), value(2), value(8)]), [value(1), value(2), value(9)]
+    assert diagnose(keys(sure), answers) == ["sure", "sure", None]
+    # Not where another answers these draws so as well, nor where it explains one draw alone.
+    assert diagnose(keys(sure, ("same", [value(1), value(2), value(7)])), answers) == [None] * 3
+    assert diagnose(keys(("once", [value(1), None, value(8)])), [value(1), value(0), value(9)]) == [None] * 3
+
+
+def test_an_exception_that_somebody_raises_himself_may_have_other_words():
+    recorded = error("no room left", kind="ValueError")
+    del recorded[0]["error"]["operation"]
+    mine, library = (error("full", kind="ValueError", operation=operation) for operation in ("raise", "product"))
+    wrong = keys(("same", [recorded, None, None]))
+    assert diagnose(wrong, [mine, value(0), value(0)])[0] == "same"
+    assert diagnose(wrong, [library, value(0), value(0)])[0] is None
+
+
 def test_two_mistakes_that_act_together_in_one_check_are_named_where_each_acts_alone():
     one, two = ("one", [value(1), None, value(7)]), ("two", [None, value(2), value(8)])
     answers = [value(1), value(2), value(9)]

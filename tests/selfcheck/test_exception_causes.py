@@ -58,12 +58,44 @@ def attempt(tmp_path, monkeypatch):
         ("m = torch.zeros(3, dtype=torch.int64); m += 0.5; return m", "integer_buffer", "with a floating dtype"),
         ("return x[5]", "index_beyond", "the last one is the length less 1"),
         ("return x.sum(dim=3)", "axis_beyond", "Axes are counted from 0"),
+        ("return x / x.sum(dim=-1)", "axis_lost", "`x.sum(dim=-1)` has lost the axis"),
+        ("return x - torch.mean(x, 2)", "axis_lost", "`torch.mean(x, 2)` has lost the axis"),
+        ("return x[0] * torch.ones(4, 2)", "entrywise", "a matrix product is @"),
+        ("return device.type", "none_used", "`device` is None here"),
+        ("size = [device, None]; return device + device", "none_used", "`device` is None here"),
     ],
 )
 def test_an_exception_is_put_down_to_its_cause(attempt, line, cause, says):
     result, text = attempt(line)
     assert result.misconceptions == [f"generic.{cause}"]
     assert says in text and "Reread" not in text
+
+
+@pytest.mark.parametrize("line", ["return x / x[0].sum(dim=-1)", "return x / x.sum(dim=-1, keepdim=True)[:, :2]"])
+def test_a_sum_of_something_else_has_lost_no_axis(attempt, line):
+    assert attempt(line)[0].misconceptions == ["generic.shapes_apart"]
+
+
+HELPER = """
+
+def refuse(mask):
+    if mask.dim() == 2:
+        raise ValueError("no mask")
+
+
+def through(mask):
+    refuse(mask)
+"""
+
+
+def test_of_a_refused_argument_the_line_that_chose_it_is_named(attempt):
+    _, text = attempt("mask = j <= i", "through(mask)", below=HELPER)
+    assert "raised ValueError: no mask, in line 19 of masks.py: `refuse(mask)`" in text
+
+
+def test_who_refuses_an_argument_of_the_check_is_named_himself(attempt):
+    _, text = attempt('raise ValueError("too short")')
+    assert 'ValueError: too short, in line 9 of masks.py: `raise ValueError("too short")`' in text
 
 
 def test_a_call_outside_any_function_is_blamed_and_not_the_line_it_ends_in(attempt):
@@ -107,10 +139,26 @@ def test_a_line_that_does_nothing_is_named(line, cause, says):
         "mask.masked_fill_(x, 0)",
         "'a docstring'",
         "x = a == b",
+        "x = d ** 0.5 / 2",
+        "x = (d ** 2) * 3",
+        "x = base ** (-2 * i / d)",
     ],
 )
 def test_lines_that_do_what_they_say_are_left_alone(line):
     assert list(slips_in(f"def f(x):\n    {line}\n    return mask\n\n\ndef g():\n    x.backward\n", "f")) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("x = q / d ** 1 / 2", "`d ** 1` is taken by itself"),
+        ("x = q / (d ** 1 / 2)", "`d ** 1` is taken by itself"),
+        ("x = base ** -2 * i / d", "`base ** (-2)` is taken by itself"),
+    ],
+)
+def test_a_power_that_binds_more_tightly_than_is_meant_is_named(line, says):
+    found = next(slips_in(f"def f(x):\n    {line}\n    return x\n", "f"))
+    assert found[:2] == (2, "power_first") and says in found[2]
 
 
 def test_a_line_of_the_text_explains_a_failure_that_nothing_else_does(attempt):

@@ -117,6 +117,15 @@ def test_an_exponential_that_overflows_is_named_by_the_input():
     assert numbers_slip(STEP, due, given, 1e-5) is None
 
 
+def test_a_nan_of_the_input_and_an_infinity_are_no_exponentials():
+    due, nan, infinity = (array([numbers], "tensor") for numbers in ([1.0, 0.0], [math.nan] * 2, [math.inf] * 2))
+    found = numbers_slip(call(tensor([[1e9, math.nan]])).packed(), due, nan, 1e-5)
+    assert found.cause == "nan_given" and "a NaN of the input reaches it" in found.text
+    assert numbers_slip(LARGE, due, infinity, 1e-5) is None
+    half = call(tensor([[1800.0, 1700.0]], "float16"))
+    assert numbers_slip(half.packed(), due, infinity, 1e-5).cause == "half_sum"
+
+
 @pytest.mark.parametrize("shape", [(4, 5), (3, 4, 5), (2, 3, 4, 4), (6,), (5, 5)])
 @pytest.mark.parametrize("kind", ["numbers", "weights", "mask", "counts"])
 def test_of_answers_that_are_merely_wrong_nothing_is_said(shape, kind):

@@ -47,6 +47,11 @@ def test_the_same_number_along_an_axis_is_no_mean():
     assert found(np.repeat(DUE[None], 2, axis=0), DUE) != "reduced"
 
 
+def test_right_parts_in_another_order_are_named_by_their_order():
+    slip = numbers_slip({"args": [], "kwargs": {}}, unpack(pack(DUE)), unpack(pack(DUE[[0, 3, 2, 1]])), 1e-5)
+    assert slip.cause == "rearranged" and "axis 0 (length 4, the rows)" in slip.text and "order 0, 3, 2, 1" in slip.text
+
+
 def test_results_side_by_side_and_results_too_many_are_told_apart():
     first, second = (array(one.tolist(), "ndarray") for one in (DUE, SHARES))
     together = array(np.hstack([DUE, SHARES]).tolist(), "ndarray")

@@ -79,3 +79,32 @@ def widened_to_float64(x, key_mask=None):
 @wrong_mean
 def count_returned_too(x, key_mask=None):
     return right_mean(x, key_mask), real_of(x, key_mask).sum(dim=1, keepdim=True).clamp(min=1)
+
+
+# Padding is multiplied by 0, and something else is wrong as well.
+
+
+def _multiplied(x, key_mask):
+    real = real_of(x, key_mask).unsqueeze(-1).to(x.dtype)
+    return x * real, real
+
+
+@behind_given_checks(MEAN, like="count_of_the_batch")
+def of_a_product(x, key_mask=None):
+    product, real = _multiplied(x, key_mask)
+    return x.mean(dim=1) if key_mask is None else product.sum(dim=1) / real.sum().clamp(min=1)
+
+
+@behind_given_checks(MEAN, like="largest_for_mean")
+def with_zeros_at_padding(x, key_mask=None):
+    return x.mean(dim=1) if key_mask is None else _multiplied(x, key_mask)[0].amax(dim=1)
+
+
+@behind_given_checks(MEAN, like="divided_by_length")
+def product_divided_by_length(x, key_mask=None):
+    return _multiplied(x, key_mask)[0].mean(dim=1)
+
+
+@behind_given_checks(MEAN, like="all_rows_together")
+def under_a_mask(x, key_mask=None):
+    return x.mean(dim=1) if key_mask is None else x[key_mask].mean(dim=0)

@@ -11,15 +11,15 @@ reference(LOSS)  # which imports the package that the next line names
 given = reference_module("_decoder_arguments")
 
 
-def wrong_loss(function):
-    """The given lines in front of a wrong loss."""
+def wrong_loss(function, like=""):
+    """The given lines in front of a wrong loss; like: see `misconception`."""
 
     def loss(logits, token_ids, key_mask=None):
         given.check_targets(logits, token_ids, key_mask)
         return function(logits, token_ids, key_mask)
 
     loss.__name__ = function.__name__
-    return misconception(LOSS)(loss)
+    return misconception(LOSS, like)(loss)
 
 
 def all_real(token_ids, key_mask):
@@ -277,3 +277,10 @@ def zero_from_nowhere(logits, token_ids, key_mask):
 @wrong_loss
 def widened_to_float64(logits, token_ids, key_mask):
     return mean_loss(logits[:, :-1].double(), token_ids[:, 1:], all_real(token_ids, key_mask)[:, 1:])
+
+
+def with_the_mask_of_the_targets(logits, token_ids, key_mask):
+    return mean_loss(logits[:, 1:], token_ids[:, :-1], all_real(token_ids, key_mask)[:, 1:])
+
+
+wrong_loss(with_the_mask_of_the_targets, like="shifted_backwards")

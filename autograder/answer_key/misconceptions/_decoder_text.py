@@ -62,12 +62,12 @@ class Writing:
         return self.ended.all()
 
 
-def wrong_text(kind):
+def wrong_text(kind, like=""):
     def write(*arguments, **settings):
         return kind()(*arguments, **settings)
 
     write.__name__ = kind.__name__
-    misconception(TEXT)(write)
+    misconception(TEXT, like)(write)
     return kind
 
 

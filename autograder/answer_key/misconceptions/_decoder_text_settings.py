@@ -127,3 +127,29 @@ class generator_of_its_own(Writing):
     def draw(self, logits):
         self.generator = torch.Generator().manual_seed(0)
         return super().draw(logits)
+
+
+class read_in_front_too(Writing):
+    """The model is asked for the last place of a text whose last place is always the prompt's."""
+
+    def write(self, model, prompt, count):
+        self.ended = torch.zeros(len(prompt), dtype=torch.bool)
+        for _ in range(count):
+            new = self.fill(self.draw(self.last(model, prompt)), prompt)
+            prompt = torch.cat([new.unsqueeze(1), prompt], dim=1)
+            if self.end_id is not None and self.stop():
+                break
+        return prompt
+
+
+wrong_text(read_in_front_too, like="new_tokens_in_front")
+
+
+class of_the_first_row(Writing):
+    """One draw with the first row's probabilities."""
+
+    def draw(self, logits):
+        return super().draw(logits) if self.settings[0] == 0 else super().draw(logits[:1]).expand(len(logits))
+
+
+wrong_text(of_the_first_row, like="one_draw_for_all_rows")

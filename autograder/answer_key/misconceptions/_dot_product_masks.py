@@ -73,7 +73,22 @@ def nan_repaired_in_place(scores, mask):
     return weights
 
 
+def infinity_times_the_mask(scores, mask):
+    return torch.nan_to_num((scores + mask.to(scores.dtype) * -torch.inf).softmax(dim=-1))
+
+
+def infinity_times_zero_repaired(scores, mask):
+    return torch.nan_to_num((scores + (~mask).to(scores.dtype) * -torch.inf).softmax(dim=-1))
+
+
+def first_mask_whatever_its_axes(scores, mask):
+    return right(scores, mask if mask.dim() == 2 else mask[0])
+
+
 WEIGHED = {
+    "infinity_times_zero/of_the_mask": infinity_times_the_mask,
+    "infinity_times_zero/repaired": infinity_times_zero_repaired,
+    "first_mask_for_all/whatever_its_axes": first_mask_whatever_its_axes,
     "minus_1e4": filled(-1e4),
     "erased_after_minus_1e9": filled(-1e9, erased=True),
     "erased_after_minus_1e4": filled(-1e4, erased=True),
@@ -98,7 +113,9 @@ WEIGHED = {
 
 
 def _with_mask(name, weigh, then=lambda output, weights: (output, weights)):
-    @behind_given_checks(ATTENTION, name)
+    like, _, form = name.rpartition("/")
+
+    @behind_given_checks(ATTENTION, form, like)
     def wrongly_masked(query, key, value, attn_mask=None, dropout_p=0.0):
         scores = scores_of(query, key)
         weights = scores.softmax(dim=-1) if attn_mask is None else weigh(scores, attn_mask)

@@ -211,3 +211,24 @@ def by_hand(query, key, value, attn_mask=None, dropout_p=0.0):
 def weights_turned_in_the_sum(query, key, value, attn_mask=None, dropout_p=0.0):
     weights = weights_of(query, key, attn_mask)
     return F.dropout(weights, dropout_p).transpose(-2, -1) @ value, weights
+
+
+@wrong
+def share_that_stays_dropped(query, key, value, attn_mask=None, dropout_p=0.0):
+    """dropout_p is taken for the share that stays."""
+    weights = weights_of(query, key, attn_mask)
+    return F.dropout(weights, 1 - dropout_p) @ value, weights
+
+
+@wrong
+def dropout_on_the_output_too(query, key, value, attn_mask=None, dropout_p=0.0):
+    weights = weights_of(query, key, attn_mask)
+    return F.dropout(F.dropout(weights, dropout_p) @ value, dropout_p), weights
+
+
+@wrong
+def future_hidden(query, key, value, attn_mask=None, dropout_p=0.0):
+    """A causal mask whether one is given or not."""
+    seen = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool).tril()
+    weights = weights_of(query, key, seen if attn_mask is None else seen & attn_mask)
+    return F.dropout(weights, dropout_p) @ value, weights

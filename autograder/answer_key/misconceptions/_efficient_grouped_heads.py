@@ -4,7 +4,11 @@ import math
 
 import torch
 
-from ._efficient_grouped import Grouped, weigh, wrong
+from ..reference_package import reference
+from ._efficient_grouped import GROUPED, Grouped, weigh, wrong
+from ._given import behind_given_checks
+
+attend = reference("dot_product.scaled_dot_product_attention")
 
 
 @wrong
@@ -162,3 +166,19 @@ class widened_to_float64(Grouped):
 class weights_in_float32(Grouped):
     def results(self, output, weights, groups):
         return output, weights.float()
+
+
+@behind_given_checks(GROUPED)
+def copied_by_the_number_of_groups(query, key, value, attn_mask=None):
+    groups = key.shape[1]
+    return attend(query, key.repeat_interleave(groups, dim=1), value.repeat_interleave(groups, dim=1), attn_mask)
+
+
+@behind_given_checks(GROUPED)
+def values_not_copied(query, key, value, attn_mask=None):
+    return attend(query, key.repeat_interleave(query.shape[1] // key.shape[1], dim=1), value, attn_mask)
+
+
+@behind_given_checks(GROUPED, like="left_to_broadcasting")
+def asked_of_attention(query, key, value, attn_mask=None):
+    return attend(query, key, value, attn_mask)

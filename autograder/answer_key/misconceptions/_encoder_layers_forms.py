@@ -171,3 +171,23 @@ class under_two_names(Layer):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.norm2 = self.norm1
+
+
+@wrong
+class no_residual_around_feed_forward(Layer):
+    def pre(self, x, *masks):
+        return self.feed(self.norm2(x + self.attend(self.norm1(x), *masks)))
+
+    def post(self, x, *masks):
+        return self.norm2(self.feed(self.norm1(x + self.attend(x, *masks))))
+
+
+@wrong
+class no_residual_around_attention(Layer):
+    def pre(self, x, *masks):
+        x = self.attend(self.norm1(x), *masks)
+        return x + self.feed(self.norm2(x))
+
+    def post(self, x, *masks):
+        x = self.norm1(self.attend(x, *masks))
+        return self.norm2(x + self.feed(x))

@@ -112,3 +112,10 @@ def x_changed_in_place(x, weight=None, bias=None, eps=1e-5):
     with torch.no_grad():
         x.copy_(torch.zeros_like(x))
     return found
+
+
+@behind_given_checks(NORM, like="over_whole_sequence")
+def and_of_no_single_position(x, weight=None, bias=None, eps=1e-5):
+    whole = wide(x)
+    mean, spread = whole.mean(dim=(-2, -1), keepdim=True), whole.var(dim=(-2, -1), keepdim=True, unbiased=False)
+    return right_gain(((whole - mean) / (spread + eps).sqrt()).to(x.dtype), weight, bias)

@@ -65,3 +65,9 @@ class heads_added(Parts):
         for head in self.mix(weights, v).unbind(1):
             heads[..., : self.d_head] = heads[..., : self.d_head] + head
         return self.finish(heads), weights
+
+
+@misconception(MHA)
+class masks_count_together_alone(Parts):
+    def join(self, attn_mask, key_mask):
+        return None if attn_mask is None or key_mask is None else super().join(attn_mask, key_mask)

@@ -35,3 +35,8 @@ _weights_alone("values_before_keys", ("q_proj", "v_proj", "k_proj"))
 _weights_alone("keys_before_queries", ("k_proj", "q_proj", "v_proj"))
 _weights_alone("values_first", ("v_proj", "q_proj", "k_proj"))
 _weights_alone("order_reversed", ("v_proj", "k_proj", "q_proj"))
+
+
+@behind_given_checks(MERGE, like="behind_each_other")
+def token_by_token(x):
+    return x.transpose(1, 2).flatten(1, 2)

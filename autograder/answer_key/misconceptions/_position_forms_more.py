@@ -135,3 +135,23 @@ class starts_at_the_root(Learned):
 class starts_uniform_about_zero(Learned):
     def make(self, max_length, d_model):
         self.weight = nn.Parameter(0.02 * (2 * torch.rand(max_length, d_model) - 1))
+
+
+@misconception(LEARNED)
+class weight_alone(Learned):
+    def add(self, x):
+        return self.rows(x)
+
+
+@misconception(LEARNED, like="weight_alone")
+class once_for_the_batch(Learned):
+    def add(self, x):
+        return self.rows(x)[None]
+
+
+@misconception(ADDING)
+class axis_behind_the_positions(Adding):
+    """The table of the PyTorch tutorial, (max_length, 1, d_model), beside sequences that stand batch first."""
+
+    def add(self, x):
+        return self.drop(x + self.encoding[: x.shape[1], None].to(x.dtype))

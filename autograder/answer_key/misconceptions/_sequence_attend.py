@@ -102,3 +102,9 @@ def _most_likely_key_alone(scores, mask):
     weights = masked_softmax(scores, mask)
     largest = torch.zeros_like(weights).scatter(-1, weights.argmax(dim=-1, keepdim=True), 1.0)
     return largest * (weights.sum(dim=-1, keepdim=True) > 0)
+
+
+@behind_given_checks(ATTEND, like="arguments_swapped")
+def weighed_by_masked_softmax(query, keys, values, score, mask=None):
+    weights = masked_softmax(score(keys, query), mask)
+    return weights @ values, weights

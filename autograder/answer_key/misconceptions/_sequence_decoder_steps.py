@@ -3,10 +3,12 @@
 import torch
 from torch import nn
 
+from ..reference_package import reference
 from . import misconception
 from ._sequence_decoder import DECODER, Decoder
 
 wrong = misconception(DECODER)
+attend = reference("sequence_to_sequence.attend")
 
 
 class Joined(Decoder):
@@ -89,3 +91,36 @@ class embedding_scaled(Decoder):
 class texts_read_backwards(Decoder):
     def states(self, embedded, source):
         return super().states(embedded.flip(1), source).flip(1)
+
+
+@wrong
+class context_twice(Decoder):
+    def logits(self, context, states):
+        return super().logits(context, context)
+
+
+@wrong
+class state_twice(Decoder):
+    def logits(self, context, states):
+        return super().logits(states, states)
+
+
+@wrong
+class last_state_asks_alone(Decoder):
+    """One context for all steps, and the weights of that one question."""
+
+    def attended(self, query, source, mask):
+        return super().attended(query[:, -1:], source, mask)
+
+
+@wrong
+class mask_without_an_axis(Decoder):
+    def attended(self, query, source, mask):
+        return attend(query, source, source, self._score, mask)
+
+
+@wrong
+class lstm_for_the_gru(Decoder):
+    def __init__(self, vocab_size, d_model, score="additive"):
+        super().__init__(vocab_size, d_model, score)
+        self.gru = nn.LSTM(d_model, d_model, batch_first=True)

@@ -12,8 +12,8 @@ HARD = "sequence_to_sequence.hard_attention"
 right = reference(HARD)
 
 
-def wrong(function):
-    """Register a wrong answer behind the given checks, which use up no random number."""
+def wrong(function, like=""):
+    """Register a wrong answer behind the given checks, which use up no random number; like: see `misconception`."""
 
     @functools.wraps(function)
     def answer(scores, values, generator=None):
@@ -21,7 +21,7 @@ def wrong(function):
             right(scores, values)
         return function(scores, values, generator)
 
-    misconception(HARD)(answer)
+    misconception(HARD, like)(answer)
     return function
 
 
@@ -228,3 +228,12 @@ def results_exchanged(scores, values, generator):
 def always_float32(scores, values, generator):
     value, log_probability = right(scores.float(), values.float(), generator)
     return value, log_probability
+
+
+def drawn_from_ones(scores, values, generator):
+    log_weights, some = parts(scores)
+    choice = drawn(torch.zeros_like(log_weights), generator)
+    return answered(values, choice, at(log_weights, choice), some)
+
+
+wrong(drawn_from_ones, like="drawn_uniformly")

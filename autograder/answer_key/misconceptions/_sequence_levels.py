@@ -79,3 +79,15 @@ class weights_detached(Levels):
 class sentences_returned(Levels):
     def sentences(self, x, mask):
         return x
+
+
+@misconception(HIERARCHICAL, like="sentences_averaged")
+class padding_among_them(Levels):
+    def sentences(self, x, mask):
+        return x.mean(dim=1)
+
+
+@misconception(HIERARCHICAL, like="words_averaged")
+class padding_among_the_words(Levels):
+    def words(self, x, mask):
+        return x.mean(dim=2)

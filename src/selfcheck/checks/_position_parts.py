@@ -89,8 +89,9 @@ def other_slopes_or_distances(step, due, given):
         wrong = [at for at, (a, b) in enumerate(zip(distances, found[0], strict=True)) if not _near(a, b)]
         row = slice(wrong[0] // keys * keys, wrong[0] // keys * keys + keys)
         return (
-            f"The slopes are right, what they are multiplied with is not: for query {wrong[0] // keys} "
-            f"{_list(found[0][row])} where the distances {_list(distances[row])} are due"
+            "From head to head the slopes fall as they should. With the slopes that are due, what they are multiplied "
+            f"with is for query {wrong[0] // keys} {_list(found[0][row])} where the distances {_list(distances[row])} "
+            "are due"
         )
     return ""
 

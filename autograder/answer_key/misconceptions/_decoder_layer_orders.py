@@ -1,0 +1,93 @@
+"""Wrong decoder layers with a mistake in one step, or in one of the two orders, pre-norm or post-norm."""
+
+from . import misconception
+from ._decoder_layer import (
+    LAYER,
+    Layer,
+    causal_mask,
+    memory_asked_first,
+    no_residual_around_the_memory,
+    norms_two_and_three_exchanged,
+    wrong,
+)
+
+
+@wrong
+class norm_two_for_feed_forward(Layer):
+    def last_norm(self, memory):
+        return self.norm2
+
+
+@wrong
+class no_residual_around_feed_forward(Layer):
+    def chain(self, x, steps):
+        *before, (norm, step) = steps
+        x = super().chain(x, before)
+        return self.dropout(step(norm(x))) if self.norm_first else norm(self.dropout(step(x)))
+
+
+@misconception(LAYER, like="memory_read_causally")
+class aligned_to_the_end(Layer):
+    def read(self, x, memory, mask):
+        return self.cross_attention(x, memory, memory, causal_mask(x.shape[1], memory.shape[1]), mask)[0]
+
+
+@misconception(LAYER, like="memory_normalised")
+class in_both_orders(Layer):
+    def answer(self, x, memory, key_mask, memory_mask, cache):
+        memory = memory if memory is None else self.norm2(memory)
+        return super().answer(x, memory, key_mask, memory_mask, cache)
+
+
+@misconception(LAYER, like="residual_normalised_too")
+class around_attention_alone(Layer):
+    def chain(self, x, steps):
+        return super().chain(steps[0][0](x) if self.norm_first else x, steps)
+
+    def pre(self, x, norm, step):
+        return x + self.dropout(step(x if norm is self.norm1 else norm(x)))
+
+
+@misconception(LAYER, like="past_hidden")
+class mask_transposed(Layer):
+    def mask(self, length):
+        return causal_mask(length).T
+
+
+@wrong
+class feed_forward_reads_the_sum(Layer):
+    """In pre-norm."""
+
+    def pre(self, x, norm, step):
+        return x + self.dropout(step(x if step == self.feed_forward else norm(x)))
+
+
+@wrong
+class memory_added_without_dropout(Layer):
+    def chain(self, x, steps):
+        if len(steps) < 3:
+            return super().chain(x, steps)
+        norm, step = steps[1]
+        x = super().chain(x, steps[:1])
+        x = x + step(norm(x)) if self.norm_first else norm(x + step(x))
+        return super().chain(x, steps[2:])
+
+
+def _in_one_order(mistake, norm_first):
+    class Once(mistake):
+        def chain(self, x, steps):
+            return super().chain(x, steps) if self.norm_first == norm_first else Layer.chain(self, x, steps)
+
+    Once.__name__ = "pre_norm_alone" if norm_first else "post_norm_alone"
+    misconception(LAYER, like=mistake.__name__)(Once)
+
+
+for _mistake in (
+    memory_asked_first,
+    no_residual_around_the_memory,
+    no_residual_around_feed_forward,
+    norms_two_and_three_exchanged,
+    norm_two_for_feed_forward,
+):
+    for _norm_first in (True, False):
+        _in_one_order(_mistake, _norm_first)
