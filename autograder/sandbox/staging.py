@@ -20,12 +20,13 @@ SELFCHECK_MODULES = (
         "call_watch.py",
         "eager.py",
         "held.py",
+        "line_slips.py",
         "module_state.py",
         "named_functions.py",
         "numpy_forms.py",
         "objects.py",
     ),
-    *("dispatch.py", "elsewhere.py", "largest.py", "operations.py", "runner.py", "steps.py", "traces.py"),
+    *("dispatch.py", "elsewhere.py", "largest.py", "operations.py", "runner.py", "source.py", "steps.py", "traces.py"),
 )
 LAUNCHER = f"{INSIDE}/code/start.py"
 PACKAGE_PARENT = f"{INSIDE}/work"

@@ -1,12 +1,13 @@
 """What fails beside a learner's code, and not in it, is the grader's fault: no grade, and never a zero."""
 
+import ast
 from contextlib import contextmanager
 
 import pytest
 
 from autograder.answer_key.keys import live_answer_key
 from autograder.build.stubs import given_files
-from autograder.course.paths import REFERENCE
+from autograder.course.paths import REFERENCE, SELFCHECK
 from autograder.course.policy import GradingPolicy
 from autograder.judge import judge, own_modules, protocol
 from autograder.judge.judge import judge_problem_set
@@ -154,3 +155,12 @@ def test_a_module_of_a_learners_that_cannot_be_imported_is_a_mistake_and_ours_ar
     for _ in range(2):
         assert {check.verdict for result in judged(files) for check in result.checks} == {FAILED}
     assert len(asked) == 1
+
+
+def test_what_runs_inside_has_all_that_it_imports():
+    staged = {name.removesuffix(".py") for name in staging.SELFCHECK_MODULES}
+    for name in staged:
+        tree = ast.parse((SELFCHECK / f"{name}.py").read_text(encoding="utf-8"))
+        near = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level == 1]
+        needed = {node.module or alias.name for node in near for alias in node.names}
+        assert needed <= staged, f"{name}.py imports {needed - staged}, which the sandbox lacks: see SELFCHECK_MODULES"
