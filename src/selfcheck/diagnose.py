@@ -64,7 +64,8 @@ def diagnose(
     mistake, or one of several. Of the candidates that answer a draw as the learner does, the one that explains most
     draws is named for it, so that one which explains all of them is named everywhere, and where two mistakes were made
     each draw has its own. Of those that explain as many, it is the one that answers otherwise in the fewest of the
-    remaining failures; of these, the first in the catalogue. What answers otherwise in more than twice as many
+    remaining failures; of these, the one whose exceptions say the same words most often, then the first in the
+    catalogue. What answers otherwise in more than twice as many
     failures as it explains agrees by chance, as where two sizes happen to be equal, and is no candidate.
     """
     if failed is None:
@@ -72,14 +73,15 @@ def diagnose(
     if not any(bad and _says_something(got) for bad, got in zip(failed, answers, strict=True)):
         return [None] * len(keys)  # what the misconceptions answer, which takes long to learn, need not be known
     candidates: dict[str, set[int]] = {}
-    rank: dict[str, tuple[int, int]] = {}
+    rank: dict[str, tuple[int, int, int]] = {}
     for name in dict.fromkeys(name for key in keys for name in key.misconceptions):
         if any(not bad and _tells(key) and name in key.misconceptions for key, bad in zip(keys, failed, strict=True)):
             continue  # it would have failed where the learner is right
         explained = _explained(name, keys, answers, failed)
         broken = sum(bad and name in key.misconceptions for key, bad in zip(keys, failed, strict=True))
         if explained and broken <= (1 + MOST_AGAINST) * len(explained):
-            candidates[name], rank[name] = explained, (-len(explained), broken)
+            verbatim = sum(_same_words(keys[place].misconceptions[name], answers[place]) for place in explained)
+            candidates[name], rank[name] = explained, (-len(explained), broken, -verbatim)
     candidates = _without_chance(candidates, keys, failed)
     names = [
         min((name for name, places in candidates.items() if place in places), key=rank.__getitem__, default=None)
@@ -268,6 +270,11 @@ def _same_error(want: Answer, came: Answer) -> bool:
     """
     own = came["error"].get("operation") == RAISED and want["error"].get("operation") in (None, RAISED)
     return _error(want)[0] == _error(came)[0] if own else _error(want) == _error(came)
+
+
+def _same_words(wrong: list[Answer], got: list[Answer]) -> bool:
+    """Whether the exceptions of two answers to a draw say the same."""
+    return all(_error(want) == _error(came) for want, came in zip(wrong, got, strict=True) if "error" in want)
 
 
 def _error(answer: Answer) -> tuple[str, str]:

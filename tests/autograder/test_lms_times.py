@@ -55,7 +55,8 @@ def test_moodle_s_grading_worksheet_beside_the_folders_says_when_each_came(cours
     put(tmp_path / "all/Zoë Müller_12347_assignsubmission_file_/worked_example.py")
     (tmp_path / "all/Grades-ps1.csv").write_text(WORKSHEET, encoding="utf-8-sig")
     status, said = collected(course, tmp_path / "all")
-    assert status == 0 and said.count("as the learning platform says") == 2 and "Grades" not in said
+    assert status == 0 and "Grades" not in said
+    assert said.count("as the learning platform says") == said.count("2 times as the") == 1
     assert came(course, "ada") == (datetime(2026, 11, 20, 19, 14, tzinfo=UTC), "lms"), "in the deadline's zone"
     assert came(course, "zoe") == (datetime(2026, 11, 21, 8, 5, tzinfo=UTC), "lms")
     assert "9 h 6 min late" in said
@@ -69,7 +70,7 @@ def test_a_table_that_is_named_gives_times_and_time_by_hand_counts_before_it(cou
     assert status == 0, said
     assert came(course, "ada")[0] == datetime(2026, 11, 20, 20, 14, tzinfo=UTC) == came(course, "zoe")[0]
     again = collected(course, tmp_path / "all", "--times", tmp_path / "times.csv", "--time", "2026-11-20T12:00+01:00")
-    assert again[1].count("2026-11-20 11:00:00 UTC, as --time says") == 2
+    assert again[1].count("2026-11-20 11:00:00 UTC") == 2 and "2 times as --time says" in again[1]
 
 
 def test_blackboard_s_file_names_hold_the_time(course, tmp_path):

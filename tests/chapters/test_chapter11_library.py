@@ -229,7 +229,8 @@ def test_torchs_flop_counter_does_not_see_the_fused_kernel_or_products_into_a_gi
         with FlopCounterMode(display=False) as counter:
             form(q, k, v)
         counted.append(counter.get_total_flops() / (8 * 256**2 * 64))
-    assert counted == [4, 2, 0]
+    # By blocks the scores of the second half have a feature more than 64: what is subtracted comes with them.
+    assert counted == [4, 2 * (64 + 65) / 128, 0]
 
 
 def test_the_gate_refuses_to_time_an_inverted_mask():
