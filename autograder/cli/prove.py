@@ -52,12 +52,12 @@ class Proof:
     note: str = ""
 
 
-def checks_proven(extent: Extent, seed: int) -> Iterator[Proof]:
+def checks_proven(extent: Extent, seed: int, modules: Sequence[str]) -> Iterator[Proof]:
     """The proofs about misconceptions, alternatives, secrets and pairs, each as it ends."""
-    chosen: Sequence[Exercise] = exercises()
+    chosen: Sequence[Exercise] = [exercise for exercise in exercises() if exercise.module in modules]
     if extent.exercises is not None:
         quick = [exercise for exercise in chosen if not trains_a_model(exercise)]
-        chosen = random.Random(seed).sample(quick, extent.exercises)
+        chosen = random.Random(seed).sample(quick, min(extent.exercises, len(quick)))
     wrong = sum(len(exercise.misconceptions) for exercise in chosen)
     yield _proven(
         "misconceptions fail a visible check and are named",
@@ -94,9 +94,9 @@ def _proven(what: str, cases: int, tasks: list[tuple[Any, ...]]) -> Proof:
     return proof
 
 
-def mutants_killed(extent: Extent, seed: int) -> Iterator[Proof]:
+def mutants_killed(extent: Extent, seed: int, modules: Sequence[str]) -> Iterator[Proof]:
     """For each module the proof that its mutants fail some check."""
-    listed = {module: mutation.survivors(module) for module in mutation.modules()}
+    listed = {module: mutation.survivors(module) for module in modules}
     chosen: dict[str, list[mutation.Mutant]] = {}
     for module, known in listed.items():
         meant = [mutant for mutant in mutation.mutants_of(module) if mutant.name not in known.equivalent]
@@ -138,9 +138,10 @@ def as_markdown(proofs_done: list[Proof], command: str, seconds: float) -> str:
 
 @click.command()
 @click.option("--quick", is_flag=True, help="A random part of it, in about a minute.")
+@click.option("--module", "modules", multiple=True, help="The exercises of this module alone; can be repeated.")
 @click.option("--seed", default=0, show_default=True, help="Chooses the part, the secrets and the pairs.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the figures there, as Markdown.")
-def prove(quick: bool, seed: int, out: Path | None) -> None:
+def prove(quick: bool, modules: tuple[str, ...], seed: int, out: Path | None) -> None:
     """Prove the checks.
 
     Wrong answers fail and are named, right ones pass, and small mistakes in the reference are seen.
@@ -149,9 +150,14 @@ def prove(quick: bool, seed: int, out: Path | None) -> None:
         proofs.alternatives_here(exercises()[0])
     except proofs.NotACheckout as missing:
         raise click.ClickException(str(missing)) from None
+    known = mutation.modules()
+    if unknown := [module for module in modules if module not in known]:
+        raise click.BadParameter(
+            f"there is no module {unknown[0]}; there are {', '.join(known)}", param_hint="--module"
+        )
     extent, begun, proofs_done = QUICK if quick else FULL, time.monotonic(), []
     for proven in (checks_proven, mutants_killed):
-        for proof in proven(extent, seed):
+        for proof in proven(extent, seed, modules or known):
             proofs_done.append(proof)
             console.print(
                 plain(f"{'fails' if proof.failures else 'holds'}  {proof.what}: {proof.cases:,} {proof.note}")
@@ -165,5 +171,6 @@ def prove(quick: bool, seed: int, out: Path | None) -> None:
     if any(proof.failures for proof in proofs_done):
         sys.exit(1)
     if out:
-        command = f"python -m autograder prove{' --quick' if quick else ''} --seed {seed}"
+        options = [*(["--quick"] if quick else []), *(f"--module {module}" for module in modules), f"--seed {seed}"]
+        command = " ".join(["python -m autograder prove", *options])
         out.write_text(as_markdown(proofs_done, command, seconds), encoding="utf-8")

@@ -59,14 +59,35 @@ def test_the_guides_figures_are_of_the_whole_proof():
 
 
 def test_the_figures_are_written_down_when_everything_holds(monkeypatch, tmp_path):
-    monkeypatch.setattr(prove, "checks_proven", lambda extent, seed: [prove.Proof("checks", 1234)])
+    monkeypatch.setattr(prove, "checks_proven", lambda extent, seed, modules: [prove.Proof("checks", 1234)])
     noted = prove.Proof("mutants of `masks` fail a check", 10, note="90.0%; 3 more change nothing")
-    monkeypatch.setattr(prove, "mutants_killed", lambda extent, seed: [noted])
+    monkeypatch.setattr(prove, "mutants_killed", lambda extent, seed, modules: [noted])
     done = CliRunner().invoke(main, ["prove", "--seed", "7", "--out", str(tmp_path / "figures.md")])
     assert done.exit_code == 0 and "0 of 2 proofs fail" in done.output
     text = (tmp_path / "figures.md").read_text(encoding="utf-8")
     assert text.startswith("`python -m autograder prove --seed 7`: ") and "| checks | 1,234 | all |" in text
     assert shares(text) == {"masks": 0.9}
+
+
+def test_one_module_is_proven_by_itself(monkeypatch, tmp_path):
+    """What somebody runs who has changed one module: its exercises, its pairs, its mutants, and no other's."""
+    asked = []
+    monkeypatch.setattr(prove, "_proven", lambda what, cases, tasks: asked.append(tasks) or prove.Proof(what, cases))
+    monkeypatch.setattr(
+        mutation, "judged", lambda chosen: [mutation.Outcome(one.module, one.name, "a check") for one in chosen]
+    )
+    out = tmp_path / "figures.md"
+    done = CliRunner().invoke(main, ["prove", "--quick", "--module", "masks", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert len(asked) == 4 and {task[1].module for tasks in asked for task in tasks} == {"masks"}
+    assert set(shares(out.read_text("utf-8"))) == {
+        "masks"
+    } and "prove --quick --module masks --seed 0`" in out.read_text("utf-8")
+
+
+def test_a_module_that_is_not_there_is_answered_with_those_that_are():
+    done = CliRunner().invoke(main, ["prove", "--module", "mask"])
+    assert done.exit_code == 2 and "no module mask; there are" in done.output and "masks" in done.output
 
 
 def test_where_there_is_no_checkout_the_proof_says_what_is_missing(monkeypatch, tmp_path):
@@ -79,7 +100,7 @@ def test_where_there_is_no_checkout_the_proof_says_what_is_missing(monkeypatch, 
 def test_what_does_not_hold_is_said_and_nothing_is_written(monkeypatch, tmp_path):
     survivor = mutation.mutants_of("scores")[0]
     monkeypatch.setattr(mutation, "modules", lambda: ["scores"])
-    monkeypatch.setattr(prove, "checks_proven", lambda extent, seed: [prove.Proof("checks", 1)])
+    monkeypatch.setattr(prove, "checks_proven", lambda extent, seed, modules: [prove.Proof("checks", 1)])
     monkeypatch.setattr(mutation, "judged", lambda chosen: [mutation.Outcome("scores", survivor.name, "")])
     done = CliRunner().invoke(main, ["prove", "--quick", "--out", str(tmp_path / "figures.md")])
     assert done.exit_code == 1 and "scores: no check sees" in " ".join(done.output.split())
