@@ -64,6 +64,16 @@ def one_mask_taken_for_none(*masks):
 
 
 @behind_given_checks(COMBINE)
+def none_lifts_every_mask(*masks):
+    return joined(given(masks)) if len(given(masks)) == len(masks) else None
+
+
+@behind_given_checks(COMBINE, like="none_lifts_every_mask")
+def and_takes_the_first(*masks):
+    return None if len(given(masks)) < len(masks) else functools.reduce(torch.logical_and, given(masks))
+
+
+@behind_given_checks(COMBINE)
 def product_of_floats(*masks):
     return joined([mask.float() for mask in given(masks)], torch.mul)
 

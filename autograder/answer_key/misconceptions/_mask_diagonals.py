@@ -81,3 +81,9 @@ def itself_alone(query_length, key_length=None, device=None):
 @behind_given_checks(CAUSAL)
 def no_keys_taken_for_none(query_length, key_length=None, device=None):
     return past(query_length, key_length or query_length)
+
+
+@behind_given_checks(CAUSAL)
+def first_rows_of_the_keys_square(query_length, key_length=None, device=None):
+    key_length = query_length if key_length is None else key_length
+    return square(key_length, None).tril()[:query_length]

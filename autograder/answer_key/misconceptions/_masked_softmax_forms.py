@@ -60,6 +60,15 @@ def of_scores_times_mask(scores, mask=None, dim=-1):
     return weights / weights.sum(dim=dim, keepdim=True).clamp(min=1e-12)
 
 
+@behind_given_checks(SOFTMAX, like="exponentials_overflow")
+def with_a_sum_of_zero_left_out(scores, mask=None, dim=-1):
+    if mask is None:
+        return scores.softmax(dim=dim)
+    terms = scores.exp() * mask
+    total = terms.sum(dim=dim, keepdim=True)
+    return torch.where(total > 0, terms / total, 0.0)
+
+
 @behind_given_checks(SOFTMAX)
 def logarithm_of_a_tiny_number(scores, mask=None, dim=-1):
     return (scores if mask is None else scores + (mask.to(scores.dtype) + 1e-9).log()).softmax(dim=dim)
