@@ -6,6 +6,7 @@ only where it is true. Only draws that are shown come here: no word of it can te
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -20,7 +21,7 @@ from .advice import ADVICE
 from .arrays import Array, as_array, unpack
 from .compare import Answer, Difference
 from .diagnose import Key
-from .generic_pairs import Found, Pair
+from .generic_pairs import FEWEST, Found, Pair
 from .trees import leaves
 from .words import argument_name
 
@@ -91,7 +92,7 @@ SLIPS = {
     "nan_gradient": "A gradient is NaN, of an answer whose numbers are all finite.",
     "axes_order": "The axes of the answer stand in another order.",
     "dict": "A dict stands where the results are due.",
-    "exchanged": "Both results are right, in the wrong order.",
+    "exchanged": "All results are right, in the wrong order.",
     "several": "Several things came where one is due.",
     "parameters": "The parameters have other names or shapes than those asked for.",
     "one_object": "One layer stands under two names.",
@@ -128,6 +129,7 @@ SLIPS = {f"generic.{name}": text for name, text in SLIPS.items()}
 Detector = Callable[[Pair, dict[str, Any]], Found | None]
 COMPARED = ("values", "facts", "nan", "shape")  # kinds of difference that speak of numbers
 MOST = 20_000  # entries that are looked at
+MOST_RESULTS = 6  # of which another order is looked for
 WHERE_ALONE = ("first_alone", "one_alone", "line_factor")  # causes that say where numbers are right, and not why
 #: Those that compare two arrays of whatever shapes, and those of one shape; what says more of a cause comes first.
 OF_ANY_SHAPE: tuple[Detector, ...] = (places.transposed, places.missing)
@@ -233,15 +235,33 @@ def _answered(answer: Answer) -> bool:
     return any(answer.get("kind") != "none" for answer in several)
 
 
-def _exchanged(wants: list[Array | None], parts: list[Array | None], tolerance: float) -> bool:
-    """Whether two results of different shapes are right, each in the other's place."""
-    turned = [
-        Pair(want, part, tolerance, "") for want, part in zip(wants, reversed(parts), strict=True) if want and part
-    ]
-    shapes = {pair.want.shape for pair in turned}
-    return len(shapes) == 2 and all(
-        pair.want.shape == pair.part.shape and pair.same(pair.due, pair.given) for pair in turned
-    )
+def _exchanged(wants: list[Array | None], parts: list[Array | None], tolerance: float) -> str:
+    """A sentence where all results are right and stand in another order; "" elsewhere."""
+    results = [want for want in wants if want is not None]
+    if not 2 <= len(results) == len(wants) <= MOST_RESULTS or max(len(want.data) for want in results) > 8 * MOST:
+        return ""
+    if len({want.shape for want in results}) == 1 and math.prod(results[0].shape) < FEWEST:
+        return ""  # few numbers of one shape may be the same by chance
+    order: list[int] = []  # of which result each one holds the numbers
+    for part in parts:
+        left = [place for place in range(len(wants)) if place not in order]
+        held = [place for place in left if _same(wants[place], part, tolerance)]
+        if not held:
+            return ""
+        order.append(held[0])
+    if order == sorted(order):
+        return ""
+    if len(order) == 2:
+        return "Both results are right, in the wrong order"
+    listed = ", ".join(str(place + 1) for place in order)
+    return f"All results are right, in the wrong order: you return those that are due as number {listed}"
+
+
+def _same(want: Array | None, part: Array | None, tolerance: float) -> bool:
+    if not want or not part or want.shape != part.shape:
+        return False
+    pair = Pair(want, part, tolerance, "")
+    return pair.same(pair.due, pair.given)
 
 
 def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float) -> Found | None:
@@ -252,8 +272,8 @@ def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float
     wants, parts = ([as_array(leaf) for leaf in leaves(tree)] for tree in (expected, got))
     if len(wants) != len(parts):
         return None
-    if len(wants) == 2 and _exchanged(wants, parts, tolerance):
-        return Found("exchanged", "Both results are right, in the wrong order")
+    if turned := _exchanged(wants, parts, tolerance):
+        return Found("exchanged", turned)
     pairs = []
     for number, (want, part) in enumerate(zip(wants, parts, strict=True), 1):
         if want is None or part is None or max(len(want.data), len(part.data)) > 8 * MOST:

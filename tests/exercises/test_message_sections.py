@@ -22,7 +22,7 @@ TREATED = {
     r"joins? along (the first axis|axis 0)|torch\.stack|unpacks the shape": r"torch\.cat|x\.shape",
     r"None was used|returns None|truth value|taken for none": r"\bNone\b|truth value",
     r"\bGPU\b": r"device",
-    r"Both results are .*wrong order": r"first|order",
+    r"results are .*wrong order": r"first|order",
 }
 LABELS = re.compile(r"(?m)((?:^\((?:sec-[\w-]+)\)=\n)+)(?:(#+) )?")
 

@@ -161,6 +161,20 @@ def test_a_wrong_entry_here_and_there_has_no_name():
             assert any(sum(of) == (1 if alone == 1 else len(of) - 1) for of in (right, columns)), found
 
 
+@pytest.mark.parametrize("order", [[1, 0, 2], [2, 1, 0], [1, 2, 0]])
+def test_right_results_in_another_order_are_told_in_that_order(order):
+    """As gradients that come back as key, query, value; the length of an axis is not what is wrong then."""
+    for due in ([GRID, turned(GRID), SQUARE], [GRID, GRID[::-1], mapped(abs, GRID)]):
+        came = [due[place] for place in order]
+        slip = numbers_slip(STEP, tuple(map(array, due)), tuple(map(array, came)), 1e-6)
+        assert slip.cause == "exchanged" and slip.text.endswith(", ".join(str(place + 1) for place in order))
+
+
+def test_few_numbers_that_are_the_same_by_chance_are_no_other_order():
+    slip = numbers_slip(STEP, (array([1.0, 2.0]), array([2.0, 1.0])), (array([2.0, 1.0]), array([1.0, 2.0])), 1e-6)
+    assert slip is None or slip.cause != "exchanged"
+
+
 def test_a_right_answer_has_no_slip():
     for value in (GRID, LOWER, BATCH, WEIGHTS):
         assert numbers_slip(STEP, array(value), array(value), 1e-5) is None

@@ -103,3 +103,17 @@ class largest_starts_at_zero(Blockwise):
     def begin(self, query, key, value):
         largest, total, summed = super().begin(query, key, value)
         return torch.zeros_like(largest), total, summed
+
+
+@wrong
+class output_rescaled_after_adding(Blockwise):
+    def step(self, largest, total, summed, scores, values):
+        new, total, added = super().step(largest, total, torch.zeros_like(summed), scores, values)
+        return new, total, (summed + added) * torch.exp(largest - self.shift(new))
+
+
+@wrong
+class sum_rescaled_after_adding(Blockwise):
+    def step(self, largest, total, summed, scores, values):
+        new, added, summed = super().step(largest, torch.zeros_like(total), summed, scores, values)
+        return new, (total + added) * torch.exp(largest - self.shift(new)), summed

@@ -156,3 +156,33 @@ def axis_lost(chunks):
 class natural_logarithm_returned(Online):
     def answer(self, chunks):
         return by_hand(torch.cat(list(chunks), dim=-1)).log()
+
+
+@wrong
+class difference_for_the_factor(Online):
+    def carried(self, total, old, new):
+        return total * (finite(old) - new)
+
+
+@wrong
+class last_exponentials_for_every_chunk(Online):
+    def joined(self, parts, total, last):
+        return super().joined(parts[-1:] * len(parts), total, last)
+
+
+@wrong
+class own_largest_remembered(Online):
+    """Exponentials against the larger of the two, and then the chunk's own is kept for the next one."""
+
+    def answer(self, chunks):
+        largest = total = None
+        held = []
+        for chunk in chunks:
+            highest = self.highest(chunk).detach()
+            new = finite(highest if largest is None else torch.maximum(largest, highest))
+            added = torch.exp(chunk - new).sum(dim=-1, keepdim=True)
+            total = added if total is None else total * torch.exp(largest - new) + added
+            largest = highest
+            held.append(chunk)
+        total = total.where(total != 0, 1.0)
+        return torch.cat([torch.exp(chunk - finite(largest)) / total for chunk in held], dim=-1)

@@ -2,7 +2,8 @@
 
 import torch
 
-from ._efficient_partials import Merge, wrong
+from ._efficient_partials import PARTIALS, Merge, wrong
+from ._given import behind_given_checks
 
 
 @wrong
@@ -170,3 +171,17 @@ class joined_in_one_tensor(Merge):
 class logarithm_of_the_sum_returned(Merge):
     def results(self, maximum, total, summed):
         return maximum + torch.log(total), total, summed
+
+
+@wrong
+class difference_for_the_factor(Merge):
+    def factors(self, mine, other, maximum):
+        shift = maximum.where(maximum != -torch.inf, 0.0)
+        return mine - shift, other - shift
+
+
+@behind_given_checks(PARTIALS, like="one_maximum_for_all_queries")
+def returned_as_one_number(first, second):
+    maximum = torch.cat([first[0].flatten(), second[0].flatten()]).max() if first[0].numel() else first[0].sum()
+    mine, other = Merge().factors(first[0], second[0], maximum)
+    return maximum, *Merge().sums(first, second, mine, other)
