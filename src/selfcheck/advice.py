@@ -238,7 +238,7 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "index_beyond",
         "Positions are counted from 0, so the last one is the length less 1",
-        ("out of bounds for", "list index out of range"),
+        ("out of bounds for", "list index out of range", "tuple index out of range"),
     ),
     ("axis_beyond", "Axes are counted from 0, or backwards from -1", ("Dimension out of range", "is out of bounds")),
     ("", FILES, ("Permission denied", "Read-only file system")),
@@ -269,7 +269,7 @@ def advice_on(error: dict[str, Any], text: str) -> tuple[str, str]:
     nothing = error.get("none")
     if known[0] == "none_used" and isinstance(nothing, str) and nothing:
         return "none_used", f"`{nothing[:80]}` {'are' if ' and ' in nothing else 'is'} None here"
-    if "values to unpack" in text and ".shape" in str(error.get("source", "")):
+    if ("values to unpack" in text or "tuple index out of range" in text) and ".shape" in str(error.get("source", "")):
         return "fixed_axes", AXES
     near = error.get("near")
     if error.get("type") == "AttributeError" and isinstance(near, str) and near.isidentifier():

@@ -50,6 +50,8 @@ def attempt(tmp_path, monkeypatch):
         ("return (i > j) - (i == j)", "boolean_minus", "~ inverts a boolean tensor"),
         ("length, width = x.shape", "fixed_axes", "x.shape[-1] is the last"),
         ("b, heads, length, width = x.shape", "fixed_axes", "x.shape[-1] is the last"),
+        ("length = x.shape[5]", "fixed_axes", "x.shape[-1] is the last"),
+        ("(1, 2)[5]", "index_beyond", "counted from 0"),
         ("first, second = x.tolist() + [1]", "unpacked", "an asterisk before a name"),
         ("x[0] = torch.ones(3, 3)", "assigned_shape", "the shape of the place"),
         ("return torch.view_as_complex(x.bfloat16())", "no_complex", "float32 or float64"),

@@ -69,6 +69,12 @@ def with_a_sum_of_zero_left_out(scores, mask=None, dim=-1):
     return torch.where(total > 0, terms / total, 0.0)
 
 
+@behind_given_checks(SOFTMAX, like="scores_times_mask")
+def with_exponentials_that_overflow(scores, mask=None, dim=-1):
+    terms = (scores if mask is None else scores * mask).exp()
+    return terms / terms.sum(dim=dim, keepdim=True)
+
+
 @behind_given_checks(SOFTMAX)
 def logarithm_of_a_tiny_number(scores, mask=None, dim=-1):
     return (scores if mask is None else scores + (mask.to(scores.dtype) + 1e-9).log()).softmax(dim=dim)
