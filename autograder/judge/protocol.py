@@ -153,7 +153,8 @@ class _Package:
             with open_worker(self.files, self.sandbox, limits.MEMORY_BYTES, memory.descriptor) as worker:
                 exchanged = exchange(worker, texts, bounds)
             started, lines = lines_of(exchanged.data, len(asked))
-            return Conversation(asked, started, exchanged.stopped, _seen(memory, lines), worker.used)
+            stopped = exchanged.stopped or worker.ran_out_of_memory
+            return Conversation(asked, started, stopped, _seen(memory, lines), worker.used)
 
     def _settings(self) -> dict[str, Any]:
         """What a worker is told beside its exercises, however they are asked (see sandbox/worker.py)."""

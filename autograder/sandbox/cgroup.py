@@ -46,6 +46,16 @@ class WorkerCgroup:
             peak = int((self._folder / "memory.peak").read_text())
         return Used(int(cpu["usage_usec"]) / 1e6, peak / MIB, complete=True)
 
+    def ran_out_of_memory(self) -> bool:
+        """Whether the kernel killed one of its processes because they used all that the cgroup may.
+
+        What is killed because the machine has no memory left, or a cgroup above, is in `oom_kill` and not in `oom`.
+        """
+        with suppress(OSError, ValueError):
+            events = dict(line.split() for line in (self._folder / "memory.events").read_text().splitlines())
+            return int(events.get("oom", 0)) > 0 and int(events.get("oom_kill", 0)) > 0
+        return False
+
     def remove(self) -> None:
         """Kill what is left in it, and remove it."""
         end = time.monotonic() + END_SECONDS

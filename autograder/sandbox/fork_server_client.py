@@ -104,6 +104,7 @@ class ForkServer:
             os.close(answers)
             used = lifeline.end()
             self._lost |= used is None
+            handle.ran_out_of_memory = group is not None and group.ran_out_of_memory()
             handle.used = handle.watch.at_least(self._counted(used, group))
 
     def _counted(self, used: Used | None, group: cgroup.WorkerCgroup | None) -> Used:

@@ -15,6 +15,7 @@ class WorkerHandle:
     requests: the descriptor to write requests to; answers: the one to read answers from
     preamble: what the worker reads before any request
     used: what its processes have used; complete when the worker has ended
+    ran_out_of_memory: whether the kernel killed one of them at the limit of its cgroup; known when it has ended
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class WorkerHandle:
         """
         self.requests, self.answers, self.preamble = requests, answers, preamble
         self.used = Used(complete=False, watched=True)
+        self.ran_out_of_memory = False
         self.watch = UsageWatch()
         self._own_generations, self._find_pid, self._memory_bytes = own_generations, find_pid, memory_bytes
 

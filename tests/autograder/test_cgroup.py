@@ -2,8 +2,10 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,7 @@ from selfcheck.plan import call
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
 REQUEST = protocol.Request("masks.causal_mask", {"0": {"calls": [call(3).packed()], "gradient": False}})
 BURNT = 0.5  # seconds of the processor
+KILLED_AFTER_SECONDS = 3.0  # by the clock, of a worker that has been forked
 
 
 def tree(tmp_path, controllers):
@@ -92,6 +95,30 @@ def test_a_worker_is_held_and_counted_by_its_cgroup(pretended, tmp_path):
     assert int(group["cgroup.procs"]) > 1
     assert tally.used == Used(1.25, 70.0, complete=True) and tally.used.as_json()["memory"] == "cgroup"
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("at_own_limit", [True, False])
+def test_a_worker_killed_for_memory_is_the_submissions_verdict_at_its_own_limit_alone(
+    pretended, monkeypatch, at_own_limit
+):
+    sandbox = open_sandbox()
+    if not default_pool().is_fork_server_available(sandbox):
+        pytest.skip("no namespaces within namespaces here: every worker has a bubblewrap of its own")
+
+    def killed_soon(self, pid):
+        """As the kernel counts and kills, once the learner's code runs."""
+        events = f"low 0\nhigh 0\nmax 9\noom {int(at_own_limit)}\noom_kill 1\noom_group_kill 0\n"
+        (self._folder / "memory.events").write_text(events)
+        threading.Timer(KILLED_AFTER_SECONDS, os.kill, (pid, signal.SIGKILL)).start()
+
+    monkeypatch.setattr(cgroup.WorkerCgroup, "add", killed_soon)
+    files = GIVEN | {"masks.py": b"def causal_mask(n):\n    while True:\n        pass\n"}
+    if at_own_limit:
+        (answers,) = protocol.ask(files, [REQUEST], False, sandbox)
+        assert "too much memory" in answers["0"][0]["error"]["text"]
+    else:
+        with pytest.raises(protocol.GraderFault):
+            protocol.ask(files, [REQUEST], False, sandbox)
 
 
 def test_where_a_cgroup_is_refused_the_worker_is_counted_without(monkeypatch, tmp_path):
