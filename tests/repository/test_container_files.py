@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock, patch
 
 import pytest
 import yaml
 
 from autograder.deploy.doctor import FLAGS
 from autograder.gradebook.feedback.formulas import KATEX
+from autograder.release.handout import NEEDED, pinned
 
 from .files import ROOT
 
@@ -88,6 +91,39 @@ def test_compose_starts_the_grader_with_the_flags_that_doctor_names() -> None:
     asked = set(re.findall(r"\$\{(\w+)", (FILES / "compose.yml").read_text("utf-8")))
     given = set(re.findall(r"(?m)^(\w+)=", (FILES / "env.example").read_text("utf-8")))
     assert asked == given
+
+
+def test_learners_at_the_hub_have_what_a_released_problem_set_asks_for() -> None:
+    """`python -m selfcheck` failed in the hub's terminal, for want of click."""
+    given = (FILES / "requirements.hub.txt").read_text("utf-8").splitlines()
+    assert set(pinned(NEEDED).splitlines()) <= set(given)
+    guide = (ROOT / "book" / "guides" / "jupyterhub.md").read_text("utf-8")
+    assert not [name for name in NEEDED if f"`{name}`" not in guide]
+
+
+def test_the_hub_finds_what_makes_accounts_and_keeps_its_state_to_itself() -> None:
+    """Nobody could sign in: useradd is in /usr/sbin, which the image's PATH did not have."""
+    words = instructions("Containerfile.hub")
+    path = next(one[1] for one in words if one[0] == "ENV" and one[1].startswith("PATH="))
+    assert '"useradd"' in (FILES / "jupyterhub_config.py").read_text("utf-8") and "/usr/sbin" in path.split(":")
+    place = next(one[1] for one in words if one[0] == "WORKDIR")
+    assert any("install -d -m 700 " + place in " ".join(one) for one in words)
+    tree = yaml.safe_load((FILES / "compose.yml").read_text("utf-8"))
+    assert f"hub:{place}" in tree["services"]["hub"]["volumes"]
+
+
+def test_no_learner_at_the_hub_has_the_number_of_the_grader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first account that useradd makes has the number 1000, as the grader has in its own container."""
+    monkeypatch.setenv("HUB_PASSWORD", "a password")
+    monkeypatch.setenv("HUB_USERS", "ada")
+    settings = runpy.run_path(str(FILES / "jupyterhub_config.py"), {"get_config": MagicMock()}, "hub")
+    grader = next(int(words[1]) for words in instructions("Containerfile") if words[0] == "USER")
+    assert not settings["FIRST"] <= grader <= settings["LAST"]
+    with patch("subprocess.run") as run, patch("os.chmod"):
+        run.return_value.returncode = 1  # there is no such account yet
+        settings["account"](MagicMock())
+    made = run.call_args_list[-1].args[0]
+    assert made[0] == "useradd" and f"UID_MIN={settings['FIRST']}" in made and f"UID_MAX={settings['LAST']}" in made
 
 
 def test_the_hub_s_settings_are_python(tmp_path: Path) -> None:
