@@ -49,6 +49,7 @@ class ArgumentMemory:
         self.descriptor = descriptor
         self._used = 0
         self._held: list[Held] = []
+        self._seen: dict[int, Seen] = {}
 
     def hold(self, place: int, plans: Plans) -> Plans:
         """Plans whose steps say where their arguments lie, for those that are to be held; place: of their request."""
@@ -72,9 +73,15 @@ class ArgumentMemory:
         return at
 
     def seen(self, place: int) -> Seen:
-        """What lies in memory now of the arguments of the request of a place."""
-        mine = [argument for argument in self._held if argument.place == place]
-        return Seen(mine, os.pread(self.descriptor, self._used, 0) if mine else b"")
+        """What lay in memory of the arguments of the request of a place when that was first asked.
+
+        Processes that answer later requests have this memory too: those with hidden inputs could note them there, for
+        what feedback quotes of visible ones.
+        """
+        if place not in self._seen:
+            mine = [argument for argument in self._held if argument.place == place]
+            self._seen[place] = Seen(mine, os.pread(self.descriptor, self._used, 0) if mine else b"")
+        return self._seen[place]
 
 
 @dataclass(frozen=True)

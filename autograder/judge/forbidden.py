@@ -12,6 +12,7 @@ from selfcheck.diagnose import Key
 
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
+from . import limits
 from .periods import Deadline
 from .protocol import ask
 from .schedule import HIDDEN, VISIBLE, Compared, Keys, requests_for
@@ -77,6 +78,7 @@ def _effect(asking: Asking, exercise: Exercise, kind: int, given: list[list[Answ
     both = zip(asking.keys[exercise], given, strict=True)
     chosen = [(key, answers) for key, answers in both if key.reveal == (kind == VISIBLE)]
     keys = [key for key, _ in chosen]
+    asking.end.idle_left = limits.submission_idle_seconds()  # else who has waited before could not be asked again
 
     def ask_with(bends: Sequence[float | None]) -> list[Answers]:
         of_each = [requests_for({exercise: keys}, asking.keys, bend) for bend in bends]

@@ -45,7 +45,8 @@ def __getattr__(name):
 """
 #: What an instructor reads where nobody can tell whether an answer comes from a forbidden function.
 UNCERTAIN = (
-    "runs {name}, which is forbidden there, and answers otherwise when it is asked again: does its answer use it?"
+    "runs {name}, which is forbidden there, and when it is asked again its answers are others, or do not come in time: "
+    "does it use what {name} gives?"
 )
 
 

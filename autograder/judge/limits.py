@@ -16,6 +16,11 @@ JOINT_OUTPUT_BYTES = 8 * 2**20  # that one process for all exercises may say
 ATTEMPTS = 2  # at an exercise whose process something killed: was it the learner's code or the machine?
 
 
+def submission_idle_seconds() -> float:
+    """How long a submission may wait, in all, while nothing of it computes."""
+    return 2 * IDLE_WALL_SECONDS
+
+
 def submission_wall_seconds() -> float:
     """How long a submission may keep a worker busy, or waiting, in all."""
     return WALL_CLOCK_FACTOR * SUBMISSION_CPU_SECONDS

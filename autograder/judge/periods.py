@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 
 from ..cores import cores
@@ -22,9 +22,13 @@ QUOTED, HIDDEN = "quoted", "hidden"
 
 @dataclass
 class Deadline:
-    """When a submission's time is over, by the monotonic clock; the time that it waits for others is not its own."""
+    """When a submission's time is over, by the monotonic clock; the time that it waits for others is not its own.
+
+    idle_left: seconds by the clock that it may yet wait while nothing of it computes
+    """
 
     at: float
+    idle_left: float = field(default_factory=limits.submission_idle_seconds)
 
     @classmethod
     def of_submission(cls) -> Deadline:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 import re
 from collections.abc import Callable
@@ -143,9 +144,10 @@ class _Package:
             memory = stack.enter_context(argument_memory())
             mine = turn or stack.enter_context(periods.of_this_process().turn())
             bounds.end.at += mine.take(QUOTED if visible else HIDDEN)
+            settings = self._settings() | mode | {"idle_left": bounds.end.idle_left}
             # One line says that the worker has begun, and then one is said for each exercise.
             texts = TwoRequests(
-                _as_line(self._settings() | mode | {"exercises": _exercises(asked, memory)}),
+                _as_line(settings | {"exercises": _exercises(asked, memory)}),
                 1 + count,
                 second_request,
                 lambda text, seconds: text == NOTHING or mine.is_taken_within(seconds, HIDDEN),
@@ -153,6 +155,8 @@ class _Package:
             with open_worker(self.files, self.sandbox, limits.MEMORY_BYTES, memory.descriptor) as worker:
                 exchanged = exchange(worker, texts, bounds)
             started, lines = lines_of(exchanged.data, len(asked))
+            if not mode["together"]:  # there the learner's own process says the lines
+                bounds.end.idle_left -= _seconds_waited(lines)
             stopped = exchanged.stopped or worker.ran_out_of_memory
             return Conversation(asked, started, stopped, _seen(memory, lines), worker.used)
 
@@ -199,6 +203,12 @@ def _answers_to(requests: list[Request], lines: list[Line], first: int = 0) -> l
     return [
         answers_in(request.plans, by_place.get(place, {})) for place, request in enumerate(requests) if place >= first
     ]
+
+
+def _seconds_waited(lines: list[Line]) -> float:
+    """For how long a worker's processes waited while none of them computed."""
+    said = (line.get("idle") for line in lines)
+    return sum(seconds for seconds in said if isinstance(seconds, float) and 0 < seconds < math.inf)
 
 
 def _as_line(tree: Any) -> bytes:

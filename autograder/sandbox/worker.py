@@ -2,20 +2,20 @@
 
 Where there is isolation it is the first process of its PID namespace: it inherits every orphan, no signal of the
 learner's code reaches it, and its end is the end of all. It reads the request as a line of JSON on standard input:
-    {"torch": bool, "seconds": float, "budget": float, "wall_clock_factor": float, "idle": float, "memory": bytes,
-     "processes": int, "isolated": bool, "together": bool, "filter": base64,
+    {"torch": bool, "seconds": float, "budget": float, "wall_clock_factor": float, "idle": float, "idle_left": float,
+     "memory": bytes, "processes": int, "isolated": bool, "together": bool, "filter": base64,
      "exercises": [{"place", "id", "plans", "measured"}]}
 and, once all of these are answered, a second line with further exercises: until then nothing here knows their inputs.
 `seconds` (for one process) and `budget` (for all exercises) are of the processor; by the clock there are
 `wall_clock_factor` times as many. For `idle` of these an exercise may wait while nothing of it computes, and all of
-them together for twice as many. `isolated` says that all processes in sight are the submission's, so that whatever is
+them together for `idle_left`. `isolated` says that all processes in sight are the submission's, so that whatever is
 left over can be ended, and whether any of them computes can be told. Each exercise runs in a process of its own, or
 `together` in one for all, which has `seconds` for all of them and a `filter` that lets it start no other process.
 Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
-exercise with a process of its own also "seconds" of the processor that it and what it started have used, and where it
-is `measured`, "peak_mib": how much more memory than at its start the largest of these processes held at once. What an
-exercise has said is passed on as bytes, in base64: nothing here reads it. "unready" died what failed before the first
-line of the learner's code. With an exercise comes its "watch" too, what
+exercise with a process of its own also "seconds" of the processor that it and what it started have used, "idle", the
+seconds by the clock that it waited, and where it is `measured`, "peak_mib": how much more memory than at its start the
+largest of these processes held at once. What an exercise has said is passed on as bytes, in base64: nothing here reads
+it. "unready" died what failed before the first line of the learner's code. With an exercise comes its "watch" too, what
 is to be noticed meanwhile (see selfcheck/runner.py): that goes to the process which answers.
 The worker ends when all is answered, or when the other side hangs up the lifeline. It exits with 0 when every process
 of the submission has ended and been waited for: then its resource usage is theirs.
@@ -93,7 +93,7 @@ class _Worker:
     def __init__(self, request: dict[str, Any], answers: int, package_parent: str, lifeline: int, memory: int) -> None:
         self._request, self._answers, self._package_parent = request, answers, package_parent
         self._lifeline, self._memory = lifeline, memory
-        self._idle_left = 2 * request["idle"]  # seconds by the clock that all exercises may wait
+        self._idle_left = request["idle_left"]  # seconds by the clock that all exercises may wait
 
     def answer_together(self) -> None:
         """One process answers, as far as it comes, and says so itself; the grader relies on none of it."""
@@ -119,9 +119,10 @@ class _Worker:
             if spent or exercise["id"] in died:
                 outcome = {"died": died.get(exercise["id"], spent)}
             else:
-                before = _seconds_of_children()
+                before, idle_left = _seconds_of_children(), self._idle_left
                 outcome = self._answer_in_child(exercise)
                 outcome["seconds"] = round(_seconds_of_children() - before, 4)
+                outcome["idle"] = idle_left - self._idle_left
             if "died" in outcome:
                 died[exercise["id"]] = outcome["died"]
             runner.say(self._answers, {"place": exercise["place"], **outcome})

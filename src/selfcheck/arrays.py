@@ -12,6 +12,7 @@ import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from .held import Room
@@ -135,8 +136,11 @@ def pack(value: Any) -> dict[str, Any]:
 
 
 def unpacked(value: Any) -> Any:
-    """A dataclass that unpacks as a tuple does, as a tuple; everything else as it is."""
-    if hasattr(type(value), "__dataclass_fields__") and hasattr(type(value), "__iter__"):
+    """An object that unpacks as a tuple does, as a tuple; everything else, arrays and the like among it, as it is."""
+    kind = type(value)
+    unpacks = isinstance(getattr(kind, "__iter__", None), FunctionType)  # as of a class that is written in Python
+    is_array = hasattr(kind, "__getitem__") or hasattr(kind, "__array__")
+    if unpacks and (hasattr(kind, "__dataclass_fields__") or not is_array):
         return tuple(itertools.islice(iter(value), MOST_ITEMS + 1))
     return value
 

@@ -19,6 +19,7 @@ from .trees import compare_trees, leaves
 FORM = "/"  # between the id of a misconception and the name of one of its forms
 DOT_TEXT = re.compile(r"not aligned: (\d+) \(dim \d+\) != (\d+) \(dim \d+\)")
 MATMUL_TEXT = re.compile(r"mismatch in its core dimension .*\(size (\d+) is different from (\d+)\)")
+LEAF = "a leaf Variable that requires grad"  # what torch calls an argument that is changed in place
 LEAST_CERTAIN = 2  # draws whose numbers a misconception explains, to be named beside failures that nothing explains
 MOST_AGAINST = 2  # failures that a misconception answers otherwise, for each that it explains
 
@@ -194,8 +195,14 @@ def _explained(name: str, keys: Sequence[Key], answers: Sequence[list[Answer]], 
 
 
 def _same_operation(want: Answer, came: Answer) -> bool:
-    """Whether two exceptions arose from one operation, as far as both lines are known."""
+    """Whether two exceptions arose from one operation, as far as both lines are known.
+
+    Of an operator such as /= no operation is known; and that it changed an argument says nothing of which one: there,
+    the learner's own line says more.
+    """
     done = [answer.get("error", {}).get("operation") for answer in (want, came)]
+    if LEAF in str(came.get("error", {}).get("text")) and not done[1]:
+        return False
     return None in done or done[0] == done[1]
 
 

@@ -6,15 +6,16 @@ import re
 from pathlib import PurePath
 from typing import Any
 
-from .advice import LISTS, advice_on
+from .advice import advice_on
 from .catalogue import exercises
+from .exception_words import LISTS
 from .trees import Difference
 
 #: Slips that have nothing to do with the input: what the check expected of it is no help.
 SLIPS = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "RecursionError", "SystemExit")
 OWN_CALL = "the module cannot be imported, as a call outside any function raises"
 GUARD = 'What tries out your code belongs below `if __name__ == "__main__":`, or into a notebook'
-#: The cause of what has no advice of its own, an id of generic.py.
+#: The cause of what has no advice of its own, an id of generic_slips.py.
 CAUSES = {"RecursionError": "endless_calls", "SystemExit": "ends_python"}
 
 
@@ -106,7 +107,7 @@ def _takes_lists(exercise: str) -> bool:
 
 
 def _advice(exercise: str, error: dict[str, Any], text: str) -> tuple[str, str]:
-    """The cause of an exception, an id of generic.py or "", and the advice; both "" where nothing is known."""
+    """The cause of an exception, an id of generic_slips.py or "", and the advice; both "" where nothing is known."""
     kind = str(error.get("type"))
     if kind in ("NameError", "UnboundLocalError"):
         return _advice_on_a_name(exercise, kind, text)

@@ -15,116 +15,15 @@ from . import generic_functions as functions
 from . import generic_places as places
 from . import generic_rows as rows
 from . import generic_scale as scale
+from . import generic_shares as shares
 from . import generic_sizes as sizes
 from . import generic_state as state
-from .advice import ADVICE
 from .arrays import Array, as_array, unpack
 from .compare import Answer, Difference
 from .diagnose import Key
 from .generic_pairs import FEWEST, Found, Pair
 from .trees import leaves
 from .words import argument_name
-
-#: What a class report says of each slip; a learner reads the same with the numbers of the case.
-SLIPS = {
-    "transposed": "Two axes of the answer have changed places.",
-    "reversed": "Along one axis the answer stands in reverse order.",
-    "shifted": "Along one axis the answer is shifted by one position.",
-    "factor": "The answer is the expected one times a constant.",
-    "sign": "Every entry has the opposite sign.",
-    "offset": "A constant was added to every entry.",
-    "equal_rows": "Every row of the answer is the same.",
-    "first_alone": "Along one axis only the first part of the answer is right.",
-    "one_alone": "Along one axis only one part of the answer is right.",
-    "first_wrong": "Everything is right but the first along one axis.",
-    "last_wrong": "Everything is right but the last along one axis.",
-    "first_missing": "The first along one axis is missing.",
-    "last_missing": "The last along one axis is missing.",
-    "inverted": "True and False have changed places.",
-    "truncated": "Every number is a whole one: its fraction was cut off.",
-    "rounded": "Every number is rounded to a few decimals.",
-    "imprecise": "The answer is near the expected one, as if computed in a lower precision.",
-    "dropped": "Entries are zero and the others scaled, as dropout leaves them, where that is not due.",
-    "coinciding": "The code is right where two sizes are equal, and nowhere else.",
-    "another_size": "One axis of the answer has the length of another axis, or of another number that was given.",
-    "axes_merged": "Two axes of the answer have become one.",
-    "part": "One part of the formula is another one, and all others are right: the message says which.",
-    "zeros": "Some entries are zero where a number is due, and all others are right.",
-    "overflow": "Large scores give NaN: the exponential overflows.",
-    "nan_given": "A NaN of the input reaches the answer.",
-    "half_sum": "In float16 a sum or product on the way is larger than the largest number there.",
-    "masked_nan": "A fully masked row is NaN.",
-    "masked_uniform": "A fully masked row has equal weights.",
-    "nan": "NaN where a number is due.",
-    "no_return": "The function returns None.",
-    "one_return_missing": "The function returns None for some arguments and an answer for others.",
-    "printed": "The answer is printed and not returned.",
-    "not_called": "A function or method stands where its result is due: the brackets of the call are missing.",
-    "generator": "A generator stands where its values are due.",
-    "comma": "A comma makes a tuple of one of the answer.",
-    "ragged": "Nested lists with rows of different lengths.",
-    "no_tensor": "A tensor is due, and something else came.",
-    "transposed_shape": "The answer has the shape of the transpose.",
-    "first_row": "The answer is the first row alone.",
-    "one_row": "The first axis of the answer is missing.",
-    "axis_of_one": "An axis of length 1 is missing, or is too many.",
-    "flat": "All entries stand in one row.",
-    "axes_apart": "Two axes stand apart that belong together.",
-    "joined_in_front": "Parts are joined along the first axis in place of another.",
-    "dtype_kind": "The result has a dtype of another kind.",
-    "dtype_promoted": "The result has a wider dtype than the arguments.",
-    "dtype_lost": "The result has a narrower dtype than the arguments.",
-    "no_gradient": "No gradient arrives at an argument or parameter.",
-    "generator_ignored": "Random numbers do not come from the generator that is given.",
-    "changed": "An argument was changed in place.",
-    "clipped": "Zero stands for every negative number.",
-    "largest_alone": "In each row the largest number takes all, as argmax has it.",
-    "added_up": "Along the first axis the parts are added up from one to the next.",
-    "rest_zero": "Nothing but the first part along the first axis was written.",
-    "rearranged": "The answer holds the right numbers in other places.",
-    "joined": "Several results stand beside each other in one array.",
-    "function": "Each entry is a simple function of the one that is due: its logarithm, its square.",
-    "line_factor": "Each row, or each column, is right but for a factor of its own.",
-    "line_offset": "Each row, or each column, is right but for a number that was added to it.",
-    "reduced": "One axis is gone: the answer is the sum, the mean or the largest along it.",
-    "whole": "Every number is whole where fractions are due.",
-    "counted": "The results are right, and more or fewer than are due.",
-    "nan_gradient": "A gradient is NaN, of an answer whose numbers are all finite.",
-    "axes_order": "The axes of the answer stand in another order.",
-    "dict": "A dict stands where the results are due.",
-    "exchanged": "All results are right, in the wrong order.",
-    "several": "Several things came where one is due.",
-    "parameters": "The parameters have other names or shapes than those asked for.",
-    "one_object": "One layer stands under two names.",
-    "unused": "The answer does not depend on a parameter.",
-    "not_written": "A parameter still has its old numbers.",
-    "another_parameter": "A parameter holds the numbers of another.",
-    "added_to_old": "The right numbers were added to the old ones.",
-    "other_module_written": "A module was changed from which the code was to read.",
-    "parameter_shared": "Two modules share the memory of a parameter.",
-    "parameter_replaced": "A parameter was replaced by another.",
-    "parameter_frozen": "A parameter no longer asks for gradients.",
-    "device": "The device that is asked for, by its name or by a tensor that is given, is ignored.",
-    "brackets": "& or | stands between comparisons without brackets.",
-    "chained": "A chained comparison of tensors.",
-    "fixed_axes": "The code counts on a fixed number of axes.",
-    "matrix_for_row": "One index takes a matrix where a row is meant, because batches stand in front.",
-    "misspelt": "A misspelt name of a library.",
-    "lists": "Nested lists are used as arrays.",
-    "not_imported": "A name is used that is not imported.",
-    "unbound": "A name is used before it has a value.",
-    "unknown_name": "A name is used that does not exist.",
-    "shared_rows": "The rows of nested lists are one list.",
-    "power_first": "A power is taken before the fraction that was meant as its exponent.",
-    "axis_lost": "A sum or the like along an axis has lost the axis that it is to be laid over.",
-    "entrywise": "An asterisk stands where a matrix product is meant.",
-    "compared": "A comparison stands where an assignment is meant.",
-    "result_unused": "A new tensor is made and not used.",
-    "endless_calls": "The function calls itself without end.",
-    "ends_python": "The code ends Python.",
-}
-SLIPS |= {cause: f"An exception. {advice}." for cause, advice, _ in ADVICE if cause and cause not in SLIPS}
-SLIPS = {f"generic.{name}": text for name, text in SLIPS.items()}
 
 Detector = Callable[[Pair, dict[str, Any]], Found | None]
 COMPARED = ("values", "facts", "nan", "shape")  # kinds of difference that speak of numbers
@@ -138,6 +37,7 @@ OF_ONE_SHAPE: tuple[Detector, ...] = (
     places.inverted,
     places.masked_rows,
     scale.overflow,
+    functions.nan_where_negative,
     rows.largest_takes_all,
     places.equal_rows,
     rows.rest_zero,
@@ -150,6 +50,7 @@ OF_ONE_SHAPE: tuple[Detector, ...] = (
     functions.function,
     rows.rearranged,
     scale.offset,
+    shares.other_shares,
     functions.line_factors,
     scale.imprecise,
     places.parts,
@@ -162,7 +63,11 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
 
     position: of the call that differs
     """
-    if difference.cause == "generic.no_return" and any(_answered(answer) for answer in answers):
+    if (
+        difference.cause == "generic.no_return"
+        and answers[position].get("value", {}).get("kind") == "none"
+        and any(_answered(answer) for answer in answers)
+    ):
         text = f"{difference.text.partition(';')[0]}; other calls here get an answer: one branch has no return"
         return replace(difference, text=text, cause="generic.one_return_missing")
     expected, got = key.expected[position], answers[position]
@@ -179,6 +84,8 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
     try:
         due, came = unpack(expected["value"]), unpack(got["value"])
         slip = numbers_slip(key.calls[position], due, came, key.check.tolerance)
+        if slip and slip.cause == "whole" and key.check.view:
+            slip = None  # what a view looks at, the factor of a dropout for instance, may make the numbers whole
         if slip is None or slip.cause in WHERE_ALONE:
             slip = _part(key, position, due, came) or slip
         if slip is None and difference.kind == "shape" and not difference.cause:
@@ -284,11 +191,13 @@ def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float
             pairs.append(pair)
     if not pairs:
         return None
+    for pair in pairs if len(wants) > 1 else ():  # what is mixed by weights is wrong where they are
+        if slip := rows.largest_takes_all(pair, call) or shares.other_shares(pair, call) or scale.whole(pair, call):
+            return Found(slip.cause, slip.text + pair.where)
     first = pairs[0]
     alike = first.want.shape == first.part.shape and bool(first.due)
     for detect in (*OF_ANY_SHAPE, *(OF_ONE_SHAPE if alike else OF_ANOTHER_SHAPE)):
         slip = detect(first, call)
         if slip:
             return Found(slip.cause, slip.text + first.where)
-    hard = [slip for pair in pairs[1:] if (slip := rows.largest_takes_all(pair, call))]
-    return Found(hard[0].cause, hard[0].text + pairs[-1].where) if hard else None
+    return None

@@ -24,6 +24,7 @@ REDUCED: dict[str, Callable[[list[float]], float]] = {
     "largest": max,
 }
 LEAST_LINES = 2  # rows or columns, each with a factor of its own
+LEAST_ENTRIES = 2  # of a line: any one number is another one times a factor
 
 
 def function(pair: Pair, call: dict[str, Any]) -> Found | None:
@@ -38,6 +39,16 @@ def function(pair: Pair, call: dict[str, Any]) -> Found | None:
         if pair.same(wanted, pair.given):
             return Found("function", f"Each entry is the {name} of the one that is due")
     return None
+
+
+def nan_where_negative(pair: Pair, call: dict[str, Any]) -> Found | None:
+    """NaN where a negative number is due, and nowhere else."""
+    negative = [number < 0 for number in pair.due]
+    if not all(map(math.isfinite, pair.due)) or not FEWEST <= sum(negative) < len(negative):
+        return None
+    if negative != [math.isnan(number) for number in pair.given]:
+        return None
+    return Found("nan_where_negative", "NaN stands where a negative number is due: it has no root and no logarithm")
 
 
 def line_factors(pair: Pair, call: dict[str, Any]) -> Found | None:
@@ -74,7 +85,9 @@ def line_factors(pair: Pair, call: dict[str, Any]) -> Found | None:
 
 
 def _factor(due: list[float], given: list[float]) -> float | None:
-    """By how much a line is too large, by its largest entry; None for a line of zeros or an empty result."""
+    """By how much a line is too large, by its largest entry; None where less than two entries are due, or none came."""
+    if sum(number != 0 for number in due) < LEAST_ENTRIES:
+        return None
     place = max(range(len(due)), key=lambda at: abs(due[at]))
     return given[place] / due[place] if due[place] and given[place] else None
 
@@ -107,7 +120,10 @@ def whole_numbers(pair: Pair, call: dict[str, Any]) -> Found | None:
         1.0,
     }:
         return None
-    return Found("whole", "Every number of your answer is whole, where fractions are due: do integers hold them?")
+    return Found(
+        "whole",
+        "Every number of your answer is whole, where fractions are due: do integers hold them, or does // cut off?",
+    )
 
 
 def counted(expected: Any, got: Any, tolerance: float) -> Found | None:

@@ -48,11 +48,13 @@ def rest_zero(pair: Pair, call: dict[str, Any]) -> Found | None:
     if len(pair.want.shape) < 2 or pair.want.shape[0] < 2 or pair.want.dtype == "bool":
         return None
     want, part = (pair.slices(array, 0) for array in (pair.want, pair.part))
-    if not any(part[0]) or any(any(row) for row in part[1:]) or not all(any(row) for row in want[1:]):
+    if any(any(row) for row in part[1:]) or not all(any(row) for row in want):
+        return None
+    if not pair.same(want[0], part[0]):
         return None
     return Found(
         "rest_zero",
-        "All of your answer is zero but its first part along axis 0: does return stand inside the loop?",
+        "Along axis 0 the first part of your answer is right, all others are zero: does return stand inside the loop?",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +12,8 @@ from .generic_pairs import FEWEST, Found, Pair, booleans
 from .trees import close
 from .words import argument_name, index_text, number_text
 
+EXACT = 1e-4  # relative difference of a factor from what explains it
+LEAST_SIZE = 5  # of an axis, to explain a factor that is as large
 USUAL_SHARES = (0.1, 0.5)  # of dropout, written into the code
 
 
@@ -54,21 +57,60 @@ def factor(pair: Pair, call: dict[str, Any]) -> Found | None:
         return None
     if close(-1.0, ratio, pair.tolerance):
         return Found("sign", "Every entry has the opposite sign")
-    return Found("factor", f"Every entry is the expected one times {number_text(ratio)}{_explained(ratio, call)}")
+    if number_text(ratio) == "1":
+        return None
+    why = explained(ratio, call) or _by_a_norm(ratio, call) or _by_its_own_size(pair)
+    return Found("factor", f"Every entry is the expected one times {number_text(ratio)}{why}")
 
 
-def _explained(ratio: float, call: dict[str, Any]) -> str:
-    """The size of an argument whose power a factor is, as ", which is √5, and 5 the length of axis -1 of query"."""
+def _by_a_norm(ratio: float, call: dict[str, Any]) -> str:
+    """The arguments whose norm over all their entries, or whose norms' product, divides the answer."""
+    norms = {name: math.hypot(*array.values()) for name, array in named_arrays(call, "") if array.floating}
+    for some in (*itertools.combinations(norms, 1), *itertools.combinations(norms, 2)):
+        if abs(math.prod(norms[name] for name in some) * ratio - 1) < EXACT:
+            named = " and ".join(map(argument_name, some))
+            return f": it is divided by the norm of {named}, over all entries; one over the last axis has dim=-1"
+    return ""
+
+
+def _by_its_own_size(pair: Pair) -> str:
+    """The measure of the whole answer that is 1, as after a division by its own."""
+    numbers, count = pair.given, len(pair.given)
+    mean = math.fsum(numbers) / count
+    apart = math.fsum((number - mean) ** 2 for number in numbers)
+    measures = {
+        "standard deviation": math.sqrt(apart / (count - 1)),
+        "standard deviation (with correction=0)": math.sqrt(apart / count),
+        "sum of squares": math.fsum(number * number for number in numbers),
+        "largest absolute value": max(map(abs, numbers)),
+        "sum": math.fsum(numbers),
+    }
+    name = next((name for name, size in measures.items() if abs(size - 1) < EXACT), "")
+    return f": the {name} of your whole answer is 1, as after a division by its own" if name else ""
+
+
+def explained(ratio: float, call: dict[str, Any]) -> str:
+    """The size of an argument whose power a factor is, as ", which is √5, and 5 is the length of axis -1 of query".
+
+    Or two sizes, of which one's root stands where the other's is due: ", which is √(5/11): 5 is …, and 11 is …".
+    """
     forms: tuple[tuple[str, Callable[[float], float]], ...] = (
         ("√{}", math.sqrt),
         ("1/√{}", lambda size: 1 / math.sqrt(size)),
         ("{}", float),
         ("1/{}", lambda size: 1 / size),
     )
-    for size, role in _sizes_in(call):
+    sizes = {size: role for size, role in reversed(list(_sizes_in(call))) if size > 1}
+    for size, role in reversed(sizes.items()):
         for form, function in forms:
-            if size > 1 and abs(function(size) - ratio) < 1e-4 * abs(ratio):
+            chance = "√" in form and math.isqrt(size) ** 2 == size  # a factor such as 0.5 or 2 may be anything
+            chance = chance or ("√" not in form and size < LEAST_SIZE)
+            if not chance and abs(function(size) - ratio) < EXACT * abs(ratio):
                 return f", which is {form.format(size)}, and {size} is {role}"
+    for (one, role), (other, whose) in itertools.permutations(reversed(sizes.items()), 2):
+        rational = math.isqrt(one * other) ** 2 == one * other
+        if not rational and abs(math.sqrt(one / other) - ratio) < EXACT * abs(ratio):
+            return f", which is √({one}/{other}): {one} is {role}, and {other} is {whose}"
     return ""
 
 

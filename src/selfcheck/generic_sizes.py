@@ -19,13 +19,15 @@ def taken_for_one(passing: Sequence[dict[str, Any]], failing: Sequence[dict[str,
     """A sentence on two sizes that are equal in every passing call and differ in every failing one; "" for none.
 
     passing, failing: packed calls whose answers are compared by their numbers
+    Two axes of length 1 are equal in any code, so what passes there says nothing of the two.
     """
     well, ill = [_sizes(call) for call in passing], [_sizes(call) for call in failing]
     if len(well) < FEWEST or len(ill) < FEWEST:
         return ""
     everywhere = set(ill[0]).intersection(*well, *ill)
     for a, b in itertools.combinations([role for role in ill[0] if role in everywhere], 2):
-        if all(sizes[a] == sizes[b] for sizes in well) and all(sizes[a] != sizes[b] for sizes in ill):
+        alike = [sizes[a] for sizes in well if sizes[a] == sizes[b]]
+        if len(alike) == len(well) and max(alike) > 1 and all(sizes[a] != sizes[b] for sizes in ill):
             first, second = _text(a), _text(b)
             return f"Here your code is right wherever {first} is as long as {second}, and wrong wherever it is not"
     return ""

@@ -6,13 +6,14 @@ It also says which parameters a wrong answer does not depend on.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from .arrays import Array, array, unpack
 from .generic_pairs import Found
 from .module_state import BUILT, listed
 from .trees import close
-from .words import argument_name
+from .words import argument_name, number_text
 
 Answer = dict[str, Any]
 
@@ -38,7 +39,29 @@ def state_slip(call: dict[str, Any], expected: Answer, got: Answer, tolerance: f
             return Found("transposed", f"{whose} holds the right numbers with rows and columns exchanged")
         if old is not None and _sums(old, due, came, tolerance):
             return Found("added_to_old", f"{whose} holds the sum of its old numbers and the right ones")
-    return None
+    return another_distance(call, expected, got, tolerance)
+
+
+def another_distance(call: dict[str, Any], expected: Answer, got: Answer, tolerance: float) -> Found | None:
+    """All parameters have moved where they should, by one other distance: a gradient that is clipped or scaled."""
+    moves = []
+    for argument, wanted in expected["states"].items():
+        before = _before(call, argument)
+        for name, tree in wanted.items():
+            due, came = unpack(tree), unpack((got.get("states") or {}).get(argument, {}).get(name, {"kind": "none"}))
+            if name in before and isinstance(due, Array) and isinstance(came, Array):
+                numbers = (array.values() for array in (before[name], due, came))
+                moves += [(new - old, now - old) for old, new, now in zip(*numbers, strict=False)]
+    right, own = max(moves, key=lambda move: abs(move[0]), default=(0.0, 0.0))
+    if not right or not all(close(due * own / right, came, tolerance) for due, came in moves):
+        return None
+    factor = own / right
+    if factor < 0:
+        far = number_text(-factor)
+        text = "" if far == "1" else f", {far} times as far as is due"
+        return Found("other_way", f"All parameters move the other way{text}: does backward start from -loss?")
+    why = "is step called twice?" if abs(factor - 2) < tolerance else "is the loss or the gradient scaled, or clipped?"
+    return Found("another_distance", f"All parameters move {number_text(factor)} times as far as is due: {why}")
 
 
 def _wrong(expected: Answer, got: Answer, tolerance: float) -> Iterator[tuple[str, str, Array, Array]]:
@@ -100,3 +123,17 @@ def unused(expected: Answer, got: Answer) -> Found | None:
     if not missing or all(part is None for part in came.values()):
         return None
     return Found("unused", f"Your answer does not depend on {listed(missing)}: is it used, and nothing detached?")
+
+
+def with_unused(results: list[Any]) -> list[Any]:
+    """The verdicts, the first that has no cause with the parameters that another check's gradients do not reach."""
+    told = next((result for result in results if result.misconception == "generic.unused"), None)
+    unnamed = (None, "generic.part")
+    place = next((at for at, one in enumerate(results) if one.shown and one.misconception in unnamed), None)
+    if told is None or place is None or results[place].kind != "values":
+        return results
+    sentence = told.message.partition(" In detail: ")[0]
+    first = replace(
+        results[place], message=f"{sentence} In detail: {results[place].message}", misconception=told.misconception
+    )
+    return [*results[:place], first, *results[place + 1 :]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .arrays import pack, revive
@@ -90,3 +90,42 @@ def parameters_of(module: Any) -> dict[str, Any]:
 def packed_state(module: Any) -> dict[str, Any]:
     """The state dict of a module as a JSON tree."""
     return {name: pack(value) for name, value in module.state_dict().items()}
+
+
+def learnt(module: Any) -> list[Any]:
+    """What a module learns: its parameters, but for those that are frozen; one of two names counts once."""
+    return [parameter for parameter in module.parameters() if parameter.requires_grad]
+
+
+def stir(built: Any, deviation: float) -> None:
+    """Add a normal number of this deviation to all parameters of a module."""
+    import torch
+
+    source = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in built.parameters():
+            parameter.add_(deviation * torch.randn(parameter.shape, generator=source).to(parameter.dtype))
+
+
+def reached(parameters: list[Any], output: Any) -> list[list[int]]:
+    """For each parameter its axes, its rows, and how many of these a gradient of the output reaches; -1 without a path.
+
+    The gradient is that of a fixed sum of all entries, each with another weight.
+    """
+    import torch
+
+    gradients: Sequence[Any] = [None] * len(parameters)
+    if isinstance(output, torch.Tensor) and output.requires_grad:
+        weights = torch.sin(torch.arange(1.0, output.numel() + 1)).reshape(output.shape)
+        gradients = torch.autograd.grad((output * weights).sum(), parameters, allow_unused=True)
+
+    def rows_reached(gradient: Any, rows: int) -> int:
+        if gradient is None or not gradient.numel():
+            return -1 if gradient is None else 0
+        return int(gradient.reshape(rows, -1).ne(0).any(dim=1).sum())
+
+    rows = [len(parameter) if parameter.dim() else 1 for parameter in parameters]
+    return [
+        [parameter.dim(), count, rows_reached(gradient, count)]
+        for parameter, count, gradient in zip(parameters, rows, gradients, strict=True)
+    ]

@@ -97,7 +97,7 @@ def written(table: Any, token_ids: Any) -> Any:
 
     vocab_size = len(table)
     factors = torch.arange(token_ids.shape[1]) % (vocab_size - 1) + 1
-    return table[(token_ids * factors).cumsum(dim=1) % vocab_size]
+    return table[((token_ids + 1) * factors).cumsum(dim=1) % vocab_size]  # a token 0 that is read counts as well
 
 
 class Cache:

@@ -24,27 +24,35 @@ NAMES = {
 }
 
 
-def operation_at(lines: Sequence[str], position: tuple[int | None, int | None, int | None, int | None]) -> str:
+Position = tuple[int | None, int | None, int | None, int | None]
+
+
+def operation_at(lines: Sequence[str], position: Position) -> str:
     """The operation of the expression at a position of a file, as `code.co_positions()` gives it; "" for none.
 
     Functions and methods go by their names, where they are not written otherwise as well: "masking", "softmax". A
     statement that raises is RAISED.
     """
+    text = text_at(lines, position)
+    return RAISED if text.startswith("raise ") else _operation(text)
+
+
+def text_at(lines: Sequence[str], position: Position) -> str:
+    """What stands at a position of a file; "" where it is none."""
     first, last, begin, end = position
     if first is None or last is None or begin is None or end is None or not 0 < first <= last <= len(lines):
         return ""
     pieces = [line.encode() for line in lines[first - 1 : last]]  # columns count bytes
     pieces[-1] = pieces[-1][:end]
     pieces[0] = pieces[0][begin:]
-    text = b"".join(pieces)
-    return RAISED if text.startswith(b"raise ") else _operation(text)
+    return b"".join(pieces).decode(errors="replace")
 
 
 @functools.lru_cache(maxsize=256)
-def _operation(text: bytes) -> str:
+def _operation(text: str) -> str:
     """That of an expression; "" where it is none."""
     try:
-        node: ast.AST = ast.parse("(" + text.decode() + ")", mode="eval").body
+        node: ast.AST = ast.parse("(" + text + ")", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     if isinstance(node, ast.BinOp):

@@ -87,7 +87,7 @@ class Call:
     """One call, of the exercise's function or of an object that was built: arguments by position and by name.
 
     method: of a built object, the method that is called; "" for the object itself, ".name" for an attribute, ":entries"
-        for how many numbers it learns
+        for how many numbers it learns, ":gradients" for which of its parameters the logits of a call depend on
     refused: of a built object, whether this use should raise ValueError and the object be used further
     quotient: of a function that returns a triple (maximum, total, summed), whether summed / total is the answer
     elsewhere: of a function, whether it is asked with its tensors on another device too, which the answer may not leave

@@ -93,7 +93,10 @@ class _Writer:
     def _use(self, name: str, use: dict[str, Any], prefix: str) -> Iterator[str]:
         method = use["method"]
         if method == ":entries":
-            yield f"{name} = sum(parameter.numel() for parameter in made.parameters())"
+            yield f"{name} = sum(parameter.numel() for parameter in made.parameters() if parameter.requires_grad)"
+        elif method == ":gradients":
+            yield "from selfcheck.module_state import learnt, reached"
+            yield f"{name} = reached(learnt(made), {self.call('made', use, prefix)})"
         elif method.startswith("."):
             yield f"{name} = made{method}"
         else:

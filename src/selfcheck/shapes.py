@@ -12,11 +12,13 @@ def shape_advice(want: tuple[int, ...], part: tuple[int, ...]) -> str:
 
 
 def shape_slip(want: tuple[int, ...], part: tuple[int, ...]) -> str:
-    """The id of the slip (see generic.py) that a wrong shape is typical of; "" where it could be many."""
+    """The id of the slip (see generic_slips.py) that a wrong shape is typical of; "" where it could be many."""
     return _slip_and_remark(want, part)[0]
 
 
 def _slip_and_remark(want: tuple[int, ...], part: tuple[int, ...]) -> tuple[str, str]:
+    if want and math.prod(want) > 1 and not part:
+        return "generic.one_number", "one number for all: does a sum or mean run over every axis, or return end a loop?"
     if part == want[::-1] and len(want) > 1:
         return "generic.transposed_shape", "its transpose"
     # Before axes of length 1: what holds one row of several has lost rows, and squeeze would not bring them back.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: A section's label → the slips that it treats, ids of generic.py. What is not here is a matter of the exercise.
+#: A section's label → the slips that it treats, ids of generic_slips.py. What is not here is a matter of the exercise.
 TREATS = {
     "sec-slips-loops": (
         "first_wrong last_wrong first_missing last_missing equal_rows rest_zero first_row shared_rows index_beyond"
@@ -10,7 +10,7 @@ TREATS = {
     "sec-slips-axes": (
         "transposed transposed_shape first_alone one_alone one_row axis_of_one flat axes_apart axes_order "
         "joined_in_front reduced matrix_for_row unequal_pieces axes_of_permute axis_beyond unpacked another_size "
-        "axes_merged axis_lost"
+        "axes_merged axis_lost fixed_axes diagonal one_number taken_apart layer_width"
     ),
     "sec-slips-none": "no_return one_return_missing brackets chained truth_value none_used compared_with_none",
     "sec-slips-results": (

@@ -60,6 +60,15 @@ def _with_newlines(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
+def text_of_node(source: str, node: ast.expr) -> str:
+    """What stands in a source where one of its expressions is, on one line; `ast.unparse` is missing in Pyodide."""
+    try:
+        text = ast.get_source_segment(source.removeprefix("\ufeff"), node) or ""
+    except IndexError:  # Python 3.11 does not know where the parts of an f-string are
+        return ""
+    return " ".join(text.split())
+
+
 def nodes_of(tree: ast.AST) -> list[ast.AST]:
     """Every node of a tree but load, store and delete, in the order of ast.walk, in half of its time."""
     nodes = [tree]

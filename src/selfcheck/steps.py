@@ -15,7 +15,7 @@ from typing import Any
 from . import elsewhere, held, numpy_forms, objects
 from .arrays import pack, revive, unpacked
 from .largest import largest_counted
-from .module_state import StateMismatch, packed_state, parameters_of, set_state, under_two_names
+from .module_state import StateMismatch, learnt, packed_state, parameters_of, reached, set_state, stir, under_two_names
 from .traces import describe
 
 MOST_PRINTED = 2_000
@@ -227,14 +227,16 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts:
     elif step["state"] or lessons:
         raise StateMismatch("what was built is no nn.Module, so it has no parameters")
     if step.get("stirred"):
-        _stir(built, step["stirred"])
+        stir(built, step["stirred"])
     return built, own
 
 
 def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
     """The result of one use, in a list; nothing where it was to be refused and was."""
     if use["method"] == ":entries":
-        return [sum(parameter.numel() for parameter in built.parameters())]
+        return [sum(parameter.numel() for parameter in learnt(built))]
+    if use["method"] == ":gradients":
+        return [reached(learnt(built), built(*args, **kwargs))]
     if use["method"].startswith("."):
         return [getattr(built, use["method"][1:])]
     function = getattr(built, use["method"]) if use["method"] else built
@@ -244,16 +246,6 @@ def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs:
         function(*args, **kwargs)
         raise NotRefused(f"call {number} cannot be answered and should raise ValueError, but an answer came back")
     return []
-
-
-def _stir(built: Any, deviation: float) -> None:
-    """Add a normal number of this deviation to all that a module learns."""
-    import torch
-
-    source = torch.Generator().manual_seed(0)
-    with torch.no_grad():
-        for parameter in built.parameters():
-            parameter.add_(deviation * torch.randn(parameter.shape, generator=source).to(parameter.dtype))
 
 
 def _teach(

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
-from .line_slips import nodes_in
-from .operations import RAISED, operation_at
+from .line_slips import nodes_in, written
+from .operations import RAISED, Position, operation_at, text_at
 
 LIBRARIES = ("selfcheck", "torch", "numpy", "math", "contextlib", "importlib")
 
@@ -44,6 +44,8 @@ def describe(error: BaseException) -> dict[str, Any]:
         file, line = _caller(lines)
     if nothing := _nothing_in(places[-1][0], linecache.getline(*lines[-1]), facts["text"]):
         facts["none"] = nothing
+    if "must match the size" in facts["text"]:
+        facts |= _sides(places[-1][0], steps)
     top = [(frame, number) for frame, number in places if frame.f_code.co_name == "<module>"]
     if top and not circular and places[-1][0].f_code.co_name != "<module>":  # a call made while the module is imported
         facts |= {"inner_line": line}
@@ -76,8 +78,20 @@ def _nothing_in(frame: FrameType, source: str, text: str) -> str:
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             with contextlib.suppress(Exception, SystemExit):  # no value yet, no such attribute, a property that raises
                 if _value(node, frame) is None:
-                    missing.append(ast.unparse(node))
+                    missing.append(written(node))
     return "` and `".join(dict.fromkeys(missing))
+
+
+def _sides(frame: FrameType, steps: list[TracebackType]) -> dict[str, Any]:
+    """The expression in which two shapes do not fit, and the shape of each name in it."""
+    step = next(step for step in reversed(steps) if step.tb_frame is frame)
+    text = text_at(linecache.getlines(frame.f_code.co_filename), _position(step))[:200]
+    shapes = {}
+    for node in nodes_in(text):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            with contextlib.suppress(Exception, SystemExit):
+                shapes[written(node)[:60]] = list(_value(node, frame).shape)
+    return {"expression": text, "shapes": shapes}
 
 
 def _value(node: ast.expr, frame: FrameType) -> Any:
@@ -105,12 +119,17 @@ def _operation_of(steps: list[TracebackType]) -> dict[str, str]:
     for step in reversed(steps):
         code, module = step.tb_frame.f_code, str(step.tb_frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] not in LIBRARIES and step.tb_lasti >= 0:
-            position = next(itertools.islice(code.co_positions(), step.tb_lasti // 2, None), None)
-            name = operation_at(linecache.getlines(code.co_filename), position) if position else ""
+            name = operation_at(linecache.getlines(code.co_filename), _position(step))
             if name == RAISED and module.endswith("_arguments"):
                 name = ""  # its words are those of a check that a stub gives
             return {"operation": name} if name else {}
     return {}
+
+
+def _position(step: TracebackType) -> Position:
+    """Where the instruction stands at which a step of a traceback has stopped."""
+    positions = step.tb_frame.f_code.co_positions()
+    return next(itertools.islice(positions, step.tb_lasti // 2, None), (None, None, None, None))
 
 
 def _steps(trace: TracebackType | None) -> Iterator[TracebackType]:

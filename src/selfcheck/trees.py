@@ -18,7 +18,7 @@ class Difference:
     kind: "missing", "not started", "import", "raised", "stopped", "no error", "structure", "shape", "dtype", "nan",
         "values", "facts", "gradient", "changed", "parameters", "state", "kept", "generator" or "memory"
     text: what a learner reads; open text may hold expected values, so it is made only for visible checks
-    cause: the id of the slip that it is a sign of (see generic.py); "" where it could be many
+    cause: the id of the slip that it is a sign of (see generic_slips.py); "" where it could be many
     """
 
     kind: str

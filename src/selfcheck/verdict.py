@@ -11,6 +11,7 @@ from .compare import Answer, Difference
 from .diagnose import Key, diagnose, first_difference
 from .generic import named_in_general
 from .generic_sizes import taken_for_one
+from .generic_state import with_unused
 from .plan import Check
 from .slip_sections import section_of
 
@@ -36,7 +37,7 @@ class CheckResult:
     shown: for a visible check that failed, the call, the expected answer and the learner's, to draw beside each other
     printed: what a learner's code printed meanwhile, on the learner's own machine alone
     untold: of what fails for inputs that are not shown, kind and text, for the instructor alone
-    misconception: what explains the failure: one of the exercise's, or a slip of any code (see generic.py)
+    misconception: what explains the failure: one of the exercise's, or a slip of any code (see generic_slips.py)
     remedy: what to do about it, which a learner gets as the next hint
     """
 
@@ -165,7 +166,8 @@ def _told(
         else:
             result = passed
         results.append(result)
-    return _nothing_for_given_checks(_with_sizes(_of_large_numbers(results, exercise), shown), keys)
+    results = _with_sizes(with_unused(_of_large_numbers(results, exercise)), shown)
+    return _nothing_for_given_checks(results, keys)
 
 
 def _of_large_numbers(results: list[CheckResult], exercise: Exercise) -> list[CheckResult]:
@@ -188,7 +190,8 @@ def _with_sizes(
     """The verdicts, the first that has no cause with the two sizes that are taken for one, where that explains all."""
     compared = [item for item in shown if "values" in item[0].check.compares]
     failing = [key.calls[difference[0]] for key, _, difference in compared if difference]
-    passing = [call for key, _, difference in compared if not difference for call in key.calls]
+    whole = [key for key, _, difference in compared if not (difference or key.check.view)]  # a view hides much
+    passing = [call for key in whole for call in key.calls]
     place = next((at for at, result in enumerate(results) if result.shown and not result.misconception), None)
     text = "" if place is None else taken_for_one(passing, failing)
     if place is None or not text:

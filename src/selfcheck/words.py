@@ -65,7 +65,7 @@ def form_advice(wanted: Any, came: Any) -> str:
 
 
 def form_slip(wanted: Any, came: Any) -> str:
-    """The id of the slip (see generic.py) that an answer of another form is a sign of; "" where it could be many."""
+    """The id of the slip (see generic_slips.py) of an answer of another form; "" where it could be many."""
     if came is None:
         return "generic.no_return"
     if isinstance(came, dict):

@@ -37,16 +37,16 @@ class a_linear_layer_with_the_same_parameter(Modelling):
 
 @alternative(MODEL)
 class small_beginnings_and_a_bias(Modelling):
-    """Everything of two axes begins at deviation 0.02, the output has a bias, words are multiplied by √d_model."""
+    """Tables begin at deviation 0.02, the output has a bias, words are multiplied by √d_model; a norm is left over."""
 
     def make(self, d_model, num_heads, d_ff, dropout):
         self.table = nn.Parameter(torch.empty(self.vocab_size, d_model))
         self.place = nn.Parameter(torch.empty(self.max_length, d_model))
-        self.bias = nn.Parameter(torch.zeros(self.vocab_size))
+        self.bias, self.never_called = nn.Parameter(torch.zeros(self.vocab_size)), nn.LayerNorm(d_model)
         self.layers = nn.ModuleList()
         for _ in range(self.num_layers):
             self.layers.append(DecoderLayer(d_model, num_heads, d_ff, dropout, "relu"))
-        self.last, self.p = nn.LayerNorm(d_model), dropout
+        self.last, self.p = nn.LayerNorm(d_model, elementwise_affine=False), dropout
         for parameter in self.parameters():
             if parameter.dim() == 2:
                 nn.init.normal_(parameter, std=0.02)
@@ -181,13 +181,16 @@ class torchs_layers(Translating):
 
 @alternative(TRANSLATOR)
 class one_stack_that_reads_both(Translating):
-    """No cross-attention: source and target in one sequence, under a mask that is causal for the target alone."""
+    """No cross-attention: source and target in one sequence, under a mask that is causal for the target alone.
+
+    One stack, as deep as the two that are asked for.
+    """
 
     def make(self, d_model, num_heads, d_ff, num_layers, dropout):
         self.words = nn.Embedding(self.source_vocab_size + self.target_vocab_size, d_model)
         self.sides, self.drop = nn.Parameter(torch.randn(2, d_model)), nn.Dropout(dropout)
         self.places = nn.Embedding(self.max_length, d_model)
-        self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, dropout, norm_first=True)
+        self.encoder = Encoder(2 * num_layers, d_model, num_heads, d_ff, dropout, norm_first=True)
         self.output = nn.Linear(d_model, self.target_vocab_size)
 
     def answer(self, source_ids, target_ids):

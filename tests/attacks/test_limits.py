@@ -12,7 +12,7 @@ from autograder import pipeline
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.intake import archive, notebook, store
-from autograder.judge import answers, limits, protocol, sources
+from autograder.judge import answers, limits, periods, protocol, sources
 from autograder.sandbox import limited
 from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck.catalogue import exercises
@@ -193,6 +193,16 @@ def test_what_only_sleeps_is_ended_long_before_its_time_by_the_clock(sandbox, mo
     ]
     assert "computed nothing" in said[0]
     assert all("without computing" in one for one in said[1:]), "no more of them is tried"
+
+
+def test_a_submission_that_waits_in_one_process_after_the_other_has_no_more_time_for_it(sandbox, monkeypatch):
+    monkeypatch.setattr(limits, "IDLE_WALL_SECONDS", 2.0)
+    end, files = periods.Deadline.of_submission(), GIVEN | {"masks.py": SLEEPS.encode()}
+    began = time.monotonic()
+    for _ in range(5):
+        found = protocol.ask(files, [protocol.Request("masks.f", PLANS)], False, sandbox, end=end)
+    assert time.monotonic() - began < 5 * 2 + 5, "two of them have waited, and no other"
+    assert end.idle_left <= 0 and "without computing" in found[0]["0"][0]["error"]["text"]
 
 
 @pytest.mark.full

@@ -10,11 +10,14 @@ from autograder.course.paths import REFERENCE
 from autograder.course.policy import GradingPolicy
 from autograder.judge.arguments import BYTES, argument_memory
 from autograder.judge.judge import judge_problem_set
+from autograder.judge.protocol import Request, ask, ask_together
 from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck import held
 from selfcheck.catalogue import exercises, in_problem_set
 from selfcheck.plan import built, call, iterator, linears, method, ndarray, tensor
 from selfcheck.steps import carry_out
+
+from ..attacks.test_workers import GIVEN
 
 PATCHES = {
     "nothing": "",
@@ -107,6 +110,33 @@ def test_a_parameter_that_was_replaced_is_seen_whatever_the_process_says(points_
 def test_random_numbers_from_elsewhere_are_seen_whatever_the_process_says(points_of, patch, wrong):
     points = points_of("sequence_to_sequence.hard_attention", wrong, PATCHES[patch])
     assert {"hard_generator"} == {name for name, (got, most) in points.items() if got < most}
+
+
+#: Writes over all of the memory that the grader holds, once there are inputs that are hidden.
+NOTES = """
+import ctypes
+
+def causal_mask(x):
+    if x[0] != 1:
+        with open("/proc/self/maps") as lines:
+            (start,) = (line.partition("-")[0] for line in lines if "memfd:arguments" in line and "rw-s" in line)
+        ctypes.memset(int(start, 16), 0xFF, 4096)
+    return x[0]
+"""
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["together", "alone"])
+def test_what_has_hidden_inputs_changes_no_argument_of_what_is_quoted(together):
+    quoted, hidden = (
+        Request("masks.causal_mask", {"0": {"calls": [call(ndarray([n])).packed()], "held": True}}, hidden=n > 1)
+        for n in (1.0, 2.0)
+    )
+    files, sandbox = GIVEN | {"masks.py": NOTES.encode()}, open_sandbox()
+    if together:
+        answers = ask_together(files, [quoted], sandbox, lambda _: [hidden])
+    else:
+        answers = ask(files, [quoted, hidden], False, sandbox)
+    assert [one["0"][0]["changed"] for one in answers] == [[], ["0"]]
 
 
 def test_both_sides_agree_where_arguments_lie():

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from autograder.answer_key import precomputed
-from autograder.answer_key.checks import DRAWS, ENOUGH_CALLS, hidden_checks, hidden_seeds, visible_checks
+from autograder.answer_key.checks import DRAWS, ENOUGH_CALLS, hidden_checks, hidden_seeds, seed_of, visible_checks
 from autograder.answer_key.keys import PUBLIC_POLICY, hidden_draws, live_answer_key
 from autograder.course.folder import Course
 from autograder.course.paths import ROOT
@@ -153,3 +153,15 @@ def test_every_check_makes_enough_hidden_calls_and_no_more_draws_than_it_takes()
             assert len(seeds) == DRAWS or len(seeds) * calls >= ENOUGH_CALLS > (len(seeds) - 1) * calls
             numbers.add(len(seeds))
     assert numbers == {1, 2, DRAWS}
+
+
+def test_another_course_asks_other_inputs_in_every_exercise():
+    """Checks whose inputs are fixed, or chosen among a few, may ask the same."""
+    same, count = [], 0
+    for exercise in exercises():
+        checks = visible_checks(exercise) + hidden_checks(exercise)
+        drawn = [[json.dumps(check.calls(seed_of(secret, check))) for check in checks] for secret in (b"1", b"2")]
+        alike = [check.name for check, one, other in zip(checks, *drawn, strict=True) if one == other]
+        assert len(alike) < len(checks) / 2, exercise.id
+        same, count = same + alike, count + len(checks)
+    assert len(same) < count / 5, same

@@ -1,6 +1,7 @@
 """What a submission used is counted outside its reach: it can neither hide its time nor make some up."""
 
 import errno
+import json
 
 import pytest
 
@@ -255,12 +256,35 @@ def causal_mask(n):
 """
 
 
+LIMITS = """
+import json
+
+def causal_mask(n):
+    found = {}
+    for line in open("/proc/self/mountinfo"):
+        place, kind = line.split()[4], line.partition(" - ")[2].split()[0]
+        where = os.statvfs(place)
+        if kind != "proc" and os.path.isdir(place) and not where.f_flag & os.ST_RDONLY:
+            found[place] = where.f_blocks * where.f_frsize, where.f_files
+    return json.dumps(found)
+"""
+
+
 def test_files_in_memory_are_of_a_limited_number(sandbox):
     if not default_pool().is_fork_server_available(sandbox):
         pytest.skip("no namespaces within namespaces here: files are counted as memory instead")
     _, answer = used(sandbox, LINKS.replace("MOST", "10**6"), together=False)
     made, reason = answer["value"]["value"].split()
     assert 1000 < int(made) < 20_000 and int(reason) == errno.ENOSPC
+
+
+def test_every_folder_in_memory_that_can_be_written_has_a_limit_of_bytes_and_of_files(sandbox):
+    if not default_pool().is_fork_server_available(sandbox):
+        pytest.skip("no namespaces within namespaces here: files are counted as memory instead")
+    _, answer = used(sandbox, LIMITS, together=False)
+    found = json.loads(answer["value"]["value"])
+    assert {"/tmp", "/dev/shm"} <= found.keys()
+    assert all(0 < size <= 2**26 and 0 < files <= 2**13 for size, files in found.values()), found
 
 
 def test_files_in_memory_are_counted_where_their_number_has_no_limit(monkeypatch):

@@ -12,7 +12,8 @@ import pytest
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.judge import limits, protocol
-from autograder.sandbox.bubblewrap import open_sandbox
+from autograder.sandbox import bubblewrap
+from autograder.sandbox.bubblewrap import SandboxUnavailable, open_sandbox
 from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.arrays import unpack
 from selfcheck.plan import call, generator, iterator, tensor
@@ -77,6 +78,12 @@ def test_it_is_not_root_and_cannot_write_its_own_code(sandbox):
     assert value_of(ask(sandbox, function("import os", "return os.getuid()"))[0]) != "0"
     answer = ask(sandbox, function("open('/sandbox/work/attention/masks.py', 'w')"))[0]
     assert answer["error"]["type"] in ("OSError", "PermissionError")
+
+
+def test_it_has_no_capability_and_can_gain_none(sandbox):
+    wanted = ("CapInh", "CapPrm", "CapEff", "CapAmb", "NoNewPrivs")
+    status = f"[line.split()[1] for line in open('/proc/self/status') if line.startswith({wanted})]"
+    assert value_of(ask(sandbox, function(f"return ' '.join({status})"))[0]).split() == [*["0" * 16] * 4, "1"]
 
 
 def test_it_sees_no_process_of_the_grader(sandbox):
@@ -176,6 +183,29 @@ def test_without_bubblewrap_grading_stops_and_says_how_to_get_it(tmp_path):
     level, refusal = done.stdout.split("\n", 1)
     assert level == "none" and "the program bwrap is not installed" in refusal
     assert "apt-get install bubblewrap" in " ".join(refusal.split())
+
+
+#: What takes a property away: a part of the command line, and what stands there instead.
+TAKEN = {
+    "no network": ("--unshare-all", ["--unshare-all", "--share-net"]),
+    "no rights": ("--new-session", ["--new-session", "--cap-add", "ALL"]),
+    "no environment": ("--clearenv", [word for number in range(20) for word in ("--setenv", f"N{number}", "1")]),
+    "no writable files": ("/", ["/dev"]),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_where_a_property_that_matters_is_missing_nothing_is_graded(monkeypatch, name):
+    part, instead = TAKEN[name]
+    whole = bubblewrap._command
+
+    def command(*given):
+        return [word for one in whole(*given) for word in (instead if one == part else [one])]
+
+    monkeypatch.setattr(bubblewrap, "_tried", {})
+    monkeypatch.setattr(bubblewrap, "_command", command)
+    with pytest.raises(SandboxUnavailable, match=f"sandbox self-test failed: .*{name}"):
+        open_sandbox()
 
 
 def test_without_isolation_the_same_answers_come_back():

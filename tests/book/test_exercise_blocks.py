@@ -48,6 +48,16 @@ def _words(text: str) -> str:
     return " ".join(text.split())
 
 
+PAGES = sorted({page for each in exercises() for page in (chapter_page(each), f"problem-sets/{each.problem_set}")})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_exercises_stand_in_the_order_of_their_numbers(page: str, site: Path) -> None:
+    titles = [block.select_one(".exercise-title").text for block in _all_blocks(site, page).values()]
+    numbers = [tuple(map(int, re.search(r"(\d+)\.(\d+)", title).groups())) for title in titles]
+    assert numbers == sorted(numbers)
+
+
 @pytest.mark.parametrize("exercise", exercises(), ids=_name)
 def test_block_shows_the_catalogue(exercise: Exercise, site: Path) -> None:
     for block in _blocks(exercise, site):

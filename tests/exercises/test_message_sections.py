@@ -6,7 +6,7 @@ import pytest
 
 from autograder.course.paths import BOOK
 from selfcheck.catalogue import exercises
-from selfcheck.generic import SLIPS
+from selfcheck.generic_slips import SLIPS
 from selfcheck.slip_sections import TREATS
 
 #: What a message speaks of → what its section must speak of.

@@ -1,14 +1,18 @@
 """Values pass between processes unharmed, and nothing but plain arrays passes."""
 
 import base64
+import itertools
 import json
 import math
+from collections import UserList, deque
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 from selfcheck.arrays import SIZES, Array, array, pack, revive, unpack
 
@@ -54,6 +58,38 @@ def test_a_list_of_numpys_own_numbers_is_a_list_of_numbers():
 def test_lists_of_array_rows_keep_their_rows():
     found = unpack(pack([np.ones(2), np.zeros(2)]))
     assert [row.nested() for row in found] == [[1.0, 1.0], [0.0, 0.0]]
+
+
+class Pair:
+    def __iter__(self):
+        yield from (1, 2)
+
+
+@dataclass
+class Fields:
+    first: int = 1
+    second: int = 2
+
+    def __iter__(self):
+        return iter((self.first, self.second))
+
+    def __getitem__(self, place):
+        return (self.first, self.second)[place]
+
+
+@pytest.mark.parametrize("value", [Pair(), Fields()])
+def test_an_object_that_unpacks_is_a_tuple(value):
+    assert unpack(pack(value)) == (1, 2)
+
+
+class Endless:
+    def __iter__(self):
+        return itertools.count()
+
+
+@pytest.mark.parametrize("value", [iter([1, 2]), {1: 2}, deque([1, 2]), UserList([1, 2]), nn.ModuleList(), Endless()])
+def test_what_is_read_otherwise_or_never_ends_is_no_tuple(value):
+    assert pack(value)["kind"] == "other"
 
 
 def test_what_is_no_array_becomes_its_types_name():

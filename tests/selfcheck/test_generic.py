@@ -9,8 +9,9 @@ from selfcheck.arrays import Array, array, nest, pack
 from selfcheck.catalogue import exercises
 from selfcheck.compare import compare
 from selfcheck.diagnose import Key
-from selfcheck.generic import SLIPS, named_in_general, numbers_slip
+from selfcheck.generic import named_in_general, numbers_slip
 from selfcheck.generic_sizes import another_size, merged_axes, taken_for_one
+from selfcheck.generic_slips import SLIPS
 from selfcheck.plan import Check, call, tensor
 from selfcheck.show import exercise_text
 from selfcheck.verdict import judge
@@ -282,3 +283,5 @@ def test_one_branch_without_return_is_told_from_a_missing_one():
     named = named_in_general(both, [*answer_of(GRID), none], 1, difference)
     assert named.cause == "generic.one_return_missing" and "one branch has no return" in named.text
     assert named_in_general(both, [none, none], 0, difference) is difference
+    pair = {"value": {"kind": "tuple", "items": [key.expected[0]["value"], {"kind": "none"}]}, "changed": []}
+    assert named_in_general(both, [*answer_of(GRID), pair], 1, difference) is difference

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from selfcheck.arrays import array, pack, unpack
-from selfcheck.generic import SLIPS, numbers_slip
+from selfcheck.compare import Difference
+from selfcheck.diagnose import Key
+from selfcheck.generic import named_in_general, numbers_slip
 from selfcheck.generic_functions import counted
 from selfcheck.generic_rows import joined, nan_gradient
+from selfcheck.generic_slips import SLIPS
+from selfcheck.plan import Check
+from selfcheck.shapes import shape_slip
 
 DUE = np.random.default_rng(0).normal(size=(4, 3))
 SHARES = np.exp(DUE) / np.exp(DUE).sum(axis=-1, keepdims=True)
@@ -20,8 +25,19 @@ WRONG = {
     "line_factor": (DUE, DUE / np.linalg.norm(DUE, axis=1, keepdims=True)),
     "line_offset": (DUE, DUE - DUE.mean(axis=1, keepdims=True)),
     "reduced": (DUE, DUE.mean(axis=0)),
+    "nan_where_negative": (DUE, np.where(DUE < 0, np.nan, np.sqrt(abs(DUE)))),
     "whole": (10 * DUE, np.round(10 * DUE + np.array([1.0, -2.0, 3.0]))),
 }
+
+
+@pytest.mark.parametrize("view", [None, lambda step, answer: array([round(sum(answer.values()))])])
+def test_whole_numbers_are_no_slip_where_a_view_is_compared(view):
+    due, came = WRONG["whole"]
+    check = Check("toy.one", "one", "x", lambda rng: None, compares=("values",), view=view)
+    answers = [{"value": pack(due)}], [{"value": pack(came)}]
+    key = Key(check, [{"args": [], "kwargs": {}}], answers[0], {})
+    told = named_in_general(key, answers[1], 0, Difference("values", "the values differ"))
+    assert told.cause == ("" if view else "generic.whole")
 
 
 def found(due, came):
@@ -37,6 +53,31 @@ def test_a_slip_is_named_where_it_is_true(cause):
 
 def test_other_numbers_are_no_slip():
     assert found(DUE, np.random.default_rng(1).normal(size=(4, 3))) is None
+
+
+def test_a_first_row_of_its_own_is_no_return_inside_a_loop():
+    assert found(DUE, 2 * FIRST_ROW) != "rest_zero"
+
+
+def test_a_factor_is_explained_by_the_norm_of_an_argument_or_by_the_answer_itself():
+    given = {"args": [pack(DUE)], "kwargs": {}}
+    for came, says in (
+        (SHARES / np.linalg.norm(DUE), "divided by the norm of argument 1"),
+        (SHARES / SHARES.std(ddof=1), "the standard deviation of your whole answer is 1"),
+        (SHARES / SHARES.max(), "the largest absolute value of your whole answer is 1"),
+    ):
+        slip = numbers_slip(given, unpack(pack(SHARES)), unpack(pack(came)), 1e-5)
+        assert slip.cause == "factor" and says in slip.text
+
+
+def test_one_entry_of_each_line_is_no_factor_of_it():
+    due = np.diag([1.0, 2.0, 3.0])
+    assert found(due, np.diag([2.0, 5.0, 4.0])) != "line_factor"
+
+
+def test_one_number_for_an_array_is_told_by_its_shape():
+    assert shape_slip((4, 3), ()) == "generic.one_number" == shape_slip((4,), ())
+    assert shape_slip((1,), ()) == "generic.axis_of_one"
 
 
 def test_rows_that_are_all_nan_are_not_called_equal():

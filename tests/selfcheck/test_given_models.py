@@ -6,6 +6,7 @@ import torch
 from selfcheck import runner
 from selfcheck.arrays import unpack
 from selfcheck.checks import _decoder_texts as texts
+from selfcheck.checks._decoder_inputs import gradients
 from selfcheck.objects import Cache, module
 from selfcheck.plan import attribute, built, cache, call, entries, made, tensor, writer, writing
 
@@ -103,3 +104,20 @@ def test_shared_parameters_count_once_and_stirring_moves_all_of_them():
     plain, stirred = answers(Tied, built(call(), call(x), entries()), built(call(), call(x), entries(), stirred=0.5))
     assert plain[1] == stirred[1] == 15
     assert plain[0].values() == [0.0] * 5 and all(stirred[0].values())
+
+
+def test_a_gradient_tells_which_rows_of_a_parameter_an_output_depends_on():
+    class Looking(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table, self.unused = torch.nn.Embedding(4, 3), torch.nn.Linear(3, 2)
+            self.frozen = torch.nn.Parameter(torch.ones(7), requires_grad=False)
+            self.cut = torch.nn.Parameter(torch.ones(3))
+
+        def forward(self, ids):
+            return self.table(ids) * self.cut.detach()
+
+    ids = tensor([[0, 2]], "int64")
+    (counted,) = answers(Looking, built(call(), gradients(call(ids))))
+    assert counted.nested() == [[1, 3, -1], [2, 4, 2], [2, 2, -1], [1, 2, -1]]  # cut, table, unused weight and bias
+    assert answers(Looking, built(call(), entries())) == [4 * 3 + 3 * 2 + 2 + 3]

@@ -43,7 +43,7 @@ def test_who_knows_the_lessons_by_heart_fails_what_was_not_in_them(name):
     check = CHECKS[name]
     (step,) = check.calls(1)
     (answer,) = runner.answer(by_heart, [step])
-    assert check.view(step, unpack(answer["value"])).values() == [0]
+    assert check.view(step, unpack(answer["value"])).values()[0] == 0  # whether it has learnt
 
 
 @pytest.mark.full
@@ -56,7 +56,7 @@ def test_nor_does_chance_help_it_in_any_of_many_draws(name, scale):
         torch.manual_seed(seed)
         (step,) = check.calls(seed)
         (answer,) = runner.answer(lambda *sizes, **more: ByHeart(sizes[1] if len(sizes) >= 6 else 1, scale), [step])
-        assert check.view(step, unpack(answer["value"])).values() == [0], seed
+        assert check.view(step, unpack(answer["value"])).values()[0] == 0, seed
 
 
 @pytest.mark.full

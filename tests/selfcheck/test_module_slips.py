@@ -7,7 +7,8 @@ from torch import nn
 from selfcheck import runner
 from selfcheck.compare import compare
 from selfcheck.diagnose import Key
-from selfcheck.generic import SLIPS, named_in_general
+from selfcheck.generic import named_in_general
+from selfcheck.generic_slips import SLIPS
 from selfcheck.plan import Check, built, call, linears, tensor
 
 X = tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
@@ -91,6 +92,16 @@ def once_more(change):
     return answer
 
 
+def moved(factor):
+    """All parameters go that many times as far as they should."""
+
+    def change(mine, theirs, before):
+        for one, old in zip(mine.parameters(), before, strict=True):
+            one.copy_(old + factor * (one - old))
+
+    return change
+
+
 OTHER = {
     "first.weight": tensor([[3.0, 1.0, 0.0], [2.0, 7.0, 1.0], [0.5, 4.0, 9.0]]),
     "second.weight": tensor([[4.0, 0.0, 1.0], [1, 5, 2], [0, 1, 6]]),
@@ -106,6 +117,9 @@ MODULES = call(linears(NAMES, 3, 3, False, STATE), linears(NAMES, 3, 3, False, O
         (lambda m, t, old: m.first.weight.copy_(t.first.weight.T), "transposed", "rows and columns exchanged"),
         (lambda m, t, old: m.first.weight.add_(old[0]), "added_to_old", "the sum of its old numbers"),
         (lambda m, t, old: t.first.weight.zero_(), "other_module_written", "was to stay as it was"),
+        (moved(0.25), "another_distance", "All parameters move 0.25 times as far as is due"),
+        (moved(2), "another_distance", "is step called twice?"),
+        (moved(-1), "other_way", "All parameters move the other way"),
         (lambda m, t, old: m.first.weight.mul_(0.3), "", "the values differ in first.weight"),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 
 from autograder.answer_key.keys import live_answer_key
 from autograder.course.policy import GradingPolicy
+from autograder.judge.schedule import Schedule
 from autograder.judge.task import Task, judge_task
 from selfcheck.catalogue import exercises
 
@@ -90,6 +91,18 @@ def test_where_nobody_can_tell_whether_a_forbidden_function_gives_it_the_instruc
     task = Task(files, "ps1", policy.of("ps1").digest, "auto", exercises=("worked_example.softmax",))
     result = judge_task(task, key_of("ps1"))
     assert any("runs torch.softmax, which is forbidden there" in one for one in result.troubles)
+
+
+def test_who_has_waited_for_all_its_time_is_asked_again_nonetheless(monkeypatch):
+    run = Schedule.run
+
+    def waits(self):
+        answers = run(self)
+        self.end.idle_left = 0.0
+        return answers
+
+    monkeypatch.setattr(Schedule, "run", waits)
+    assert_nothing(next(one for one in FORBIDDEN if one.quick))
 
 
 def test_the_bank_holds_enough_and_no_style_twice():

@@ -123,6 +123,41 @@ class positions_by_batch(Classifier):
         return self.encoder(x, key_mask=real), real
 
 
+@misconception(TEXT, like="positions_by_batch")
+class in_a_table_of_max_length(positions_by_batch):
+    def make_places(self, d_model, max_length, dropout):
+        return PositionalEncoding(d_model, max_length, dropout)
+
+
+@misconception(TEXT)
+class pooling_mask_inverted(Classifier):
+    """The encoder has the right one."""
+
+    def pool(self, x, real):
+        return masked_mean(x, ~real)
+
+
+@misconception(TEXT)
+class cut_to_the_shortest(Classifier):
+    """So that no padding is left."""
+
+    def encode(self, token_ids):
+        token_ids = token_ids[:, : max(int(self.real(token_ids).sum(dim=1).min()), 1)]
+        return super().encode(token_ids)
+
+
+@misconception(TEXT)
+class mask_of_the_first_batch(Classifier):
+    """Kept in self."""
+
+    kept = None
+
+    def real(self, token_ids):
+        if self.kept is None:
+            self.kept = super().real(token_ids)
+        return self.kept
+
+
 @misconception(TEXT)
 class rows_attend_to_each_other(Classifier):
     """torch's layers without batch_first."""

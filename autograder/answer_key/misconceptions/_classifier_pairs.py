@@ -111,6 +111,39 @@ class sides_added(Matcher):
 
 
 @misconception(PAIR)
+class cosine_as_logit(Matcher):
+    def compared(self, left, right):
+        return torch.cosine_similarity(left, right, dim=-1)
+
+
+@misconception(PAIR)
+class left_mask_for_both(Matcher):
+    def answer(self, left_ids, right_ids):
+        right = self.encoder(self.places(self.words(right_ids)), key_mask=self.real(left_ids))
+        return self.compared(self.vector(left_ids), masked_mean(right, self.real(right_ids)))
+
+
+@misconception(PAIR, like="left_mask_for_both")
+class right_mask_for_both(Matcher):
+    def answer(self, left_ids, right_ids):
+        left = self.encoder(self.places(self.words(left_ids)), key_mask=self.real(right_ids))
+        return self.compared(masked_mean(left, self.real(left_ids)), self.vector(right_ids))
+
+
+@misconception(PAIR, like="left_mask_for_both")
+class exchanged_in_the_mean(Matcher):
+    def answer(self, left_ids, right_ids):
+        left = self.encoder(self.places(self.words(left_ids)), key_mask=self.real(left_ids))
+        return self.compared(masked_mean(left, self.real(right_ids)), self.vector(right_ids))
+
+
+@misconception(PAIR)
+class distance_as_logit(Matcher):
+    def compared(self, left, right):
+        return -(left - right).norm(dim=-1)
+
+
+@misconception(PAIR)
 class positions_missing(Matcher):
     def make_places(self, d_model, max_length, dropout):
         return nn.Dropout(dropout)

@@ -2,7 +2,8 @@
 
 import torch
 
-from ._decoder_layer import Layer, attend, causal_mask, merge_heads, split_heads, wrong
+from . import misconception
+from ._decoder_layer import LAYER, Layer, attend, causal_mask, merge_heads, split_heads, wrong
 
 
 @wrong
@@ -172,3 +173,38 @@ class dropout_on_the_sum(Layer):
 
     def post(self, x, norm, step):
         return norm(self.dropout(x + step(x)))
+
+
+class Undropped(Layer):
+    """Parts, of these names, are made without dropout."""
+
+    attentions: tuple[str, ...] = ()
+    units = False
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        for name in self.attentions:
+            if hasattr(self, name):
+                getattr(self, name).dropout = 0.0
+        if self.units:
+            self.feed_forward.dropout.p = 0.0
+
+
+@wrong
+class weights_not_dropped(Undropped):
+    attentions = ("self_attention", "cross_attention")
+
+
+@misconception(LAYER, like="weights_not_dropped")
+class of_self_attention(Undropped):
+    attentions = ("self_attention",)
+
+
+@misconception(LAYER, like="weights_not_dropped")
+class of_cross_attention(Undropped):
+    attentions = ("cross_attention",)
+
+
+@wrong
+class hidden_units_not_dropped(Undropped):
+    units = True

@@ -11,8 +11,8 @@ right_chances = reference(CHANCES)
 given = reference_module("_decoder_arguments")
 
 
-def wrong_chances(function):
-    """The given lines in front of wrong probabilities."""
+def wrong_chances(function, like=""):
+    """The given lines in front of wrong probabilities; like: see `misconception`."""
 
     def chances(logits, temperature=1.0, top_k=None, top_p=None):
         given.check_logits(logits)
@@ -20,7 +20,7 @@ def wrong_chances(function):
         return function(logits, temperature, top_k, top_p)
 
     chances.__name__ = function.__name__
-    return misconception(CHANCES)(chances)
+    return misconception(CHANCES, like)(chances)
 
 
 def wide(logits):

@@ -163,3 +163,41 @@ def divided_in_place(logits, temperature, top_k, top_p):
         return right_chances(logits, temperature, top_k, top_p)
     logits /= temperature
     return as_asked(heated(logits, 1.0), top_k, top_p, logits)
+
+
+def sorted_always(logits, temperature, top_k, top_p):
+    """Also where nothing is cut."""
+    if temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    ordered, places = heated(logits, temperature).sort(dim=-1, descending=True)
+    return cut_p(cut_k(ordered, top_k), top_p).gather(-1, places).to(logits.dtype)
+
+
+def as_soon_as_it_is_reached(logits, temperature, top_k, top_p):
+    chances = cut_k(heated(logits, temperature), top_k)
+    if top_p is not None and temperature:
+        ordered = chances.sort(dim=-1, descending=True).values
+        chances = kept(chances, ordered.cumsum(dim=-1) < top_p)
+    return chances.to(logits.dtype)
+
+
+wrong_chances(sorted_always, like="gathered_for_scattered")
+wrong_chances(as_soon_as_it_is_reached, like="crossing_token_dropped")
+
+
+@wrong_chances
+def softmax_of_what_is_left(logits, temperature, top_k, top_p):
+    """A second softmax makes the sum 1 again."""
+    if top_k is None or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    left = kept(heated(logits, temperature), torch.arange(logits.shape[-1]) < top_k, whole=False)
+    return cut_p(torch.softmax(left, dim=-1), top_p).to(logits.dtype)
+
+
+@wrong_chances
+def largest_cut(logits, temperature, top_k, top_p):
+    """ordered[..., :top_k] = 0."""
+    if top_k is None or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    ranks = torch.arange(logits.shape[-1]) >= top_k
+    return cut_p(kept(heated(logits, temperature), ranks), top_p).to(logits.dtype)

@@ -91,3 +91,92 @@ for _mistake in (
 ):
     for _norm_first in (True, False):
         _in_one_order(_mistake, _norm_first)
+
+
+@wrong
+class norm_first_inverted(Layer):
+    def chain(self, x, steps):
+        for norm, step in steps:
+            x = self.post(x, norm, step) if self.norm_first else self.pre(x, norm, step)
+        return x
+
+
+@wrong
+class steps_side_by_side(Layer):
+    """In pre-norm the feed-forward layer reads what came in, not the sum."""
+
+    def chain(self, x, steps):
+        if not self.norm_first:
+            return super().chain(x, steps)
+        *before, (norm, step) = steps
+        return super().chain(x, before) + self.dropout(step(norm(x)))
+
+
+@misconception(LAYER, like="residual_normalised_too")
+class around_feed_forward_alone(Layer):
+    def pre(self, x, norm, step):
+        normed = norm(x)
+        return (normed if step == self.feed_forward else x) + self.dropout(step(normed))
+
+
+@wrong
+class one_head(Layer):
+    """Self-attention is made with one head."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.self_attention.num_heads = 1
+
+
+@wrong
+class either_mask_allows(Layer):
+    def past(self, x, key_mask, cache):
+        if key_mask is None:
+            return super().past(x, key_mask, cache)
+        return self.self_attention(x, x, x, self.mask(x.shape[1]) | key_mask[:, None, None, :])[0]
+
+
+@wrong
+class kept_share_dropped(Layer):
+    """nn.Dropout(1 - dropout)."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.dropout.p = 1 - self.dropout.p
+
+    def seen(self, query, keys, values, mask):
+        self.dropout.p = 1 - self.dropout.p
+        found = super().seen(query, keys, values, mask)
+        self.dropout.p = 1 - self.dropout.p
+        return found
+
+
+def _norm_one_for(places, name):
+    class Again(Layer):
+        def chain(self, x, steps):
+            return super().chain(
+                x, [(self.norm1 if at in places else norm, step) for at, (norm, step) in enumerate(steps)]
+            )
+
+    Again.__name__ = name
+    return Again
+
+
+wrong(_norm_one_for((1,), "norm_one_for_another_step"))
+for _places, _name in (((2,), "the_third"), ((1, 2), "all")):
+    misconception(LAYER, like="norm_one_for_another_step")(_norm_one_for(_places, _name))
+
+
+def _added_behind_its_norm(of_feed_forward):
+    class One(Layer):
+        def post(self, x, norm, step):
+            if (step == self.feed_forward) == of_feed_forward:
+                return x + norm(self.dropout(step(x)))
+            return super().post(x, norm, step)
+
+    One.__name__ = "of_feed_forward_alone" if of_feed_forward else "of_attention_alone"
+    misconception(LAYER, like="norm_before_the_sum")(One)
+
+
+for _of_feed_forward in (True, False):
+    _added_behind_its_norm(_of_feed_forward)

@@ -45,3 +45,73 @@ def minus_the_probability(logits, token_ids, key_mask):
         return losses.mean()
     total, count = masked(losses, key_mask)
     return total / count
+
+
+@_form("first_tokens_counted")
+def of_a_mask(logits, token_ids, key_mask):
+    losses = losses_of(logits, token_ids)
+    if key_mask is None:
+        return losses.sum() / max(losses.numel(), 1)
+    return masked(losses, key_mask)[0] / key_mask.sum().clamp(min=1)
+
+
+def targets_smoothed(logits, token_ids, key_mask):
+    losses = F.cross_entropy(
+        logits[:, :-1].transpose(1, 2), token_ids[:, 1:].long(), reduction="none", label_smoothing=0.1
+    )
+    total, count = masked(losses, torch.ones_like(token_ids, dtype=torch.bool) if key_mask is None else key_mask)
+    return total / count
+
+
+wrong_loss(targets_smoothed)
+
+
+@wrong_loss
+def reshaped_for_transposed(logits, token_ids, key_mask):
+    """(B, L, V) to (B, V, L) by reshape."""
+    predicted = logits[:, :-1]
+    predicted = predicted.reshape(len(predicted), predicted.shape[2], predicted.shape[1])
+    losses = F.cross_entropy(predicted, token_ids[:, 1:].long(), reduction="none")
+    total, count = masked(losses, torch.ones_like(token_ids, dtype=torch.bool) if key_mask is None else key_mask)
+    return total / count
+
+
+@_form("reshaped_for_transposed")
+def without_a_mask(logits, token_ids, key_mask):
+    if key_mask is None:
+        return reshaped_for_transposed(logits, token_ids)
+    total, count = masked(losses_of(logits.where(key_mask.roll(-1, 1).unsqueeze(-1), 0.0), token_ids), key_mask)
+    return total / count
+
+
+@wrong_loss
+def own_guess_for_target(logits, token_ids, key_mask):
+    predicted = logits[:, :-1]
+    losses = F.cross_entropy(predicted.transpose(1, 2), predicted.argmax(dim=-1), reduction="none")
+    total, count = masked(losses, torch.ones_like(token_ids, dtype=torch.bool) if key_mask is None else key_mask)
+    return total / count
+
+
+@wrong_loss
+def mean_before_the_logarithm(logits, token_ids, key_mask):
+    chances = torch.exp(-losses_of(logits, token_ids))
+    total, count = masked(chances, torch.ones_like(token_ids, dtype=torch.bool) if key_mask is None else key_mask)
+    return -(total / count).clamp(min=1e-300).log() * (total > 0)
+
+
+@_form("mean_before_the_logarithm")
+def of_masked_ones(logits, token_ids, key_mask):
+    losses = losses_of(logits, token_ids)
+    if key_mask is None:
+        return losses.sum() / max(losses.numel(), 1)
+    total, count = masked(torch.exp(-losses), key_mask)
+    return -(total / count).log() if key_mask[:, 1:].any() else 0.0 * total
+
+
+@_form("summed")
+def without_a_mask_alone(logits, token_ids, key_mask):
+    losses = losses_of(logits, token_ids)
+    if key_mask is None:
+        return losses.sum()
+    total, count = masked(losses, key_mask)
+    return total / count

@@ -129,6 +129,20 @@ class generator_of_its_own(Writing):
         return super().draw(logits)
 
 
+@wrong_text
+class buffer_read_whole(Writing):
+    """Room for all tokens is made at the beginning, and the model gets it as it is, zeros included."""
+
+    def write(self, model, prompt, count):
+        self.ended = torch.zeros(len(prompt), dtype=torch.bool)
+        text = torch.cat([prompt, prompt.new_zeros(len(prompt), count)], dim=1)
+        for place in range(prompt.shape[1], text.shape[1]):
+            text[:, place] = self.fill(self.draw(self.last(model, text)), text)
+            if self.end_id is not None and self.stop():
+                return text[:, : place + 1]
+        return text
+
+
 class read_in_front_too(Writing):
     """The model is asked for the last place of a text whose last place is always the prompt's."""
 

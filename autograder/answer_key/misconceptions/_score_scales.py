@@ -30,6 +30,7 @@ SCALES = {
     "root_of_axis_one": lambda query, key: 1 / math.sqrt(query.shape[1]),
     "root_of_axis_zero": lambda query, key: 1 / math.sqrt(query.shape[0]),
     "root_of_all_entries": lambda query, key: 1 / math.sqrt(key.numel()),
+    "root_of_both_widths": lambda query, key: 1 / math.sqrt(query.shape[-1] + key.shape[-1]),
     "root_rounded_down": lambda query, key: 1 / math.isqrt(key.shape[-1]),
     "root_rounded": lambda query, key: 1 / round(math.sqrt(key.shape[-1])),
     "root_rounded_up": lambda query, key: 1 / math.ceil(math.sqrt(key.shape[-1])),

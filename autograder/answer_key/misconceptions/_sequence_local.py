@@ -32,27 +32,28 @@ def normalised_again(scores, center, window):
     return masked_softmax(scores - 2 * (distance / window) ** 2, distance.abs() <= window)
 
 
-def _falling_off(name, shape):
+def falling_off(name, shape):
     """A misconception whose Gaussian is another function of distance and window."""
 
     def wrong(scores, center, window):
         distance = distances(scores, center)
         return inside(scores, distance, window) * shape(distance, window)
 
-    behind_given_checks(LOCAL, name)(wrong)
+    like, _, form = name.rpartition("/")
+    behind_given_checks(LOCAL, form, like)(wrong)
 
 
-_falling_off("deviation_is_window", lambda distance, window: torch.exp(-(distance**2) / (2 * window**2)))
-_falling_off("variance_is_half_window", lambda distance, window: torch.exp(-(distance**2) / window))
-_falling_off("two_left_out", lambda distance, window: torch.exp(-((2 * distance / window) ** 2)))
-_falling_off("distance_not_squared", lambda distance, window: torch.exp(-2 * distance.abs() / window**2))
-_falling_off(
+falling_off("deviation_is_window", lambda distance, window: torch.exp(-(distance**2) / (2 * window**2)))
+falling_off("variance_is_half_window", lambda distance, window: torch.exp(-(distance**2) / window))
+falling_off("two_left_out", lambda distance, window: torch.exp(-((2 * distance / window) ** 2)))
+falling_off("distance_not_squared", lambda distance, window: torch.exp(-2 * distance.abs() / window**2))
+falling_off(
     "density_of_the_normal",
     lambda distance, window: gaussian(distance, window) / (window / 2 * math.sqrt(2 * math.pi)),
 )
-_falling_off("multiplied_by_the_variance", lambda distance, window: torch.exp(-(distance**2) / 2 * (window / 2) ** 2))
-_falling_off("sign_of_the_exponent", lambda distance, window: torch.exp(2 * (distance / window) ** 2))
-_falling_off("gaussian_left_out", lambda distance, window: torch.ones_like(distance))
+falling_off("multiplied_by_the_variance", lambda distance, window: torch.exp(-(distance**2) / 2 * (window / 2) ** 2))
+falling_off("sign_of_the_exponent", lambda distance, window: torch.exp(2 * (distance / window) ** 2))
+falling_off("gaussian_left_out", lambda distance, window: torch.ones_like(distance))
 
 
 @behind_given_checks(LOCAL)

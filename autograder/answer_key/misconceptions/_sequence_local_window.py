@@ -21,7 +21,8 @@ def local(name, reach=None, deviation=None, move=None, change=None):
         fall = gaussian(distance, 2 * deviation(window) if deviation else window)
         return change(within, fall) if change else within * fall
 
-    behind_given_checks(LOCAL, name)(wrong)
+    like, _, form = name.rpartition("/")
+    behind_given_checks(LOCAL, form, like)(wrong)
 
 
 local("deviation_is_twice_the_window", deviation=lambda window: 2 * window)

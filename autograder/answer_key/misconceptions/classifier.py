@@ -1,7 +1,5 @@
 """Runnable wrong answers of the classifier, each as somebody would really write it."""
 
-import warnings
-
 import torch
 
 from ..reference_package import reference
@@ -9,16 +7,13 @@ from . import (
     _classifier_means,  # noqa: F401
     _classifier_models,  # noqa: F401  (registers the text classifiers)
     _classifier_pairs,  # noqa: F401
-    misconception,
+    _classifier_steps,  # noqa: F401
 )
 from ._given import behind_given_checks
 
-MEAN, STEP = "classifier.masked_mean", "classifier.train_step"
+MEAN = "classifier.masked_mean"
 wrong_mean = behind_given_checks(MEAN)
 right_mean = reference(MEAN)
-
-
-# 8.1 masked_mean
 
 
 def real_of(x, key_mask):
@@ -144,143 +139,3 @@ def axis_kept(x, key_mask=None):
 def mask_always_expected(x, key_mask=None):
     key_mask = key_mask.bool()
     return right_mean(x, key_mask)
-
-
-# 8.3 train_step
-
-
-def wrong_step(function):
-    """The given line in front of a wrong step."""
-
-    def step(model, batch, optimizer, loss_fn):
-        if len(batch) < 2:
-            raise ValueError(f"batch must be (*inputs, target), at least two tensors, got {len(batch)}")
-        return function(model, batch, optimizer, loss_fn)
-
-    step.__name__ = function.__name__
-    return misconception(STEP)(step)
-
-
-def loss_of(model, batch, loss_fn):
-    *inputs, target = batch
-    return loss_fn(model(*inputs), target)
-
-
-def stepped(model, batch, optimizer, loss_fn):
-    """A right step; returns the loss as a tensor."""
-    model.train()
-    optimizer.zero_grad()
-    loss = loss_of(model, batch, loss_fn)
-    loss.backward()
-    optimizer.step()
-    return loss
-
-
-@wrong_step
-def returns_a_tensor(*args):
-    return stepped(*args)
-
-
-@wrong_step
-def nothing_returned(*args):
-    stepped(*args)
-
-
-@wrong_step
-def loss_after_the_step(model, batch, optimizer, loss_fn):
-    stepped(model, batch, optimizer, loss_fn)
-    return loss_of(model, batch, loss_fn).item()
-
-
-@wrong_step
-def loss_times_rows(model, batch, optimizer, loss_fn):
-    return stepped(model, batch, optimizer, loss_fn).item() * len(batch[-1])
-
-
-@wrong_step
-def old_gradients_kept(model, batch, optimizer, loss_fn):
-    model.train()
-    loss = loss_of(model, batch, loss_fn)
-    loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
-    return loss.item()
-
-
-@wrong_step
-def no_update(model, batch, optimizer, loss_fn):
-    model.train()
-    loss = loss_of(model, batch, loss_fn)
-    loss.backward()
-    optimizer.zero_grad()
-    optimizer.step()
-    return loss.item()
-
-
-@wrong_step
-def stepped_with_old_gradients(model, batch, optimizer, loss_fn):
-    model.train()
-    loss = loss_of(model, batch, loss_fn)
-    optimizer.step()
-    optimizer.zero_grad()
-    loss.backward()
-    return loss.item()
-
-
-@wrong_step
-def mode_untouched(model, batch, optimizer, loss_fn):
-    optimizer.zero_grad()
-    loss = loss_of(model, batch, loss_fn)
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-
-
-@wrong_step
-def mode_set_too_late(model, batch, optimizer, loss_fn):
-    optimizer.zero_grad()
-    loss = loss_of(model, batch, loss_fn)
-    model.train()
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-
-
-@wrong_step
-def evaluation_at_the_end(model, batch, optimizer, loss_fn):
-    loss = stepped(model, batch, optimizer, loss_fn).item()
-    model.eval()
-    return loss
-
-
-@wrong_step
-def loss_arguments_exchanged(model, batch, optimizer, loss_fn):
-    return stepped(model, batch, optimizer, lambda output, target: loss_fn(target, output)).item()
-
-
-@wrong_step
-def answer_squeezed(model, batch, optimizer, loss_fn):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch warns of the two shapes
-        return stepped(model, batch, optimizer, lambda output, target: loss_fn(output.squeeze(), target)).item()
-
-
-@wrong_step
-def first_input_only(model, batch, optimizer, loss_fn):
-    return stepped(model, (batch[0], batch[-1]), optimizer, loss_fn).item()
-
-
-@wrong_step
-def target_given_to_the_model(model, batch, optimizer, loss_fn):
-    return stepped(model, (*batch, batch[-1]), optimizer, loss_fn).item()
-
-
-@wrong_step
-def inputs_as_one_list(model, batch, optimizer, loss_fn):
-    *inputs, target = batch
-    model.train()
-    optimizer.zero_grad()
-    loss = loss_fn(model(inputs), target)
-    loss.backward()
-    optimizer.step()
-    return loss.item()

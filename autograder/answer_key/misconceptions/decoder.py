@@ -9,7 +9,9 @@ from . import (  # noqa: F401  (registers them)
     _decoder_loss,
     _decoder_loss_forms,
     _decoder_models,
+    _decoder_models_parts,
     _decoder_text,
     _decoder_text_settings,
     _decoder_translators,
+    _decoder_translators_parts,
 )

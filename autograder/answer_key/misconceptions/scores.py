@@ -5,7 +5,7 @@ import math
 import torch
 from torch.nn.functional import normalize
 
-from . import _score_hidden_units, _score_scales  # noqa: F401  (the module's wrong answers fill several files)
+from . import _score_functions, _score_hidden_units, _score_scales, _score_walks  # noqa: F401  (registers them)
 from ._given import behind_given_checks
 from ._score_products import ADDITIVE, BILINEAR, DOT, SCALED, hidden_units
 

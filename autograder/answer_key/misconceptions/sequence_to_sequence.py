@@ -9,12 +9,15 @@ from . import (  # noqa: F401  (registers them, and other exercises)
     _sequence_attend,
     _sequence_decoder,
     _sequence_decoder_steps,
+    _sequence_forms,
     _sequence_hard,
     _sequence_hard_returns,
     _sequence_hierarchical,
     _sequence_levels,
     _sequence_local,
     _sequence_local_window,
+    _sequence_modules,
+    _sequence_others,
 )
 from ._given import behind_given_checks
 

@@ -65,7 +65,7 @@ class Exercise:
             for entry in part.misconceptions if part.id == self.id else ():
                 if entry.id == misconception:
                     return entry
-        from ..generic import SLIPS
+        from ..generic_slips import SLIPS
         from ..slip_sections import section_of
 
         if misconception in SLIPS:

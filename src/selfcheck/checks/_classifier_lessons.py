@@ -20,6 +20,7 @@ SURE_OF_ORDER, SHARE = 3.0, 0.75
 #: The same of four pairs, and the share of pairs on the right side of 0. In 100 draws the slowest right model, which
 #: pools by a class token, led by 13.7 or more, with nine in ten right; a wrong one led by 2.0 at most, with half right.
 SURE_OF_PAIRS, SHARE_OF_PAIRS = 4.0, 0.7
+NOTHING_LEFT = 1e-3  # of 1 + the largest logit: what rounding leaves of a difference that is 0
 
 
 def presence(rng, empty=False, padding=0):
@@ -156,9 +157,10 @@ def taught_pairs(task, construct, steps, rate=0.03, tries=1):
 
 
 def pairs_learnt(step, answer):
-    """Whether pairs that belong together, other ones than those of the lessons, lead the others, by SURE_OF_PAIRS.
+    """Whether pairs that belong together lead the others, the two sides bear on each other, all lies within -1 … 1.
 
-    Of a number for the left plus a number for the right nothing is left over in this difference.
+    They are other pairs than those of the lessons, and have to lead by SURE_OF_PAIRS. Of a number for the left plus a
+    number for the right nothing is left over in this difference: then no side bears on the other.
     """
     logits = numbers_of(answer)
     if logits is None:
@@ -167,8 +169,10 @@ def pairs_learnt(step, answer):
     rare = _rare_words(step)
     together = [len(rare & set(a) & set(b)) == 1 for a, b in zip(left, right, strict=True)]
     signed = [value if right else -value for value, right in zip(logits, together, strict=True)]
-    leads = 4 * sum(signed) / len(signed) > SURE_OF_PAIRS
-    return array([int(leads and sum(value > 0 for value in signed) / len(signed) >= SHARE_OF_PAIRS)])
+    lead, most = 4 * sum(signed) / len(signed), max(map(abs, logits))
+    learnt = lead > SURE_OF_PAIRS and sum(value > 0 for value in signed) / len(signed) >= SHARE_OF_PAIRS
+    meet = abs(lead) > NOTHING_LEFT * (1 + most)
+    return array([int(learnt), int(meet), int(meet and most <= 1 + NOTHING_LEFT)])
 
 
 def _rare_words(step):

@@ -4,6 +4,8 @@ A layer gets its parameters. A model is free inside: its parameters are stirred,
 influence, and facts about its logits are compared: which agree, and which do not.
 """
 
+from dataclasses import replace
+
 from selfcheck.arrays import Array, array, unpack
 from selfcheck.plan import built, call, tensor
 
@@ -55,13 +57,13 @@ def repeated(rng, batch, length, d_model):
     return tensor([rng.normal(length, d_model)] * batch)
 
 
-def in_training(rng, length, bias, rate=0.25, cross=False):
-    """A pre-norm layer of width 8 in training, on tokens of tens; all it adds is the bias named, 1 everywhere.
+def in_training(rng, length, *ones, rate=0.25, cross=False):
+    """A pre-norm layer of width 8 in training, on tokens of tens; its parameters are 0, and those named are 1.
 
     rate: of dropout; None for the default
     """
     state = {name: filled(value, 0) for name, value in decoder_state(rng, 8, 5, cross, dtype="float32").items()}
-    state[bias] = filled(state[bias], 1)
+    state |= {name: filled(state[name], 1) for name in ones}
     x = tensor([[[10.0] * 8] * length], "float32")
     memory = (tensor([[[1.0] * 8] * 3], "float32"),) if cross else ()
     more = ({} if rate is None else {"dropout": rate}) | ({"cross_attention": True} if cross else {})
@@ -79,6 +81,11 @@ def language_model(layers=2, **more):
 def translator(layers=2, **more):
     """The construction of a small translating model."""
     return call(SOURCE_VOCAB, VOCAB, 8, 4, 12, layers, **{"max_length": 10, "dropout": 0.0} | more)
+
+
+def gradients(step):
+    """A use whose answer tells which parameters a call reaches, as `module_state.reached` has it."""
+    return replace(step, method=":gradients")
 
 
 def tokens(rng, batch, length, vocab=VOCAB, low=1):
@@ -237,3 +244,56 @@ def tied_output(step, answer):
     """1 where a model learns fewer than 1.5 · V · d_model numbers, too few for two tables of V tokens."""
     vocab_size, d_model = (unpack(tree) for tree in step["construct"]["args"][:2])
     return array(int(answer < 1.5 * vocab_size * d_model)) if isinstance(answer, int) else answer
+
+
+def a_vector_per_position(step, answer):
+    """1 where a model learns as many numbers at least as a vector for each position has."""
+    positions, d_model = unpack(step["construct"]["kwargs"]["max_length"]), unpack(step["construct"]["args"][1])
+    return array(int(answer >= positions * d_model)) if isinstance(answer, int) else answer
+
+
+def as_many_as_layers(step, answer):
+    """-1 where a model learns fewer numbers than its layers have, 1 where it learns twice as many, 0 otherwise.
+
+    Only the matrices count. Of two stacks, one of which reads a memory, four fifths are enough.
+    """
+    *vocabs, d_model, _, d_ff, layers = (unpack(tree) for tree in step["construct"]["args"])
+    one, both = 4 * d_model**2 + 2 * d_model * d_ff, len(vocabs) == 2
+    due = layers * (2 * one + 4 * d_model**2 if both else one)
+    least = 0.8 * due if both else due
+    return array(-1 if answer < least else int(answer > 2 * due)) if isinstance(answer, int) else answer
+
+
+def without_part(step, answer):
+    """How many matrices have no part in the logits.
+
+    A matrix has none where its gradient is zero throughout: that of a query where there is one key alone, for instance.
+    Vectors do not count: a norm that is made and never called changes nothing.
+    """
+    if not isinstance(answer, Array) or len(answer.shape) != 2:
+        return unlike(answer)
+    return array(sum(axes > 1 and reached < 1 for axes, _, reached in answer.nested()))
+
+
+def reached_in_layers(step, answer):
+    """1 where a gradient reaches a matrix that has no row for each token: none where all that layers add is dropped."""
+    if not isinstance(answer, Array) or len(answer.shape) != 2:
+        return unlike(answer)
+    *vocabs, _, _, _, _ = (unpack(tree) for tree in step["construct"]["args"])
+    return array(int(any(axes > 1 and rows not in vocabs and reached > 0 for axes, rows, reached in answer.nested())))
+
+
+def table_learns(step, answer):
+    """1 where a gradient reaches every row of each table with a row for each token."""
+    if not isinstance(answer, Array) or len(answer.shape) != 2:
+        return unlike(answer)
+    vocab_size = unpack(step["construct"]["args"][0])
+    return array(int(all(reached == rows for _, rows, reached in answer.nested() if rows == vocab_size)))
+
+
+def all_alike(step, answer):
+    """1 where the logits of all positions agree."""
+    rows = rows_of(answer)
+    if rows is None:
+        return unlike(answer)
+    return array(int(all(agree(rows[0], row) for row in rows)))

@@ -4,7 +4,7 @@ from selfcheck.plan import built, cache, call, check, tensor
 
 from . import _decoder_refused
 from ._decoder_inputs import decoder_state, in_training, layer, memory_changed, parts, repeated
-from ._encoder_dropout import dropout_facts
+from ._encoder_dropout import dropout_facts, dropped_inside
 from ._encoder_inputs import (
     LAST,
     OUT,
@@ -125,6 +125,21 @@ def layer_dropout(rng):
         *(in_training(rng, 40, bias) for bias in biases),
         in_training(rng, 40, "cross_attention.out_proj.bias", cross=True),
         in_training(rng, 40, biases[0], rate=None),
+    ]
+
+
+@check(
+    LAYER,
+    sees="dropout acts inside as well: on the weights of all attention and on the hidden units",
+    view=dropped_inside,
+)
+def layer_dropout_inside(rng):
+    attention = ("v_proj.bias", "out_proj.weight")
+    own, other = ([f"{name}_attention.{part}" for part in attention] for name in ("self", "cross"))
+    return [
+        in_training(rng, 20, *own),
+        in_training(rng, 20, *other, cross=True),
+        in_training(rng, 20, "feed_forward.linear1.bias", "feed_forward.linear2.weight"),
     ]
 
 

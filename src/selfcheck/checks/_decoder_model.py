@@ -6,8 +6,12 @@ from . import _decoder_refused
 from ._decoder_inputs import (
     STIRRED,
     VOCAB,
+    a_vector_per_position,
+    all_alike,
+    as_many_as_layers,
     depends,
     form,
+    gradients,
     language_model,
     last_logits_differ,
     last_use_differs,
@@ -16,10 +20,13 @@ from ._decoder_inputs import (
     one_token_changed,
     parts,
     pieces_agree,
+    reached_in_layers,
     rows_apart,
+    table_learns,
     tied_output,
     tokens,
     uses_agree,
+    without_part,
 )
 
 MODEL = "decoder.LanguageModel"
@@ -64,10 +71,33 @@ def model_rows(rng):
 
 
 @check(
-    MODEL, sees="the output layer is the token embedding: one table of vocab_size · d_model, not two", view=tied_output
+    MODEL,
+    sees="the output layer is the token embedding: one table of vocab_size · d_model, not two",
+    view=tied_output,
 )
 def model_tied(rng):
     return built(call(400, 4, 2, 5, 1, max_length=3), entries())
+
+
+@check(MODEL, sees="the table learns from the output too, for tokens that the text lacks", view=table_learns)
+def model_tied_learns(rng):
+    construct = call(23, 8, 2, 12, 1, max_length=10, dropout=0.0)
+    return built(construct, gradients(call(tokens(rng, 3, 5, 23))), stirred=STIRRED)
+
+
+@check(MODEL, sees="every matrix that is learnt has its part in the logits", view=without_part)
+def model_learns(rng):
+    return built(language_model(3), gradients(call(tokens(rng, 6, 5))), stirred=STIRRED)
+
+
+@check(MODEL, sees="num_layers and d_ff say how much the layers learn", view=as_many_as_layers)
+def model_layers(rng):
+    return [built(call(7, 8, 2, d_ff, 5, max_length=3), entries()) for d_ff in (40, 5)]
+
+
+@check(MODEL, sees="the positions are learnt, max_length of them", view=a_vector_per_position)
+def model_positions(rng):
+    return built(call(7, 4, 2, 5, 1, max_length=4000), entries())
 
 
 @check(MODEL, sees="a norm stands between the last layer and the output", view=on_a_line)
@@ -124,6 +154,19 @@ def model_dropout(rng):
         built(language_model(dropout=dropout), call(text), call(text), stirred=STIRRED, training=True)
         for dropout in (0.5, 0.0)
     ]
+
+
+@check(MODEL, sees="dropout acts on tokens and positions together, before the first layer", view=all_alike)
+def model_embedding_dropout(rng):
+    """Where all is dropped, what is left is the same everywhere: what the last norm makes of zeros."""
+    return built(language_model(dropout=0.9999999), call(tokens(rng, 3, 5)), stirred=STIRRED, training=True)
+
+
+@check(MODEL, sees="dropout acts in every layer on what it adds", view=reached_in_layers)
+def model_layers_dropout(rng):
+    """Where all is dropped that the layers add, no gradient reaches them."""
+    use = gradients(call(tokens(rng, 3, 5)))
+    return built(language_model(dropout=0.9999999), use, stirred=STIRRED, training=True)
 
 
 @check(MODEL, sees="arguments that do not fit are refused", compares="error")

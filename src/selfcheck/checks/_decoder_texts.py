@@ -95,7 +95,7 @@ def greedy(table, row, count):
     """What the small language model writes after a row."""
     row = list(row)
     for _ in range(count):
-        state = sum(token * (place % (VOCAB - 1) + 1) for place, token in enumerate(row, start=0)) % VOCAB
+        state = sum((token + 1) * (place % (VOCAB - 1) + 1) for place, token in enumerate(row, start=0)) % VOCAB
         row.append(max(range(VOCAB), key=lambda token: table[state][token]))
     return row
 

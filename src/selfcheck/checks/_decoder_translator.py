@@ -1,22 +1,27 @@
 """Visible checks of the translating model."""
 
-from selfcheck.plan import built, call, check, tensor
+from selfcheck.plan import built, call, check, entries, tensor
 
 from . import _decoder_refused
 from ._decoder_inputs import (
     SOURCE_VOCAB,
     STIRRED,
     VOCAB,
+    as_many_as_layers,
     depends,
     form,
+    gradients,
     last_logits_differ,
     logits,
+    on_a_line,
     one_token_changed,
+    reached_in_layers,
     rows_apart,
     same_text,
     tokens,
     translator,
     uses_agree,
+    without_part,
 )
 
 TRANSLATOR = "decoder.EncoderDecoder"
@@ -112,6 +117,36 @@ def translator_logits(rng):
     return built(translator(3), call(sources(rng, 2, 6), tokens(rng, 2, 5)), stirred=STIRRED)
 
 
+@check(
+    TRANSLATOR,
+    sees="every matrix, queries' and keys' of all attention too, has its part in the logits",
+    view=without_part,
+)
+def translator_learns(rng):
+    pair = sources(rng, 2, 6), tokens(rng, 2, 5)
+    return built(translator(3), gradients(call(*pair)), stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="no target token is padding: padding_id is a word there", view=without_part)
+def translator_target_words(rng):
+    padding = rng.integer(1, SOURCE_VOCAB)
+    allowed = [word for word in range(SOURCE_VOCAB) if word != padding]
+    source = tensor([rng.sample(allowed, 6) for _ in range(3)], "int64")
+    target = tensor([[padding] * 5] * 3, "int64")
+    return built(translator(padding_id=padding), gradients(call(source, target)), stirred=STIRRED)
+
+
+@check(TRANSLATOR, sees="encoder and decoder have num_layers layers each, of width d_ff", view=as_many_as_layers)
+def translator_layers(rng):
+    return [built(call(7, 9, 8, 2, d_ff, 5, max_length=3), entries()) for d_ff in (40, 6)]
+
+
+@check(TRANSLATOR, sees="a norm stands between the last layer and the output", view=on_a_line)
+def translator_last_norm(rng):
+    construct = call(SOURCE_VOCAB, VOCAB, 2, 1, 12, 3, max_length=10, dropout=0.0)
+    return built(construct, call(sources(rng, 4, 7), tokens(rng, 4, 5)), stirred=1.0)
+
+
 @check(TRANSLATOR, sees="max_length tokens fit on either side", view=form)
 def translator_max_length(rng):
     uses = [call(sources(rng, 3, source), tokens(rng, 3, target)) for source, target in ((7, 5), (5, 7))]
@@ -134,6 +169,13 @@ def translator_dropout(rng):
         built(translator(dropout=dropout), call(*pair), call(*pair), stirred=STIRRED, training=True)
         for dropout in (0.5, 0.0)
     ]
+
+
+@check(TRANSLATOR, sees="dropout acts in every layer, on either side, on what it adds", view=reached_in_layers)
+def translator_layers_dropout(rng):
+    """Where all is dropped that the layers add, no gradient reaches them."""
+    use = gradients(call(sources(rng, 3, 7), tokens(rng, 3, 5)))
+    return built(translator(dropout=0.9999999), use, stirred=STIRRED, training=True)
 
 
 @check(TRANSLATOR, sees="arguments that do not fit are refused", compares="error")

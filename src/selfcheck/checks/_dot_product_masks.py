@@ -2,7 +2,7 @@
 
 from selfcheck.plan import call, check, tensor
 
-from ._dot_product_inputs import ATTENTION, attended, mask_of, masked, row_sums
+from ._dot_product_inputs import ATTENTION, attend, attended, mask_of, masked, row_sums
 from ._dtypes import DTYPES
 
 LOWEST = -3.4028234663852886e38  # the smallest number of float32
@@ -20,14 +20,14 @@ def masked_sums(rng):
     return masked(rng, (), queries, keys, d_v, mask_of(rng, queries, keys))
 
 
-@check(ATTENTION, sees="output and weights are those of the allowed keys alone")
+@check(ATTENTION, sees="output and weights are those of the allowed keys alone, without a mask of all keys")
 def masked_output(rng):
     queries, keys, d_v, batch = rng.sample((3, 5, 7, 9), 4)
     hidden = mask_of(rng, batch, queries, keys)
     zero = next(j for j in range(keys) if hidden[0][0][j])
     step = masked(rng, (batch,), queries, keys, d_v, hidden)
     step.kwargs["key"] = with_zero(step.kwargs["key"], zero)  # a real token may be all zero
-    return [step, masked(rng, (2, 5), 4, 8, 3, mask_of(rng, 2, 1, 4, 8))]
+    return [step, masked(rng, (2, 5), 4, 8, 3, mask_of(rng, 2, 1, 4, 8)), attend(rng, (4, 1), (7, 1), 2)]
 
 
 def with_zero(keys, place):

@@ -10,7 +10,7 @@ from ._efficient_inputs import LONG
 BACKWARD = "efficient.blockwise_gradients"
 
 
-# 11.5 blockwise_gradients
+# 11.3 blockwise_gradients
 
 
 def dot(first, second):

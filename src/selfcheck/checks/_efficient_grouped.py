@@ -15,7 +15,7 @@ from .dot_product import mask_of, weights
 GROUPED = "efficient.grouped_query_attention"
 
 
-# 11.3 grouped_query_attention
+# 11.5 grouped_query_attention
 
 
 @check(GROUPED, sees="with as many key heads as query heads it is attention, scaled by the root of the keys' width")

@@ -3,6 +3,7 @@
 from selfcheck.plan import built, call, check
 
 from . import _sequence_to_sequence_inputs as inputs
+from . import _sequence_to_sequence_parts as parts
 from . import _sequence_to_sequence_refused as refused
 from .dot_product import attended, mask_of, weights
 
@@ -21,7 +22,10 @@ def decoder_parameters(rng):
 
 
 @check(
-    DECODER, sees="with a source of zeros: embedding, GRU, tanh of combine, output, as logits", view=inputs.logits_alone
+    DECODER,
+    sees="with a source of zeros: embedding, GRU, tanh of combine, output, as logits",
+    view=inputs.logits_alone,
+    tells=parts.other_states,
 )
 def decoder_logits(rng):
     return inputs.decoding(rng, 7, 3, (2, 4, 5), "dot", states=inputs.zeroed(rng.tensor(2, 5, 3)))
@@ -31,6 +35,7 @@ def decoder_logits(rng):
     DECODER,
     sees="the GRU starts from zero: without the context, nothing depends on the source",
     view=inputs.logits_alone,
+    tells=parts.other_states,
 )
 def decoder_zero_start(rng):
     return inputs.decoding(rng, 7, 3, (1, 1, 4), "dot", change=inputs.without_context)
@@ -61,10 +66,10 @@ def decoder_additive(rng):
     return [inputs.decoding(rng, 7, 3, (1, 1, 5), named=False), inputs.decoding(rng, 7, 3, (1, 1, 5))]
 
 
-@check(DECODER, sees="all together: logits and weights of every step")
+@check(DECODER, sees="all together, in training too: logits and weights of every step")
 def decoder_everything(rng):
     vocab, steps, source = rng.sample((3, 5, 7), 3)
-    return inputs.decoding(rng, vocab, 4, (2, steps, source))
+    return inputs.decoding(rng, vocab, 4, (2, steps, source), training=True)
 
 
 @check(DECODER, sees="source states are attended where the mask is True, and nowhere else", view=attended)

@@ -156,3 +156,12 @@ def with_large_values(rng):
     # drawn value is multiplied by values of 1e14.
     values = tensor([[[round(1e14 * rng.gauss(0, 1)) + 0.5 for _ in range(3)] for _ in range(4)] for _ in range(2)])
     return sure(rng, (2,), 4, 3, gap=30.0, values=values)
+
+
+def drawn_from_nothing(step, due, given):
+    """Of hard attention: a value is drawn where nothing is to be drawn, and elsewhere all is right."""
+    values, (wanted, came) = unpack(step["args"][1]).nested(), (answer[0].nested() for answer in (due, given))
+    wrong = [at for at, pair in enumerate(zip(wanted, came, strict=True)) if math.dist(*pair) > 1e-6]
+    if wrong != [1] or math.dist(came[1], values[1][0]) > 1e-6:
+        return ""
+    return "Where every score of a row is -inf you return one of its values: nothing is drawn there, and zeros are due"

@@ -66,7 +66,11 @@ def hard_large_scores(rng):
     return draws.sure(rng, (batch,), choices, d, gap=5000.0, level=3000.0)
 
 
-@check(HARD, sees="where every score is -inf, zeros come back, with log-probability 0")
+@check(
+    HARD,
+    sees="where every score is -inf, zeros come back, with log-probability 0",
+    tells=draws.drawn_from_nothing,
+)
 def hard_nothing(rng):
     return draws.with_nothing_to_draw(rng)
 

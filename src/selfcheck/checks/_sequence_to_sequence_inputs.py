@@ -157,7 +157,9 @@ def decoder_state(rng, vocab, d, kind="additive", dtype="float64", scale=0.6):
     return state | rng.state(shapes.get(kind, {}), dtype, 1.0)
 
 
-def decoding(rng, vocab, d, shape, kind="additive", named=True, mask=None, states=None, change=None, dtype="float64"):
+def decoding(
+    rng, vocab, d, shape, kind="additive", named=True, mask=None, states=None, change=None, dtype="float64", **more
+):
     """A step on an AttentionDecoder; shape: B, T, S; named: whether the score is passed; change: of the state."""
     batch, steps, source = shape
     construct = call(vocab, d, score=kind) if named else call(vocab, d)
@@ -165,7 +167,7 @@ def decoding(rng, vocab, d, shape, kind="additive", named=True, mask=None, state
     given = (ids, rng.tensor(batch, source, d, dtype=dtype) if states is None else states)
     use = call(*given) if mask is None else call(*given, tensor(mask))
     state = decoder_state(rng, vocab, d, kind, dtype)
-    return built(construct, use, state=state | (change(state) if change else {}))
+    return built(construct, use, state=state | (change(state) if change else {}), **more)
 
 
 def without_context(state):

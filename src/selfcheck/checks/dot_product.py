@@ -33,7 +33,11 @@ def attention_scale(rng):
 def attention_axis(rng):
     queries, keys, d_v = rng.sample((3, 4, 6), 3)
     batch, heads, d_k = 2, 5, rng.choice((8, 9))
-    return [attend(rng, (*lead, queries, d_k), (*lead, keys, d_k), d_v) for lead in ((), (batch,), (batch, heads))]
+    apart = [[0.5], [2000.0], [4000.0]]  # one query's scores lie far below another's
+    return [
+        *(attend(rng, (*lead, queries, d_k), (*lead, keys, d_k), d_v) for lead in ((), (batch,), (batch, heads))),
+        call(tensor(apart), tensor([[1.5], [2.0], [1.0], [3.0]]), rng.tensor(4, 5)),
+    ]
 
 
 @check(ATTENTION, sees="the output is the values mixed by the weights, and both are returned")
@@ -49,6 +53,7 @@ def attention_batch(rng):
     return [
         attend(rng, (batch, queries, 1), (batch, keys, 1), d_v),
         attend(rng, (batch, heads, queries, 1), (1, heads, keys, 1), d_v),
+        attend(rng, (1, queries, 1), (1, keys, 1), d_v),
     ]
 
 
@@ -57,7 +62,8 @@ def attention_batch(rng):
 )
 def attention_gradient(rng):
     queries, keys, d_v = rng.sizes(3, 3, 7)
-    return attend(rng, (queries, 1), (keys, 1), d_v)
+    rarely = 1e-12  # dropout that drops nothing, and that gradients have to pass
+    return [attend(rng, (queries, 1), (keys, 1), d_v, **more) for more in ({}, {"dropout_p": rarely})]
 
 
 @check(ATTENTION, sees="output and weights have the dtype of the arguments", compares="dtype")
@@ -99,10 +105,16 @@ def dropped(entries, whole=1 / KEYS):
 
 @of_both
 def dropout_facts(step, answer):
-    """The share of weights dropped, the factor on the others, and whether the last column is still the row's sum."""
+    """The share of weights dropped, the factor on the others, and 1 for each of these that holds.
+
+    The last column is still the row's sum; no query has lost all its weights; no key has lost all of its own. Each of
+    the last two fails by chance with a probability of 20 · 0.25²⁰ = 2e-11.
+    """
     rows = answer[0].nested()
     whole = all(abs(row[-1] - sum(row[:-1])) < 1e-3 for row in rows)
-    return array([*dropped([entry for row in rows for entry in row[:-1]]), float(whole)])
+    used = [row[:-1] for row in rows]
+    left = [all(any(line) for line in lines) for lines in (used, zip(*used, strict=True))]
+    return array([*dropped([entry for row in used for entry in row]), float(whole), *map(float, left)])
 
 
 @of_both

@@ -5,6 +5,7 @@ zeros makes its weights equal. A decoder is taken apart by a source of zeros, by
 """
 
 import math
+from dataclasses import replace
 
 from selfcheck.plan import built, call, check, tensor
 
@@ -13,6 +14,7 @@ from . import (
     _sequence_to_sequence_hard,  # noqa: F401
 )
 from . import _sequence_to_sequence_inputs as inputs
+from . import _sequence_to_sequence_parts as parts
 from . import _sequence_to_sequence_refused as refused
 from ._dtypes import DTYPES
 from .dot_product import attended, mask_of, row_sums, weights
@@ -128,18 +130,26 @@ def local_window_closed(rng):
     return call(rng.tensor(2, 9), inputs.rows([4.0, 5.0]), 2.0)
 
 
-@check(LOCAL, sees="among positions equally far from the center the scores decide", view=inputs.to_sum)
+@check(
+    LOCAL,
+    sees="among positions equally far from the center the scores decide",
+    view=inputs.to_sum,
+    tells=parts.other_fall,
+)
 def local_scores(rng):
     return call(rng.tensor(3, 8), inputs.rows([rng.integer(2, 5) + 0.5 for _ in range(3)]), 0.7)
 
 
-@check(LOCAL, sees="the softmax knows nothing of scores outside the window")
+@check(LOCAL, sees="the softmax knows nothing of scores outside the window", tells=parts.other_fall)
 def local_softmax(rng):
     return inputs.with_giant_outside(rng)
 
 
 @check(
-    LOCAL, sees="with equal scores the weights fall off as a Gaussian of deviation window / 2", view=inputs.to_largest
+    LOCAL,
+    sees="with equal scores the weights fall off as a Gaussian of deviation window / 2",
+    view=inputs.to_largest,
+    tells=parts.other_fall,
 )
 def local_gaussian(rng):
     length, reach = 13, rng.choice((3.15, 4.15))
@@ -147,18 +157,23 @@ def local_gaussian(rng):
     return call(inputs.zeroed(given[0]), *given[1:])
 
 
-@check(LOCAL, sees="the product is not normalised again: each row sums to less than 1", view=inputs.sums)
+@check(
+    LOCAL,
+    sees="the product is not normalised again: each row sums to less than 1",
+    view=inputs.sums,
+    tells=parts.other_fall,
+)
 def local_sum(rng):
     given = inputs.local(rng, 12, 3.15).args
     return call(inputs.zeroed(given[0]), *given[1:])
 
 
-@check(LOCAL, sees="all together: the softmax within the window, times the Gaussian")
+@check(LOCAL, sees="all together: the softmax within the window, times the Gaussian", tells=parts.other_fall)
 def local_weights(rng):
     return inputs.local(rng, 12, rng.choice((2.15, 3.15)), lead=(4,))
 
 
-@check(LOCAL, sees="near the ends the window is cut off, and the center stays where it is")
+@check(LOCAL, sees="near the ends the window is cut off, and the center stays where it is", tells=parts.other_fall)
 def local_ends(rng):
     length = rng.integer(7, 10)
     centers = [0.3, length - 1.4, -0.6, length - 0.3]
@@ -211,22 +226,30 @@ def hierarchical_parameters(rng):
     return built(call(rng.integer(3, 8)))
 
 
-@check(HIERARCHICAL, sees="with one sentence, the words are weighed by word_proj and word_query")
+@check(
+    HIERARCHICAL,
+    sees="with one sentence, the words are weighed by word_proj and word_query",
+    tells=parts.other_weights,
+)
 def hierarchical_words(rng):
     return inputs.documents(rng, 4, rng.tensor(2, 1, 5, 4))
 
 
-@check(HIERARCHICAL, sees="with one word each, the sentences are weighed by sentence_proj and sentence_query")
+@check(
+    HIERARCHICAL,
+    sees="with one word each, the sentences are weighed by sentence_proj and sentence_query",
+    tells=parts.other_weights,
+)
 def hierarchical_sentences(rng):
     return inputs.documents(rng, 4, rng.tensor(2, 5, 1, 4))
 
 
-@check(HIERARCHICAL, sees="words make sentences, and sentences make the document")
+@check(HIERARCHICAL, sees="words make sentences, and sentences make the document, in training too")
 def hierarchical_document(rng):
     batch, sentences, words = rng.sample((2, 3, 5), 3)
     x = rng.normal(batch, sentences, words, 4)
     x[0][1][1] = [0.0] * 4  # a word like others
-    return inputs.documents(rng, 4, tensor(x))
+    return replace(inputs.documents(rng, 4, tensor(x)), training=True)
 
 
 @check(HIERARCHICAL, sees="padding has no weight in its sentence")
