@@ -2,7 +2,9 @@
 
 import dataclasses
 import json
+import os
 import re
+import shutil
 import signal
 
 import pytest
@@ -212,6 +214,16 @@ def test_formulas_of_strangers_act_on_nothing_and_keep_nobody_waiting(monkeypatc
         assert formulas.html("y", False) is None, "it took too long"
         monkeypatch.setattr(typesetting, "SECONDS", 60.0)
         assert "<math" in str(formulas.html("z", False)), "another program goes on"
+
+
+def test_a_program_that_is_slow_to_start_costs_no_formula(monkeypatch, tmp_path):
+    slow = tmp_path / "node"
+    slow.write_text(f'#!/bin/sh\nsleep 2\nexec "{shutil.which("node")}" "$@"\n')
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(typesetting, "SECONDS", 1.5)
+    with Formulas() as formulas:
+        assert "<math" in str(formulas.html("x", False))
 
 
 def outcome(message, text="", check="softmax_rows", misconception=None, verdict="failed"):

@@ -17,6 +17,7 @@ KATEX = ROOT / "node_modules" / "katex"
 PROGRAM = Path(__file__).with_name("typeset.cjs")
 MOST_TEX = 4_000  # characters of a formula
 SECONDS = 5.0  # for one formula; those of honest answers take a millisecond
+START_SECONDS = 60.0  # for the program to be ready: a machine that is busy reads it slowly
 MOST_STARTS = 4  # of the program, which is ended at a formula that takes longer
 
 
@@ -62,7 +63,9 @@ class Formulas:
         if self._program is None:
             return None
         try:
-            answer = self._answer(json.dumps({"tex": tex, "display": display}).encode() + b"\n")
+            assert self._program.stdin
+            self._program.stdin.write(json.dumps({"tex": tex, "display": display}).encode() + b"\n")
+            answer = self._line(SECONDS)
         except (OSError, ValueError):  # it has ended, or takes too long
             self._end()
             return None
@@ -77,13 +80,15 @@ class Formulas:
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
             )
-        except OSError:
+            self._line(START_SECONDS)
+        except (OSError, ValueError):
+            self._end()
             self._starts = MOST_STARTS
 
-    def _answer(self, question: bytes) -> object:
-        assert self._program and self._program.stdin and self._program.stdout
-        self._program.stdin.write(question)
-        end, answer = time.monotonic() + SECONDS, b""
+    def _line(self, seconds: float) -> object:
+        """What the program says next; raises ValueError where it says nothing in so many seconds by the clock."""
+        assert self._program and self._program.stdout
+        end, answer = time.monotonic() + seconds, b""
         while not answer.endswith(b"\n"):
             ready, _, _ = select.select([self._program.stdout], [], [], max(0.0, end - time.monotonic()))
             part = self._program.stdout.read(1 << 16) if ready else b""

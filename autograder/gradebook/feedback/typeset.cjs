@@ -1,4 +1,5 @@
 // Sets formulas with KaTeX: one JSON text a line comes in, {tex, display}, and one goes out, MathML or null.
+// The first line that goes out says that the program is ready.
 const katex = require(process.argv[2]);
 const OPTIONS = {
   output: "mathml",
@@ -9,6 +10,7 @@ const OPTIONS = {
   maxExpand: 200,
   errorColor: "currentcolor",
 };
+process.stdout.write("true\n");
 require("readline")
   .createInterface({ input: process.stdin })
   .on("line", (line) => {
