@@ -6,9 +6,12 @@ process decides that: ours are imported in a process of their own.
 
 from __future__ import annotations
 
+import ast
+import functools
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from ..course.paths import REFERENCE
 from ..sandbox.bubblewrap import Sandbox
 from .attempts import GraderFault, Request
 from .protocol import ask
@@ -43,8 +46,20 @@ def require_own_modules(problem_set: str, ours: Mapping[str, bytes], sandbox: Sa
     if (problem_set, sandbox) in _fit:
         return
     modules = sorted(PurePath(name).stem for name in ours if name.endswith(".py"))
-    files = {**ours, f"{PROBE}.py": CODE.format(ours=[name for name in modules if name != "__init__"]).encode()}
+    at_import = [name for name in modules if not name.startswith("_") or name in _imported_with_others()]
+    files = {**ours, f"{PROBE}.py": CODE.format(ours=at_import).encode()}
     (answers,) = ask(files, [Request(f"{PROBE}.imported", PLANS)], True, sandbox)
     if error := answers["0"][0].get("error"):
         raise GraderFault(f"a module of the course cannot be imported in the sandbox, {error['type']}: {error['text']}")
     _fit.add((problem_set, sandbox))
+
+
+@functools.cache
+def _imported_with_others() -> frozenset[str]:
+    """The modules that some module of the package imports when it is imported itself.
+
+    One that a function imports when it is called may need what is on few machines: Triton, for one.
+    """
+    trees = (ast.parse(path.read_bytes()) for path in REFERENCE.glob("*.py"))
+    beside = (node for tree in trees for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1)
+    return frozenset(node.module or "" for node in beside)

@@ -15,7 +15,7 @@ from autograder.sandbox import bubblewrap, staging
 from autograder.sandbox.bubblewrap import Sandbox, SandboxUnavailable, open_sandbox
 from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.plan import call
-from selfcheck.verdict import FAILED, GRADER_ERROR
+from selfcheck.verdict import FAILED, GRADER_ERROR, PASSED
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
 PLANS = {"0": {"calls": [call(3).packed()], "gradient": False}}
@@ -142,6 +142,18 @@ def test_a_module_of_ours_that_cannot_be_imported_gives_no_grade(monkeypatch, fo
     checks = [check for result in judged(files) for check in result.checks]
     assert {check.verdict for check in checks} == {GRADER_ERROR}
     assert all("ModuleNotFoundError: No module named 'nothing_of_that_name'" in check.message for check in checks)
+
+
+def test_a_module_of_ours_that_is_imported_in_a_function_alone_need_not_be_importable(monkeypatch, forgotten):
+    """Triton is on few machines, and no learner's module imports it."""
+    kernel = "_triton_attention.py"
+    given = {name: text + BROKEN * (name == kernel) for name, text in judge._given_files().items()}
+    assert BROKEN in given[kernel]
+    monkeypatch.setattr(judge, "_given_files", lambda: given)
+    files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+    assert {check.verdict for result in judged(files) for check in result.checks} == {PASSED}
+    files["dot_product.py"] += BROKEN
+    assert {check.verdict for result in judged(files) for check in result.checks} == {FAILED}
 
 
 def test_a_module_of_a_learners_that_cannot_be_imported_is_a_mistake_and_ours_are_tried_once(monkeypatch, forgotten):
