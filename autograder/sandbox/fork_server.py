@@ -14,21 +14,19 @@ Over the lifeline
     the worker sends b"started", so that the kernel tells the grader its pid;
     the grader shuts down its side when it wants nothing more: the worker kills all its processes and ends;
     the fork server sends {"processor_seconds", "peak_kib", "complete"} when the worker has ended, and closes it.
-The first line that a worker reads is the package, {file name: base64}, then the request; null in the place of the
-package has it answer with the properties of its isolation instead.
+A worker reads a line of JSON, {file name: bytes}, and the files themselves, one after the other; then the request. null
+in the place of the package has it answer with the properties of its isolation instead.
 When the socket hangs up, the fork server ends, and with it every worker.
 """
 
 from __future__ import annotations
 
-import base64
 import gc
 import json
 import os
 import selectors
 import signal
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -177,21 +175,23 @@ def _be_worker(requests: int, answers: int, lifeline: int, memory: int, filter_r
     with socket.socket(fileno=os.dup(4)) as channel:
         channel.send(b"started")
     linux.unshare(OF_A_WORKER)
-    files = json.loads(sys.stdin.readline())
+    received = open(0, "rb", buffering=runner.CHUNK_BYTES, closefd=False)  # noqa: SIM115  (the worker reads on)
+    sizes = json.loads(received.readline())
+    files = {name: received.read(size) for name, size in (sizes or {}).items()}
     proc = os.open("/proc", os.O_PATH)
-    _mount_scratch(files or {})
+    _mount_scratch(files)
     # The user namespace counts the worker's processes apart from others', and owns none of its other namespaces.
     linux.unshare_user(proc=f"/proc/self/fd/{proc}")
     os.close(proc)
     linux.drop_capabilities()
     linux.install_filter(b"" if filter_rules == NO_FILTER else filter_rules)
-    if files is None:
+    if sizes is None:
         runner.say(3, self_test.properties())
     else:
-        worker.serve(3, PACKAGE, lifeline=4, memory=5)
+        worker.serve(received, 3, PACKAGE, lifeline=4, memory=5)
 
 
-def _mount_scratch(files: dict[str, str]) -> None:
+def _mount_scratch(files: dict[str, bytes]) -> None:
     """Mount a /proc with the worker's processes alone, empty scratch folders, and the package, read-only."""
     linux.mount("proc", "/proc", linux.READ_ONLY | SAFE | linux.NO_PROGRAMS)
     for place in (*SCRATCH, PACKAGE):
@@ -201,7 +201,7 @@ def _mount_scratch(files: dict[str, str]) -> None:
     os.makedirs(f"{PACKAGE}/attention/__pycache__")
     for name, data in files.items():
         with open(f"{PACKAGE}/attention/{name}", "wb") as file:
-            file.write(base64.b64decode(data))
+            file.write(data)
     linux.mount("tmpfs", PACKAGE, linux.REMOUNT | linux.READ_ONLY | SAFE)
 
 

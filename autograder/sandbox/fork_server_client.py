@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import signal
@@ -75,7 +74,8 @@ class ForkServer:
         arguments: a descriptor, of memory for them that the grader sees too
         Where the fork server is gone, the worker says nothing.
         """
-        package = {name: base64.b64encode(data).decode() for name, data in files.items()} if files is not None else None
+        sizes = {name: len(data) for name, data in files.items()} if files is not None else None
+        package = b"\n".join([json.dumps(sizes).encode(), b"".join((files or {}).values())])
         requests_end, requests = os.pipe()
         answers, answers_end = os.pipe()
         lifeline, lifeline_end = _Lifeline.pair()
@@ -92,7 +92,7 @@ class ForkServer:
         handle = WorkerHandle(
             requests,
             answers,
-            json.dumps(package).encode() + b"\n",
+            package,
             OWN_GENERATIONS,
             lifeline.find_pid,
             None if group else memory_bytes,

@@ -13,12 +13,13 @@ import os
 import resource
 import sys
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 from . import linux
 
 FILE_BYTES = 16 * 2**20  # that one file may hold
 OPEN_FILES = 64
+CHUNK_BYTES = 1 << 16  # that a pipe holds, and that is read from one at once
 READY = b"."  # what precedes the answers: all of ours has worked, and none of the learner's code has run
 #: Bytes of message queues; signals that wait, and timers: the kernel keeps a piece of memory for each.
 OF_LINUX = {"RLIMIT_MSGQUEUE": 0, "RLIMIT_SIGPENDING": 256}
@@ -44,7 +45,7 @@ def answer_all(request: dict[str, Any], answers: int, package_parent: str, memor
 
     No process can be started: `seconds` limits each process, so it limits all of them only where there is one.
     """
-    requests = os.fdopen(os.dup(0))
+    requests = os.fdopen(os.dup(0), "rb", buffering=CHUNK_BYTES)
     _prepare(request, package_parent)
     linux.install_filter(base64.b64decode(request["filter"]))
     arguments = _mapped(memory)
@@ -53,10 +54,10 @@ def answer_all(request: dict[str, Any], answers: int, package_parent: str, memor
         say(answers, {"place": exercise["place"], "said": base64.b64encode(said).decode()})
 
 
-def exercises_of(request: dict[str, Any], requests: TextIO) -> Iterator[dict[str, Any]]:
+def exercises_of(request: dict[str, Any], requests: BinaryIO) -> Iterator[dict[str, Any]]:
     """The exercises of a request, then those of its second line, which comes once all of these are answered."""
     yield from request["exercises"]
-    yield from json.loads(requests.readline() or "[]")
+    yield from json.loads(requests.readline() or b"[]")
 
 
 def say(descriptor: int, message: dict[str, Any]) -> None:

@@ -30,15 +30,13 @@ import os
 import resource
 import select
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
 from . import idle, linux, runner
 
 ANSWER_BYTES = 8 * 2**20  # of one exercise with a process of its own
-CHUNK_BYTES = 1 << 16
 IDLE_LOOK_WALL_SECONDS = 1.0  # between two looks at whether anything computes
 HANGS_UP = getattr(select, "POLLRDHUP", 0)  # of a socket; that a pipe has hung up is reported without asking
 STARTED = {"started": True}  # the first line, before any of the learner's code runs
@@ -51,23 +49,25 @@ class HungUp(Exception):
 def main(answers: str, memory: str, package_parent: str) -> None:
     """Serve the one request of a sandbox that is for one submission; standard input is request and lifeline."""
     linux.set_dumpable(False)
-    serve(int(answers), package_parent, lifeline=0, memory=int(memory))
+    requests = open(0, "rb", buffering=runner.CHUNK_BYTES, closefd=False)  # noqa: SIM115  (to the end of this process)
+    serve(requests, int(answers), package_parent, lifeline=0, memory=int(memory))
 
 
-def serve(answers: int, package_parent: str, lifeline: int, memory: int) -> None:
+def serve(requests: BinaryIO, answers: int, package_parent: str, lifeline: int, memory: int) -> None:
     """Read the request, have every exercise answered, and end whatever is left over.
 
+    requests: standard input, as far as it is not read yet
     answers, lifeline: descriptors; memory: one of memory for arguments, which the grader sees too
     package_parent: the folder that holds the learner's package
     """
-    request = json.loads(sys.stdin.readline())
+    request = json.loads(requests.readline())
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the kernel spares the first process of a namespace the default
     if request["torch"]:
         import torch
 
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
     _import_for_all()
-    worker = _Worker(request, answers, package_parent, lifeline, memory)
+    worker = _Worker(request, requests, answers, package_parent, lifeline, memory)
     try:
         runner.say(answers, STARTED)
         if request["together"]:
@@ -90,8 +90,17 @@ def _import_for_all() -> None:
 class _Worker:
     """One submission's processes."""
 
-    def __init__(self, request: dict[str, Any], answers: int, package_parent: str, lifeline: int, memory: int) -> None:
-        self._request, self._answers, self._package_parent = request, answers, package_parent
+    def __init__(
+        self,
+        request: dict[str, Any],
+        requests: BinaryIO,
+        answers: int,
+        package_parent: str,
+        lifeline: int,
+        memory: int,
+    ) -> None:
+        """requests: what is read of the second one, where each exercise has a process of its own"""
+        self._request, self._requests, self._answers, self._package_parent = request, requests, answers, package_parent
         self._lifeline, self._memory = lifeline, memory
         self._idle_left = request["idle_left"]  # seconds by the clock that all exercises may wait
 
@@ -111,7 +120,7 @@ class _Worker:
         """A process for each exercise; this one relays what it says."""
         budget, end = self._request["budget"], time.monotonic() + self._in_wall_clock(self._request["budget"])
         died: dict[str, str] = {}  # an exercise that fails once is not tried again
-        for exercise, waited in _with_waits(runner.exercises_of(self._request, sys.stdin)):
+        for exercise, waited in _with_waits(runner.exercises_of(self._request, self._requests)):
             end += waited  # for hidden inputs, until others have said what feedback quotes
             is_late = time.monotonic() > end or self._idle_left <= 0
             spent = "budget" if _seconds_of_children() > budget else "wall" if is_late else ""
@@ -221,7 +230,7 @@ class _Worker:
                     raise HungUp
                 if not events:
                     continue
-                chunk = os.read(reading, CHUNK_BYTES)
+                chunk = os.read(reading, runner.CHUNK_BYTES)
                 if not chunk:
                     return bytes(data), ""
                 data += chunk

@@ -6,11 +6,12 @@ Standard library only: no NumPy and no torch unless a value is one of theirs.
 from __future__ import annotations
 
 import base64
+import binascii
 import itertools
 import math
 import struct
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -106,8 +107,7 @@ def _flatten(values: Any, depth: int = 0) -> tuple[tuple[int, ...], list[Any]]:
 def pack(value: Any) -> dict[str, Any]:
     """Any value as a JSON tree; what is no plain array, number or container of them becomes its type's name."""
     if isinstance(value, Array):
-        data = base64.b64encode(value.data).decode("ascii")
-        return {"kind": value.kind, "dtype": value.dtype, "shape": list(value.shape), "data": data}
+        return _tree(value.kind, value.dtype, value.shape, value.data)
     if value is None:
         return {"kind": "none"}
     if isinstance(value, (bool, int, float)):
@@ -133,6 +133,11 @@ def pack(value: Any) -> dict[str, Any]:
             kind = "tuple" if isinstance(value, tuple) else "items"
             return {"kind": kind, "items": [pack(item) for item in value]}
     return {"kind": "other", "type": type(value).__name__}
+
+
+def _tree(kind: str, dtype: str, shape: Iterable[int], data: bytes) -> dict[str, Any]:
+    text = binascii.b2a_base64(data, newline=False).decode("ascii")
+    return {"kind": kind, "dtype": dtype, "shape": list(shape), "data": text}
 
 
 def unpacked(value: Any) -> Any:
@@ -220,18 +225,19 @@ def _pack_tensor(value: Any) -> dict[str, Any]:
     dtype = str(value.dtype).removeprefix("torch.")
     if dtype not in SIZES or value.numel() > MOST_ENTRIES:
         return {"kind": "other", "type": f"tensor of dtype {dtype} and shape {tuple(value.shape)}"}
-    return pack(Array("tensor", dtype, tuple(value.shape), _bytes_of(value)))
+    return _tree("tensor", dtype, value.shape, _bytes_of(value))
 
 
 def _bytes_of(tensor: Any) -> bytes:
     """The entries of a tensor in row-major order; RuntimeError where its memory was given back."""
     import ctypes
 
-    flat = tensor.detach().cpu().reshape(-1).contiguous().resolve_neg()
-    size = flat.numel() * flat.element_size()
-    if flat.untyped_storage().nbytes() < flat.storage_offset() * flat.element_size() + size:
+    if not tensor.is_cpu or not tensor.is_contiguous() or tensor.is_neg():
+        tensor = tensor.detach().cpu().contiguous().resolve_neg()
+    size = tensor.nbytes
+    if tensor.untyped_storage().nbytes() < tensor.storage_offset() * tensor.itemsize + size:
         raise RuntimeError("the memory of a tensor was given back")
-    return ctypes.string_at(flat.data_ptr(), size)
+    return ctypes.string_at(tensor.data_ptr(), size)
 
 
 def _pack_ndarray(value: Any) -> dict[str, Any]:
@@ -243,7 +249,7 @@ def _pack_ndarray(value: Any) -> dict[str, Any]:
         return {"kind": "other", "type": f"NumPy array of dtype {dtype} and shape {tuple(value.shape)}"}
     if sys.byteorder != "little":
         value = value.astype(value.dtype.newbyteorder("<"))
-    return pack(Array("ndarray", dtype, tuple(value.shape), value.tobytes()))
+    return _tree("ndarray", dtype, value.shape, value.tobytes())
 
 
 def _plain(number: float) -> float:
