@@ -7,7 +7,7 @@ only where it is true. Only draws that are shown come here: no word of it can te
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from . import generic_scale as scale
 from . import generic_shares as shares
 from . import generic_sizes as sizes
 from . import generic_state as state
-from .arrays import Array, as_array, unpack
+from .arrays import Array, as_array, pack, unpack
 from .compare import Answer, Difference
 from .diagnose import Key
 from .generic_pairs import FEWEST, Found, Pair
@@ -37,6 +37,7 @@ OF_ONE_SHAPE: tuple[Detector, ...] = (
     places.inverted,
     places.masked_rows,
     scale.overflow,
+    scale.nothing_dropped,
     functions.nan_where_negative,
     rows.largest_takes_all,
     places.equal_rows,
@@ -55,6 +56,17 @@ OF_ONE_SHAPE: tuple[Detector, ...] = (
     scale.imprecise,
     places.parts,
     functions.whole_numbers,
+)
+#: Those of which no answer says anything that comes from random numbers, or from none where they are due.
+OF_NO_DRAW: tuple[Detector, ...] = (
+    places.equal_rows,
+    places.order,
+    places.parts,
+    rows.added_up,
+    rows.rearranged,
+    functions.function,
+    functions.line_factors,
+    functions.reduced,
 )
 
 
@@ -83,7 +95,7 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
         return difference
     try:
         due, came = unpack(expected["value"]), unpack(got["value"])
-        slip = numbers_slip(key.calls[position], due, came, key.check.tolerance)
+        slip = numbers_slip(key.calls[position], due, came, key.check.tolerance, _unread(key, position, due))
         if slip and slip.cause == "whole" and key.check.view:
             slip = None  # what a view looks at, the factor of a dropout for instance, may make the numbers whole
         if slip is None or slip.cause in WHERE_ALONE:
@@ -171,17 +183,37 @@ def _same(want: Array | None, part: Array | None, tolerance: float) -> bool:
     return pair.same(pair.due, pair.given)
 
 
-def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float) -> Found | None:
+def _unread(key: Key, position: int, due: Any) -> set[int]:
+    """Of several results those that the check's view does not read: whatever stands there, it sees the same."""
+    view, call = key.check.view, key.calls[position]
+    if view is None or not isinstance(due, (tuple, list)) or not all(isinstance(result, Array) for result in due):
+        return set()
+
+    def seen(place: int, byte: bytes) -> Any:
+        other = [replace(one, data=byte * len(one.data)) if at == place else one for at, one in enumerate(due)]
+        return pack(view(call, type(due)(other)))
+
+    try:
+        right = pack(view(call, due))
+        return {place for place in range(len(due)) if all(seen(place, byte) == right for byte in (b"\0", b"\1"))}
+    except Exception:  # a view of a learner's answers need not read these
+        return set()
+
+
+def numbers_slip(
+    call: dict[str, Any], expected: Any, got: Any, tolerance: float, unread: Collection[int] = ()
+) -> Found | None:
     """The first statement that is true of the arrays of an answer that differ; None where none is.
 
     call: the packed call, whose sizes may explain a factor
+    unread: the places of results that the check says nothing of: these tell where weights are wrong, and no more
     """
     wants, parts = ([as_array(leaf) for leaf in leaves(tree)] for tree in (expected, got))
     if len(wants) != len(parts):
         return None
     if turned := _exchanged(wants, parts, tolerance):
         return Found("exchanged", turned)
-    pairs = []
+    pairs, read = [], []
     for number, (want, part) in enumerate(zip(wants, parts, strict=True), 1):
         if want is None or part is None or max(len(want.data), len(part.data)) > 8 * MOST:
             return None
@@ -189,15 +221,18 @@ def numbers_slip(call: dict[str, Any], expected: Any, got: Any, tolerance: float
         pair = Pair(want, part, tolerance, where)
         if want.shape != part.shape or not pair.same(pair.due, pair.given):
             pairs.append(pair)
-    if not pairs:
-        return None
+            if number - 1 not in unread:
+                read.append(pair)
     for pair in pairs if len(wants) > 1 else ():  # what is mixed by weights is wrong where they are
         if slip := rows.largest_takes_all(pair, call) or shares.other_shares(pair, call) or scale.whole(pair, call):
             return Found(slip.cause, slip.text + pair.where)
-    first = pairs[0]
+    if not read:
+        return None
+    first = read[0]
     alike = first.want.shape == first.part.shape and bool(first.due)
+    silent = OF_NO_DRAW if scale.dropout_of(call) else ()
     for detect in (*OF_ANY_SHAPE, *(OF_ONE_SHAPE if alike else OF_ANOTHER_SHAPE)):
-        slip = detect(first, call)
+        slip = detect(first, call) if detect not in silent else None
         if slip:
             return Found(slip.cause, slip.text + first.where)
     return None

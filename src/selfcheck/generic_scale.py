@@ -148,6 +148,25 @@ def dropped(pair: Pair, call: dict[str, Any]) -> Found | None:
     return None
 
 
+def nothing_dropped(pair: Pair, call: dict[str, Any]) -> Found | None:
+    """Dropout is due, and sets entries of the expected answer to zero; no entry of this one is."""
+    rate = dropout_of(call)
+    if not rate or pair.due.count(0) < FEWEST or not all(number and math.isfinite(number) for number in pair.given):
+        return None
+    return Found(
+        "not_dropped",
+        f"No entry of your answer is 0: dropout of {number_text(rate)} sets some of them to 0, "
+        f"{pair.due.count(0)} of {len(pair.due)} here",
+    )
+
+
+def dropout_of(call: dict[str, Any]) -> float:
+    """The rate of dropout that a packed call asks for by name, or an object in training is built with; 0 without."""
+    named = call.get("construct", call)["kwargs"] if call.get("training", True) else {}
+    rates = [named[name] for name in ("dropout", "dropout_p") if name in named]
+    return next((float(rate["value"]) for rate in rates if rate["kind"] == "number" and float(rate["value"]) > 0), 0.0)
+
+
 def _shares_in(tree: Any) -> Iterator[float]:
     """The numbers between 0 and 1 in a packed call."""
     if isinstance(tree, dict) and tree.get("kind") == "number" and tree.get("type") == "float":

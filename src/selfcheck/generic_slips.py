@@ -24,6 +24,7 @@ SLIPS = {
     "rounded": "Every number is rounded to a few decimals.",
     "imprecise": "The answer is near the expected one, as if computed in a lower precision.",
     "dropped": "Entries are zero and the others scaled, as dropout leaves them, where that is not due.",
+    "not_dropped": "No entry is zero where dropout should set some to zero.",
     "coinciding": "The code is right where two sizes are equal, and nowhere else.",
     "another_size": "One axis of the answer has the length of another axis, or of another number that was given.",
     "axes_merged": "Two axes of the answer have become one.",

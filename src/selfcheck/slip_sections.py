@@ -24,7 +24,7 @@ TREATS = {
     "sec-minus-1e9": "masked_uniform half_overflow",
     "sec-mask-polarity": "inverted",
     "sec-softmax-stability": "overflow",
-    "sec-sdpa-dropout": "dropped",
+    "sec-sdpa-dropout": "dropped not_dropped",
     "sec-worked-hidden-faults": "coinciding",
     "sec-learner-classes": "parameters parameter_shared parameter_replaced no_parameter",
     "sec-learner-messages": (

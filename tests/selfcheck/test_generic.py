@@ -12,7 +12,7 @@ from selfcheck.diagnose import Key
 from selfcheck.generic import named_in_general, numbers_slip
 from selfcheck.generic_sizes import another_size, merged_axes, taken_for_one
 from selfcheck.generic_slips import SLIPS
-from selfcheck.plan import Check, call, tensor
+from selfcheck.plan import Check, built, call, tensor
 from selfcheck.show import exercise_text
 from selfcheck.verdict import judge
 
@@ -285,3 +285,29 @@ def test_one_branch_without_return_is_told_from_a_missing_one():
     assert named_in_general(both, [none, none], 0, difference) is difference
     pair = {"value": {"kind": "tuple", "items": [key.expected[0]["value"], {"kind": "none"}]}, "changed": []}
     assert named_in_general(both, [*answer_of(GRID), pair], 1, difference) is difference
+
+
+DUE = [[0.0 if (7 * row + column) % 5 == 0 else 0.25 + row / 7 for column in range(6)] for row in range(4)]
+TOLD_BY_ROWS = [[number or 1.5 for number in DUE[0]]] * 4
+
+
+@pytest.mark.parametrize("call_of", [lambda rate: call(dropout_p=rate), lambda rate: in_training(dropout=rate)])
+def test_where_dropout_is_due_a_missing_one_is_told_and_nothing_that_its_zeros_bring_about(call_of):
+    due, alike = array(DUE, "tensor"), array(TOLD_BY_ROWS, "tensor")
+    slip = numbers_slip(call_of(0.25).packed(), due, alike, 1e-5)
+    assert slip.cause == "not_dropped" and "dropout of 0.25 sets some of them to 0, 5 of 24 here" in slip.text
+    assert numbers_slip(call_of(0.0).packed(), due, alike, 1e-5).cause == "equal_rows"
+    assert numbers_slip(call_of(0.25).packed(), due, array([DUE[0]] * 4, "tensor"), 1e-5) is None
+
+
+def in_training(**settings):
+    return built(call(4, **settings), call(tensor(GRID)), training=True)
+
+
+def test_of_results_that_a_check_does_not_read_nothing_is_told_but_weights():
+    right, wrong = ((array(GRID), array(SHARES)), (array(mapped(lambda one: 2 * one, GRID)), array(SHARES[::-1])))
+    assert numbers_slip(STEP, right, wrong, 1e-5).cause == "factor"
+    check = Check(EXERCISE.id, "one", "x", lambda rng: None, view=lambda step, answer: answer[1])
+    due, came = ({"value": pack(value), "changed": []} for value in (right, wrong))
+    named = named_in_general(Key(check, [STEP], [due], {}), [came], 0, compare(check, STEP, due, came))
+    assert named.cause == "generic.reversed" and "(result 2 of 2)" in named.text
