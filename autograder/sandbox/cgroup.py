@@ -27,12 +27,16 @@ class WorkerCgroup:
     """A cgroup made for one worker; removed when that has ended."""
 
     def __init__(self, parent: Path, memory_bytes: int) -> None:
-        """Make it below `parent`, with a limit of memory and no swap; raises OSError where that is refused."""
+        """Make it below `parent`, with a limit of memory and no swap; raises OSError where that is refused.
+
+        At the limit the kernel kills all its processes: one that is left would wait for the others, and be taken for
+        one that sleeps.
+        """
         self._folder = parent / f"{NAME}-{os.getpid()}-{next(_numbers)}"
         self._folder.mkdir()
-        for name, limit in (("memory.max", memory_bytes), ("memory.swap.max", 0)):
+        for name, value in (("memory.max", memory_bytes), ("memory.swap.max", 0), ("memory.oom.group", 1)):
             if (self._folder / name).exists():
-                (self._folder / name).write_text(str(limit))
+                (self._folder / name).write_text(str(value))
 
     def add(self, pid: int) -> None:
         """Move a process into it; whatever that starts from now on is in it too."""

@@ -67,6 +67,7 @@ def pretended(monkeypatch, tmp_path):
         if self.parent == tmp_path:
             (self / "memory.max").write_text("max")
             (self / "memory.swap.max").write_text("max")
+            (self / "memory.oom.group").write_text("0")
             (self / "memory.peak").write_text(f"{70 * 2**20}\n")
             (self / "cpu.stat").write_text("usage_usec 1250000\nuser_usec 1000000\nsystem_usec 250000\n")
 
@@ -92,6 +93,7 @@ def test_a_worker_is_held_and_counted_by_its_cgroup(pretended, tmp_path):
     assert answers["0"][0]["value"]["value"] == "3"
     (group,) = pretended
     assert int(group["memory.max"]) == limits.MEMORY_BYTES and group["memory.swap.max"] == "0"
+    assert group["memory.oom.group"] == "1"
     assert int(group["cgroup.procs"]) > 1
     assert tally.used == Used(1.25, 70.0, complete=True) and tally.used.as_json()["memory"] == "cgroup"
     assert not list(tmp_path.iterdir())
