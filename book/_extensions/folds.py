@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -65,6 +67,28 @@ class FoldLongOutputs(SphinxPostTransform):
                 printed.replace_self(fold("", printed.deepcopy(), summary=summary, classes=["long-output"]))
 
 
+class FoldNamedTests(SphinxPostTransform):
+    """Folds what a definition says as "*Tests*: `file::name`, …": one name to a line."""
+
+    default_priority = 200
+    formats: ClassVar[tuple[str, ...]] = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for described in list(self.document.findall(nodes.definition)):
+            paragraph = next(iter(described.children), None)
+            word = next(iter(paragraph.children), None) if isinstance(paragraph, nodes.paragraph) else None
+            if isinstance(word, nodes.emphasis) and word.astext() == "Tests":
+                names = [name.astext() for name in paragraph.findall(nodes.literal)]
+                items = [nodes.list_item("", nodes.paragraph("", "", _breakable(name))) for name in names]
+                folded = fold("", nodes.bullet_list("", *items), summary=f"{len(names)} tests", classes=["named-tests"])
+                paragraph.replace_self(folded)
+
+
+def _breakable(name: str) -> nodes.raw:
+    """A test's name as code, which a narrow screen may break before each word of it."""
+    return nodes.raw("", f"<code>{re.sub('(?=/|_|::)', '<wbr>', html.escape(name))}</code>", format="html")
+
+
 def _is_shown_output(node: nodes.Node) -> bool:
     """Whether a cell printed it, one that is not folded as a whole."""
     above, is_output = node.parent, False
@@ -80,4 +104,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(HideCodeCellNode, override=True, html=(visit_hidden_cell, depart_HideCellInput))
     app.add_post_transform(FoldAdmonitions)
     app.add_post_transform(FoldLongOutputs)
+    app.add_post_transform(FoldNamedTests)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""A long output is folded, and its fold says how long it is."""
+"""A long output is folded, and the tests of a promise are; the fold says how long each is."""
 
 from __future__ import annotations
 
@@ -55,3 +55,13 @@ def test_no_page_shows_a_long_output(site: Path) -> None:
         for printed in soup.select(".cell_output pre"):
             lines = len(printed.text.rstrip("\n").split("\n"))
             assert lines <= LONG or printed.find_parent("details"), f"{path.stem}: {lines} lines"
+
+
+def test_the_tests_of_a_promise_are_folded_one_to_a_line_and_may_be_copied_whole(site: Path) -> None:
+    soup = BeautifulSoup((site / "guides" / "security.html").read_text("utf-8"), "html.parser")
+    folds = soup.select("dd > details.named-tests")
+    assert len(folds) >= 14
+    for fold in folds:
+        names = [code.text for code in fold.select("li code")]
+        assert fold.summary.text == f"{len(names)} tests" and names and all("::test_" in name for name in names)
+        assert all(code.select("wbr") for code in fold.select("li code"))
