@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import psutil
 from markupsafe import Markup
 
 from ...course.paths import ROOT
@@ -16,8 +17,9 @@ from ...course.paths import ROOT
 KATEX = ROOT / "node_modules" / "katex"
 PROGRAM = Path(__file__).with_name("typeset.cjs")
 MOST_TEX = 4_000  # characters of a formula
-SECONDS = 5.0  # for one formula; those of honest answers take a millisecond
-START_SECONDS = 60.0  # for the program to be ready: a machine that is busy reads it slowly
+SECONDS = 5.0  # of the processor, for one formula; those of honest answers take a millisecond
+WALL_SECONDS = 60.0  # by the clock: a busy machine answers late, and the same
+LOOK_SECONDS = 0.1  # between two looks at what a formula has taken
 MOST_STARTS = 4  # of the program, which is ended at a formula that takes longer
 
 
@@ -65,7 +67,7 @@ class Formulas:
         try:
             assert self._program.stdin
             self._program.stdin.write(json.dumps({"tex": tex, "display": display}).encode() + b"\n")
-            answer = self._line(SECONDS)
+            answer = self._line()
         except (OSError, ValueError):  # it has ended, or takes too long
             self._end()
             return None
@@ -80,21 +82,24 @@ class Formulas:
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
             )
-            self._line(START_SECONDS)
+            self._line()
         except (OSError, ValueError):
             self._end()
             self._starts = MOST_STARTS
 
-    def _line(self, seconds: float) -> object:
-        """What the program says next; raises ValueError where it says nothing in so many seconds by the clock."""
+    def _line(self) -> object:
+        """What the program says next; raises ValueError where it takes too long over it, and OSError."""
         assert self._program and self._program.stdout
-        end, answer = time.monotonic() + seconds, b""
+        end, answer = time.monotonic() + WALL_SECONDS, b""
+        seconds = _seconds_of(self._program.pid) + SECONDS
         while not answer.endswith(b"\n"):
-            ready, _, _ = select.select([self._program.stdout], [], [], max(0.0, end - time.monotonic()))
-            part = self._program.stdout.read(1 << 16) if ready else b""
-            if not part:
-                raise ValueError("no answer")
-            answer += part
+            if select.select([self._program.stdout], [], [], LOOK_SECONDS)[0]:
+                part = self._program.stdout.read(1 << 16)
+                if not part:
+                    raise ValueError("the program has ended")
+                answer += part
+            elif time.monotonic() > end or _seconds_of(self._program.pid) > seconds:
+                raise ValueError("the program takes too long")
         return json.loads(answer)
 
     def _end(self) -> None:
@@ -102,3 +107,12 @@ class Formulas:
             self._program.kill()
             self._program.communicate()
             self._program = None
+
+
+def _seconds_of(pid: int) -> float:
+    """Seconds of the processor that a process has used; raises OSError where it has gone."""
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.Error as error:
+        raise ProcessLookupError(str(error)) from None
+    return float(times.user + times.system)
