@@ -18,7 +18,7 @@ from selfcheck.catalogue import in_problem_set
 from selfcheck.plan import call
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
-FIRST, LATER = 1234567, 7654321  # inputs that are found again in what the grader sends
+FIRST, LATER = 1234567, 7654321  # inputs that are found in what the grader sends, and in nothing else of it
 SHOWN, HIDDEN = ({"0": {"calls": [call(n).packed()], "gradient": False}} for n in (FIRST, LATER))
 #: A socket with a name that no file has, held by nobody but messages that wait in it.
 STAYS = """
@@ -68,7 +68,7 @@ KILLED = """
 import os, signal
 
 def causal_mask(n):
-    if n == 1234567:
+    if n % 10 == 7:
         os.kill(os.getpid(), signal.SIGKILL)
     return n
 """

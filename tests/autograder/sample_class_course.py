@@ -31,6 +31,7 @@ SETS = problem_sets()
 COSTLY = {("carla", "ps7"), ("esra", "ps7"), ("selma", "ps7"), ("wanda", "ps7")}
 QUICK = [one for one in TABLE if (one.student, one.problem_set) not in COSTLY]
 LIMIT = 1.0  # seconds of the processor for an exercise, where somebody in the class loops for ever and nobody trains
+BY_THE_CLOCK = 60.0  # times as long, so that a machine on which all tests run at once costs nobody a point
 ENDLESS = {one.problem_set for one in TABLE if "loop that never ends" in one.remark}
 
 Lines = dict[str, dict[str, Line]]
@@ -75,6 +76,7 @@ def _graded(course: Course, problem_set: str, chosen: list[samples.Expected]) ->
     with MonkeyPatch.context() as patch:
         if problem_set in ENDLESS:
             patch.setattr(limits, "EXERCISE_CPU_SECONDS", LIMIT)
+            patch.setattr(limits, "WALL_CLOCK_FACTOR", BY_THE_CLOCK)
         lines = {line.student: line for line in pipeline.grade(course, problem_set)}
     assert api(course).generate_feedback(problem_set, force=True)["success"]
     return lines
