@@ -122,6 +122,25 @@ class positions_kept_by_the_caches(Modelling):
         return torch.einsum("bld,vd->blv", self.norm(x), self.tokens.weight)
 
 
+@alternative(MODEL)
+class root_mean_square_at_the_end(Modelling):
+    """The last norm divides by the root of the mean square, and subtracts no mean."""
+
+    def make(self, d_model, num_heads, d_ff, dropout):
+        self.words, self.places = nn.Embedding(self.vocab_size, d_model), nn.Embedding(self.max_length, d_model)
+        self.layers = nn.ModuleList(DecoderLayer(d_model, num_heads, d_ff, dropout) for _ in range(self.num_layers))
+        self.norm, self.drop = nn.RMSNorm(d_model), nn.Dropout(dropout)
+
+    def new_caches(self):
+        return [KeyValueCache(self.max_length) for _ in self.layers]
+
+    def answer(self, token_ids, caches, held):
+        x = self.drop(self.words(token_ids) + self.places.weight[held : held + token_ids.shape[1]])
+        for layer, cache in zip(self.layers, caches or [None] * self.num_layers, strict=True):
+            x = layer(x, cache=cache)
+        return F.linear(self.norm(x), self.words.weight)
+
+
 # The translating model
 
 
@@ -207,7 +226,7 @@ class one_stack_that_reads_both(Translating):
 
 @alternative(TRANSLATOR)
 class rotated_and_scaled(Translating):
-    """Embeddings times √d_model, rotated by their position instead of being added to."""
+    """Embeddings times √d_model, rotated by their position instead of being added to; RMSNorm at the end."""
 
     def make(self, d_model, num_heads, d_ff, num_layers, dropout):
         self.scale, self.drop = d_model**0.5, nn.Dropout(dropout)
@@ -228,4 +247,4 @@ class rotated_and_scaled(Translating):
         memory = self.encoder(memory, key_mask=real)
         for layer in self.decoder:
             x = layer(x, memory, memory_key_mask=real)
-        return F.layer_norm(x, x.shape[-1:]) @ self.right.T
+        return F.rms_norm(x, x.shape[-1:]) @ self.right.T

@@ -220,26 +220,6 @@ def logits(step, answer):
     return array([int(not any(shares)), int(not all(0 <= value <= 1 for row in rows for value in row))])
 
 
-def on_a_line(layer_step, answer):
-    """1 where the logits of all positions lie on one line: all differences from the first are multiples of each other.
-
-    With two features a norm leaves one number per position, so they do. What it does not normalise fills a plane.
-    """
-    rows = rows_of(answer)
-    if rows is None:
-        return unlike(answer)
-    steps = [[a - b for a, b in zip(row, rows[0], strict=True)] for row in rows[1:]]
-    longest = max(steps, key=lambda step: max(map(abs, step)))
-    most = max(map(abs, longest))
-    if not most < 1e30:
-        return array(-1)
-    place = max(range(len(longest)), key=lambda i: abs(longest[i]))
-    share = [step[place] / longest[place] if most else 0.0 for step in steps]
-    pairs = [zip(step, longest, strict=True) for step in steps]
-    off = [abs(a - part * b) for part, pair in zip(share, pairs, strict=True) for a, b in pair]
-    return array(int(max(off) <= 1e-3 * most + SAME))  # all may lie on one side of the norm, and be equal
-
-
 def tied_output(step, answer):
     """1 where a model learns fewer than 1.5 · V · d_model numbers, too few for two tables of V tokens."""
     vocab_size, d_model = (unpack(tree) for tree in step["construct"]["args"][:2])

@@ -16,7 +16,6 @@ from ._decoder_inputs import (
     last_logits_differ,
     last_use_differs,
     logits,
-    on_a_line,
     one_token_changed,
     parts,
     pieces_agree,
@@ -28,6 +27,7 @@ from ._decoder_inputs import (
     uses_agree,
     without_part,
 )
+from ._decoder_norms import on_a_line_or_ellipse
 
 MODEL = "decoder.LanguageModel"
 
@@ -100,7 +100,7 @@ def model_positions(rng):
     return built(call(7, 4, 2, 5, 1, max_length=4000), entries())
 
 
-@check(MODEL, sees="a norm stands between the last layer and the output", view=on_a_line)
+@check(MODEL, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse)
 def model_last_norm(rng):
     return built(call(VOCAB, 2, 1, 12, 3, max_length=10, dropout=0.0), call(tokens(rng, 6, 5)), stirred=1.0)
 

@@ -13,7 +13,6 @@ from ._decoder_inputs import (
     gradients,
     last_logits_differ,
     logits,
-    on_a_line,
     one_token_changed,
     reached_in_layers,
     rows_apart,
@@ -23,6 +22,7 @@ from ._decoder_inputs import (
     uses_agree,
     without_part,
 )
+from ._decoder_norms import on_a_line_or_ellipse
 
 TRANSLATOR = "decoder.EncoderDecoder"
 
@@ -141,7 +141,7 @@ def translator_layers(rng):
     return [built(call(7, 9, 8, 2, d_ff, 5, max_length=3), entries()) for d_ff in (40, 6)]
 
 
-@check(TRANSLATOR, sees="a norm stands between the last layer and the output", view=on_a_line)
+@check(TRANSLATOR, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse)
 def translator_last_norm(rng):
     construct = call(SOURCE_VOCAB, VOCAB, 2, 1, 12, 3, max_length=10, dropout=0.0)
     return built(construct, call(sources(rng, 4, 7), tokens(rng, 4, 5)), stirred=1.0)
