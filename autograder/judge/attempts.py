@@ -47,12 +47,12 @@ class Conversation:
 
 
 class Attempts:
-    """The answers to requests as worker after worker gives them; an exercise that was killed is tried again."""
+    """The answers to requests as worker after worker gives them; an exercise whose process died is tried again."""
 
     def __init__(self, requests: list[Request]) -> None:
         self._requests = requests
         self._answers: list[Answers | None] = [None] * len(requests)
-        self._killed: Counter[int] = Counter()
+        self._died: Counter[int] = Counter()
         self._faults = 0
 
     def waiting(self) -> list[int]:
@@ -62,8 +62,8 @@ class Attempts:
 
     def hidden_after(self, waiting: list[int], hidden: list[Request], lines: list[Line]) -> list[Request]:
         """The hidden requests, or none where an exercise that these lines tell of is to be tried again."""
-        killed = (waiting[line["place"]] for line in lines if _is_killed(line))
-        again = any(map(_is_unready, lines)) or not all(map(self._is_last, killed))
+        died = (waiting[line["place"]] for line in lines if _has_died(line))
+        again = any(map(_is_unready, lines)) or not all(map(self._is_last, died))
         return [] if again else hidden
 
     def take(self, waiting: list[int], conversation: Conversation, is_isolated: bool) -> None:
@@ -87,8 +87,8 @@ class Attempts:
         for place in unready:
             del lines[place]
         for place, line in lines.items():
-            if _is_killed(line) and not self._is_last(place):
-                self._killed[place] += 1
+            if _has_died(line) and not self._is_last(place):
+                self._died[place] += 1
             else:
                 self._answers[place] = answers_in(self._requests[place].plans, line, self._requests[place].is_measured)
 
@@ -103,11 +103,12 @@ class Attempts:
 
     def _is_last(self, place: int) -> bool:
         """Whether the attempt at an exercise that comes now, or has just been made, is its last."""
-        return self._killed[place] + 1 >= limits.ATTEMPTS
+        return self._died[place] + 1 >= limits.ATTEMPTS
 
 
-def _is_killed(line: Line) -> bool:
-    return line.get("died") == "killed"
+def _has_died(line: Line) -> bool:
+    """Whether the process ended at no limit of ours: killed, by a fault of a library, or by itself."""
+    return line.get("died") in ("killed", "ended")
 
 
 def _is_unready(line: Line) -> bool:

@@ -13,7 +13,7 @@ PERIOD_WALL_SECONDS = 5.0  # after which no further submission begins where othe
 PROCESSES = 64  # and threads
 OUTPUT_BYTES = 64 * 2**20  # that one worker may say, of all exercises, of which each may say 8 MiB
 JOINT_OUTPUT_BYTES = 8 * 2**20  # that one process for all exercises may say
-ATTEMPTS = 2  # at an exercise whose process something killed: was it the learner's code or the machine?
+ATTEMPTS = 2  # at an exercise whose process was killed, or ended itself: was it the learner's code or the machine?
 
 
 def submission_idle_seconds() -> float:

@@ -90,7 +90,7 @@ def ask(
 
     files: the text of every file of the package `attention`; torch: whether to import it beforehand
     tally: what the submission uses is counted there; end: of its time in all; turn: in which they run
-    What was killed is tried once more: another process may have taken the machine's memory.
+    What was killed, or ended without an answer, is tried once more: the machine may have had no memory or thread left.
     Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
     mode = {"together": False, "torch": torch, "filter": "", "seconds": limits.EXERCISE_CPU_SECONDS}
