@@ -91,8 +91,8 @@ class Call:
     refused: of a built object, whether this use should raise ValueError and the object be used further
     quotient: of a function that returns a triple (maximum, total, summed), whether summed / total is the answer
     elsewhere: of a function, whether it is asked with its tensors on another device too, which the answer may not leave
-    generators: of a function that takes a `generator`, those that it is asked with, one after the other, by seed and by
-        how many numbers were drawn from it before; the answer is a tuple of the results
+    generators: of a function that takes a `generator`, those that it is asked with in turn, by seed and by how many
+        numbers were drawn from it before; times: how often a function is asked. Either gives a tuple of the results
     """
 
     args: tuple[Any, ...] = ()
@@ -102,6 +102,7 @@ class Call:
     quotient: bool = False
     elsewhere: bool = False
     generators: list[tuple[int, int]] = field(default_factory=list)
+    times: int = 0
 
     def packed(self) -> dict[str, Any]:
         """The call as a JSON tree for the runner."""
@@ -109,7 +110,7 @@ class Call:
             "args": [pack_argument(argument) for argument in self.args],
             "kwargs": {name: pack_argument(argument) for name, argument in self.kwargs.items()},
         }
-        more = {name: getattr(self, name) for name in ("quotient", "elsewhere", "generators")}
+        more = {name: getattr(self, name) for name in ("quotient", "elsewhere", "generators", "times")}
         return packed | {name: value for name, value in more.items() if value}
 
 
@@ -197,7 +198,7 @@ def check(
         (the kind of exception), "parameters" (names and shapes in a built module's state dict), "state" (what became of
         the modules among the arguments), "kept" (whether these still have their own parameters, which learn),
         "generator" (whether random numbers came from the generator among the arguments), "memory" (the largest tensor
-        made on the way has at most eight times as many entries as the reference's)
+        made on the way has at most eight times the reference's entries)
     tolerance: an entry may differ by tolerance · (1 + |expected|); 1e-5 lets float32 arithmetic pass
     view: view(call, value) brings several right answers to one form before they are compared
     points: of a hidden check; problem_set: of a hidden check, where the exercise's id has two parts
@@ -206,8 +207,7 @@ def check(
     outside: makes steps that the grader asks besides, in a process of their own, whose peak of memory the kernel tells
         it: the answer has to be right in little memory. So what a process alone could tell of itself is seen by others
     outside_view: the view of these answers
-    coinciding: whether sizes are equal on purpose, for what goes wrong only there; the sizes of any other check are
-        held apart by tests/exercises/test_draw_sizes.py
+    coinciding: whether sizes are equal on purpose, for what goes wrong only there (tests/exercises/test_draw_sizes.py)
     tells: tells(call, expected, given), a sentence on the one part of a formula that is wrong, or "" (see generic.py)
     """
     aspects = (compares,) if isinstance(compares, str) else compares

@@ -23,7 +23,7 @@ def program(exercise: Exercise, step: dict[str, Any]) -> str:
     An argument that no few lines make, such as a model with its parameters, is fetched from `failing`.
     """
     writer = _Writer(exercise)
-    body = writer.built(step) if "construct" in step else [f"answer = {writer.call(exercise.symbol, step)}"]
+    body = writer.built(step) if "construct" in step else writer.called(step)
     if any("given[" in line for line in body):
         body.insert(0, f'given = failing("{exercise.number}").arguments()')
     if any("given[" in line or ".train()" in line for line in body):
@@ -46,6 +46,14 @@ class _Writer:
     def __init__(self, exercise: Exercise) -> None:
         self.number = exercise.number
         self.symbol = exercise.symbol
+
+    def called(self, step: dict[str, Any]) -> list[str]:
+        """The line that calls the exercise's function, or those that call it several times."""
+        call = self.call(self.symbol, step)
+        if "times" not in step:
+            return [f"answer = {call}"]
+        names = [f"answer_{number}" for number in range(1, step["times"] + 1)]
+        return [*(f"{name} = {call}" for name in names), f"answer = {', '.join(names)}"]
 
     def call(self, function: str, call: dict[str, Any], prefix: str = "") -> str:
         """function(arguments), one argument a line where they do not fit one."""

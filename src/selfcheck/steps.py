@@ -62,6 +62,8 @@ def carry_out(
                     if states := step.get("generators"):
                         made = objects.generators(states)
                         returned = tuple(symbol(*args, generator=generator, **kwargs) for generator in made)
+                    elif times := step.get("times"):
+                        returned = tuple(symbol(*args, **kwargs) for _ in range(times))
                     else:
                         returned = symbol(*args, **kwargs)
                     returned = objects.quotient(returned) if step.get("quotient") else returned

@@ -21,9 +21,14 @@ from selfcheck.verdict import CheckResult
 
 
 def steps_of(exercise: Exercise) -> list[tuple[Any, dict[str, Any], dict[str, Any]]]:
-    """Of each check of an exercise the first draw's first call, with its answer."""
+    """Of each check of an exercise the first draw's first call, and those made several times, with their answers."""
     first = {key.check.name: key for key in reversed(visible_keys(exercise))}
-    return [(key.check, key.calls[0], key.expected[0]) for key in first.values()]
+    return [
+        (key.check, step, answer)
+        for key in first.values()
+        for place, (step, answer) in enumerate(zip(key.calls, key.expected, strict=True))
+        if place == 0 or "times" in step
+    ]
 
 
 @pytest.mark.parametrize("exercise", exercises(), ids=lambda one: one.number)

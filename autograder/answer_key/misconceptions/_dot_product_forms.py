@@ -78,11 +78,23 @@ def for_all_queries(weights, share):
     return weights * F.dropout(torch.ones_like(weights[..., :1, :]), share)
 
 
+def seeded_anew(weights, share):
+    torch.manual_seed(0)
+    return F.dropout(weights, share)
+
+
+def by_a_generator_of_its_own(weights, share):
+    drawn = torch.rand(weights.shape, generator=torch.Generator().manual_seed(42))
+    return weights * (drawn >= share) / (1 - share)
+
+
 def whole_queries(weights, share):
     return weights * F.dropout(torch.ones_like(weights[..., :1]), share)
 
 
 dropping("dropped_then_renormalised", renormalised)
+dropping("same_weights_dropped", seeded_anew)
+dropping("same_weights_dropped/generator", by_a_generator_of_its_own)
 dropping("one_draw_for_all_queries", for_all_queries)
 dropping("whole_queries_dropped", whole_queries)
 

@@ -5,6 +5,7 @@ of the scale and no other.
 """
 
 import math
+from dataclasses import replace
 
 from selfcheck.arrays import array
 from selfcheck.plan import call, check, tensor
@@ -103,8 +104,18 @@ def dropped(entries, whole=1 / KEYS):
     return [share, factors[0] if same else 0.0]
 
 
-@of_both
 def dropout_facts(step, answer):
+    """Of two calls 1 where they drop different weights; of one what became of its weights."""
+    if "times" not in step:
+        return used_facts(step, answer)
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        return answer
+    first, again = answer
+    return array(int(first != again))
+
+
+@of_both
+def used_facts(step, answer):
     """The share of weights dropped, the factor on the others, and 1 for each of these that holds.
 
     The last column is still the row's sum; no query has lost all its weights; no key has lost all of its own. Each of
@@ -130,7 +141,7 @@ def returned_facts(step, answer):
     coinciding=True,
 )
 def attention_dropout(rng):
-    return dropout(rng)
+    return [dropout(rng), replace(dropout(rng), times=2)]
 
 
 @check(ATTENTION, sees="the returned weights are those before dropout", view=returned_facts, coinciding=True)
