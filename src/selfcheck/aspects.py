@@ -10,7 +10,7 @@ from .module_state import listed, missing_parameter, wrong_shape
 from .plan import MEASURED, Check
 from .shapes import shape_advice, shape_slip
 from .trees import Difference, compare_arrays, leaves
-from .words import argument_name, form_advice, form_slip, name_of
+from .words import argument_name, changed_text, form_advice, form_slip, name_of
 
 Answer = dict[str, Any]
 
@@ -126,8 +126,7 @@ def _kept(check: Check, expected: Answer, got: Answer, reveal: bool) -> Differen
 def _unchanged(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
     if got.get("changed") == expected.get("changed"):
         return None
-    listed = ", ".join(argument_name(str(name)) for name in got.get("changed") or [])
-    return Difference("changed", f"your code changed what it was given ({listed}): work on a copy", "generic.changed")
+    return Difference("changed", changed_text(list(map(str, got.get("changed") or []))), "generic.changed")
 
 
 GENERATOR = "generic.generator_ignored"

@@ -23,7 +23,7 @@ from .compare import Answer, Difference
 from .diagnose import Key
 from .generic_pairs import FEWEST, Found, Pair
 from .trees import leaves
-from .words import argument_name
+from .words import changed_text
 
 Detector = Callable[[Pair, dict[str, Any]], Found | None]
 COMPARED = ("values", "facts", "nan", "shape")  # kinds of difference that speak of numbers
@@ -107,9 +107,8 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
     if slip:
         return _with_cause(difference, slip)
     if got.get("changed") and not expected.get("changed"):
-        listed = ", ".join(argument_name(str(name)) for name in got["changed"])
-        text = f"Your code changed what it was given ({listed}): work on a copy. In detail: {difference.text}"
-        return replace(difference, text=text, cause="generic.changed")
+        text = changed_text(list(map(str, got["changed"])))
+        return replace(difference, text=f"Y{text[1:]}. In detail: {difference.text}", cause="generic.changed")
     return difference
 
 

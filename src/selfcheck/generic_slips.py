@@ -58,7 +58,7 @@ SLIPS = {
     "dtype_lost": "The result has a narrower dtype than the arguments.",
     "no_gradient": "No gradient arrives at an argument or parameter.",
     "generator_ignored": "Random numbers do not come from the generator that is given.",
-    "changed": "An argument was changed in place.",
+    "changed": "An argument was changed in place, or torch's seed was set.",
     "clipped": "Zero stands for every negative number.",
     "largest_alone": "In each row the largest number takes all, as argmax has it.",
     "added_up": "Along the first axis the parts are added up from one to the next.",

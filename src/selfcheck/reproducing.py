@@ -9,6 +9,7 @@ from typing import Any
 
 from .arrays import Array, unpack
 from .catalogue import Exercise
+from .objects import SEED
 
 __all__ = ["program", "value_text"]
 
@@ -27,7 +28,7 @@ def program(exercise: Exercise, step: dict[str, Any]) -> str:
     if any("given[" in line for line in body):
         body.insert(0, f'given = failing("{exercise.number}").arguments()')
     if any("given[" in line or ".train()" in line for line in body):
-        body.insert(0, "torch.manual_seed(0)")  # as the check does: dropout draws the same
+        body.insert(0, f"torch.manual_seed({SEED})")  # as the check does: dropout draws the same
     imports = [f"import {module}" for module in ("numpy", "torch") if any(f"{module}." in line for line in body)]
     imports.append(f"from attention.{exercise.module} import {exercise.symbol}")
     if any("failing(" in line for line in body):

@@ -44,8 +44,7 @@ def carry_out(
         is for our own code, which prints nothing, beside threads that print.
     memory: of the grader's own, for the arguments that the step has there (see held.py)
     """
-    if "torch" in sys.modules:
-        sys.modules["torch"].default_generator.manual_seed(0)  # torch.manual_seed takes a millisecond more
+    objects.seed_torch()
     printed = Printed()
     facts: dict[str, Any] = {}
     given = Given(memory, step.get("held"))
@@ -105,6 +104,7 @@ class Given:
         self.generators: dict[str, tuple[Any, Any]] = {}  # with their state, torch's own among them
         self.named: dict[tuple[str, str], Any] = {}  # what several uses share
         self.built: Any = None
+        self.seed = objects.torchs_seed()  # as it was before what counts
 
     def take(self, call: dict[str, Any], prefix: str = "") -> tuple[list[Any], dict[str, Any]]:
         """The arguments of a call, fresh; they are named by position or keyword behind the prefix."""
@@ -168,8 +168,9 @@ class Given:
             value.requires_grad_(True)
 
     def changed(self) -> list[str]:
-        """The names of the values that are no longer what they were."""
-        return [name for name, (tree, value) in self.trees.items() if pack(value) != tree]
+        """The names of the values that are no longer what they were, torch's seed among them."""
+        names = [name for name, (tree, value) in self.trees.items() if pack(value) != tree]
+        return names + ([objects.TORCHS_SEED] if self.seed not in (None, objects.torchs_seed()) else [])
 
     def lost(self) -> dict[str, dict[str, str]]:
         """For each module, its parameters that are "shared" with another, "replaced" or "frozen" by now."""
@@ -197,7 +198,7 @@ class Given:
 def _use(symbol: Callable[..., Any], step: dict[str, Any], given: Given, gradient: bool, facts: dict[str, Any]) -> Any:
     """Build an object of the class, set its state and use it: its result, a tuple of several, or None."""
     built, own = build(symbol, step, given, facts)
-    given.built, uses = built, []
+    given.built, given.seed, uses = built, objects.torchs_seed(), []  # whoever builds may begin at a seed
     for position, use in enumerate(step["uses"]):
         prefix = f"{position}." if len(step["uses"]) > 1 else ""
         uses.append((use, *given.take(use, prefix)))

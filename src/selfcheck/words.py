@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .arrays import Array, as_array
+from .objects import TORCHS_SEED
 
 FUNCTIONS = ("function", "method", "builtin_function_or_method")
 TYPES = {"generator": "a generator", "dict": "a dict", "set": "a set", "text": "a text"}
@@ -90,6 +92,13 @@ def _several(wanted: Any, came: Any) -> bool:
         return False
     shapes = [part.shape if isinstance(part, Array) else None for part in came]
     return shapes[0] is not None and any(shape != shapes[0] for shape in shapes[1:])
+
+
+def changed_text(names: Sequence[str]) -> str:
+    """What an answer has changed that is not its own, and what to do."""
+    if TORCHS_SEED in names:
+        return f"your code sets {TORCHS_SEED}: what is drawn after it is the same each time. Leave it to whoever calls"
+    return f"your code changed what it was given ({', '.join(map(argument_name, names))}): work on a copy"
 
 
 def argument_name(name: str) -> str:

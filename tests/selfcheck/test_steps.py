@@ -213,3 +213,52 @@ def test_a_step_is_shown_as_somebody_would_write_it():
     )
     assert call_text("Thing", built(call(2), call(X)).packed()) == "in Thing(2)([[1, 2]])"
     assert call_text("Thing", built(call(2)).packed()) == "in Thing(2)"
+
+
+class Seeds(nn.Linear):
+    """Begins at a seed where it is told so."""
+
+    def __init__(self, width, at_first=False, at_work=False):
+        if at_first:
+            torch.manual_seed(0)
+        super().__init__(width, width)
+        self.at_work = at_work
+
+    def forward(self, x):
+        if self.at_work:
+            torch.manual_seed(0)
+        return super().forward(x)
+
+
+@pytest.mark.parametrize(
+    ("settings", "changed"), [({}, []), ({"at_first": True}, []), ({"at_work": True}, ["torch's seed"])]
+)
+def test_whoever_sets_torchs_seed_at_work_is_told_and_whoever_builds_may(settings, changed):
+    answer = carried(Seeds, built(call(2, **settings), call(X), state=STATE))
+    assert answer["changed"] == changed
+
+
+def test_a_seed_that_is_put_back_is_not_told():
+    def forked(x):
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            return x + torch.rand_like(x)
+
+    assert carried(forked, call(X))["changed"] == []
+
+
+def test_a_function_asked_several_times_answers_anew_and_a_seed_within_it_is_told():
+    step = replace(call(X), times=2)
+    first, again = unpack(carried(lambda x: torch.rand(3), step)["value"])
+    assert first != again
+
+    def seeded(x):
+        torch.manual_seed(0)
+        return torch.rand(3)
+
+    first, again = unpack(carried(seeded, step)["value"])
+    assert first == again
+    found = difference("unchanged", lambda x: torch.rand(3), seeded, step)
+    assert found.text == (
+        "your code sets torch's seed: what is drawn after it is the same each time. Leave it to whoever calls"
+    )

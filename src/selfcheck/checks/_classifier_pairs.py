@@ -22,7 +22,12 @@ PAIR = "classifier.PairMatcher"
 # 8.4 PairMatcher
 
 
-@check(PAIR, sees="the logits are (B,), floating-point and finite", compares=("values", "dtype"), view=pair_form)
+@check(
+    PAIR,
+    sees="the logits are (B,), floating-point and finite",
+    compares=("values", "dtype", "unchanged"),
+    view=pair_form,
+)
 def pair_shape(rng):
     batch, left, right = rng.sample((3, 4, 5, 6, 7), 3)
     sides = [padded(some_texts(rng, [length] * batch), length) for length in (left, right)]

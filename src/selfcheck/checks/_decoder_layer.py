@@ -31,7 +31,11 @@ def layer_parameters(rng):
     return [built(call(d_model, heads, rng.integer(7, 10), cross_attention=cross)) for cross in (False, True)]
 
 
-@check(LAYER, sees="without a memory: causal self-attention, then feed-forward, each behind its norm")
+@check(
+    LAYER,
+    sees="without a memory: causal self-attention, then feed-forward, each behind its norm; x stays as it was",
+    compares=("values", "unchanged"),
+)
 def layer_alone(rng):
     return built(layer(), call(rng.tensor(2, 4, 6)), state=decoder_state(rng, 6, 5))
 
@@ -61,7 +65,11 @@ def layer_cross_sees_all(rng):
     return built(layer(heads=2, cross=True), call(x, memory), state=decoder_state(rng, 6, 5, cross=True))
 
 
-@check(LAYER, sees="self-attention, cross-attention, feed-forward, in this order, behind norm1, norm2, norm3")
+@check(
+    LAYER,
+    sees="self-attention, cross-attention, feed-forward, in this order, behind norm1, norm2, norm3",
+    compares=("values", "unchanged"),
+)
 def layer_pre_norm(rng):
     x, memory = rng.tensor(2, 4, 6), rng.tensor(2, 7, 6)
     return built(layer(cross=True), call(x, memory), state=decoder_state(rng, 6, 5, cross=True))

@@ -36,7 +36,10 @@ MODEL = "decoder.LanguageModel"
 
 
 @check(
-    MODEL, sees="the logits are (B, L, vocab_size), floating-point and finite", compares=("values", "dtype"), view=form
+    MODEL,
+    sees="the logits are (B, L, vocab_size), floating-point and finite",
+    compares=("values", "dtype", "unchanged"),
+    view=form,
 )
 def model_shape(rng):
     batch, length = rng.sample((3, 5, 6), 2)

@@ -43,7 +43,7 @@ def lengthened(texts, length, padding=0):
 @check(
     TRANSLATOR,
     sees="the logits are (B, T, target_vocab_size), floating-point and finite",
-    compares=("values", "dtype"),
+    compares=("values", "dtype", "unchanged"),
     view=form,
 )
 def translator_shape(rng):

@@ -210,7 +210,11 @@ def text_rows(rng):
     return texts.lottery(rng, 34)
 
 
-@check(TEXT, sees="temperature, top_k and top_p have their effect on what is drawn")
+@check(
+    TEXT,
+    sees="temperature, top_k and top_p have their effect on what is drawn, and the prompt stays as it was",
+    compares=("values", "unchanged"),
+)
 def text_settings(rng):
     settings = ({"temperature": 0.001}, {"temperature": 3.0, "top_k": 1}, {"temperature": 3.0, "top_p": 0.01})
     return [texts.text(rng, 6, 2, 5, **more) for more in settings]
