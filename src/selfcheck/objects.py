@@ -61,8 +61,8 @@ def _network(inputs: list[int], hidden: int, outputs: int, dropout: float, shows
 def _writer(vocab_size: int) -> Any:
     """A language model that is a table: the logits at i are the row that all tokens 0 … i choose together.
 
-    In training they have the other sign. Its state shows the `mode`, 1 in training and 0 in evaluation, and how many
-    calls were `recorded` for gradients.
+    In training they have the other sign. Its state shows the `mode`, 1 in training and 0 in evaluation, how many calls
+    were `recorded` for gradients, and `recording`, 1 where torch records those that are made when it is read.
     """
     import torch
     from torch import nn
@@ -73,6 +73,10 @@ def _writer(vocab_size: int) -> Any:
             self.table = nn.Parameter(torch.zeros(vocab_size, vocab_size))
             _show_mode(self)
             self.register_buffer("recorded", torch.tensor(0.0))
+            self.register_buffer("recording", torch.tensor(1.0))
+            self.register_state_dict_pre_hook(
+                lambda read, *_: read.get_buffer("recording").fill_(float(torch.is_grad_enabled()))
+            )
 
         def forward(self, token_ids: Any) -> Any:
             if token_ids.dim() != 2:

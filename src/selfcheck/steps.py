@@ -78,6 +78,8 @@ def carry_out(
     except (Exception, SystemExit) as error:
         facts["error"] = describe(error)
     facts["changed"] = given.changed()
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_grad_enabled(True)  # an answer may have switched it off for good
     if printed.getvalue():
         facts["printed"] = printed.getvalue()
     return facts
@@ -222,7 +224,7 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts:
             break
         own = set_state(built, step["state"])
         facts["parameters"] = {name: list(value.shape) for name, value in own.items()}
-        facts |= under_two_names(own)
+        facts |= under_two_names(own) if step["state"] else {}  # who names the parameters may tie one to another
         if not lessons or _teach(built, **lessons):
             break
     if hasattr(built, "state_dict"):

@@ -70,6 +70,21 @@ def test_what_a_module_does_with_its_parameters_is_told(compares, wrong, cause, 
     assert found.cause in SLIPS
 
 
+class SharedAndCut(Shared):
+    def forward(self, x):
+        return super().forward(x)[:, :2]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "state", "cause"), [("float64", STATE, "generic.one_object"), ("float32", {}, "generic.another_size")]
+)
+def test_parameters_that_are_tied_where_their_names_are_free_are_no_slip(dtype, state, cause):
+    """The output layer of a language model is its embedding, under a second name."""
+    check = Check("toy.Two", "one", "x", lambda rng: None, compares=("values",))
+    found = told(check, Two, SharedAndCut, built(call(), call(tensor(X.nested(), dtype)), state=state))
+    assert (found.kind, found.cause) == ("shape", cause), found
+
+
 def test_none_from_each_of_two_uses_is_none():
     twice = built(call(), call(X), call(X), state=STATE)
     found = told(Check("toy.Two", "one", "x", lambda rng: None, compares=("values",)), Two, Nothing, twice)
