@@ -208,3 +208,66 @@ class of_cross_attention(Undropped):
 @wrong
 class hidden_units_not_dropped(Undropped):
     units = True
+
+
+# The mask, the scale, the norm and the memory, with a cache
+
+
+@wrong
+class one_later_seen_with_a_cache(Layer):
+    """tril with a diagonal that is one too large."""
+
+    def cache_mask(self, length, keys):
+        return torch.ones(length, keys, dtype=torch.bool).tril(keys - length + 1)
+
+
+@wrong
+class own_position_hidden_with_a_cache(Layer):
+    """tril with a diagonal that is one too small."""
+
+    def cache_mask(self, length, keys):
+        return torch.ones(length, keys, dtype=torch.bool).tril(keys - length - 1)
+
+
+@wrong
+class divided_by_root_of_d_model_with_a_cache(Layer):
+    def seen(self, query, keys, values, mask):
+        return super().seen(query / query.shape[1] ** 0.5, keys, values, mask)
+
+
+@wrong
+class scores_not_divided_with_a_cache(Layer):
+    def seen(self, query, keys, values, mask):
+        return super().seen(query * query.shape[-1] ** 0.5, keys, values, mask)
+
+
+@wrong
+class keys_before_the_norm_with_a_cache(Layer):
+    """The query is that of norm1(x), keys and values are those of x."""
+
+    def answer(self, x, memory, key_mask, memory_mask, cache):
+        self.came = x
+        return super().answer(x, memory, key_mask, memory_mask, cache)
+
+    def projected(self, x):
+        _, *kept = super().projected(self.came)
+        return [super().projected(x)[0], *kept]
+
+
+@wrong
+class memory_left_out_with_a_cache(Layer):
+    def answer(self, x, memory, key_mask, memory_mask, cache):
+        self.cached = cache is not None
+        return super().answer(x, memory, key_mask, memory_mask, cache)
+
+    def chain(self, x, steps):
+        return super().chain(x, self.left(*steps) if self.cached and len(steps) == 3 else steps)
+
+    def left(self, first, read, last):
+        return [first, last]
+
+
+@misconception(LAYER, like="memory_left_out_with_a_cache")
+class norm_three_too(memory_left_out_with_a_cache):
+    def left(self, first, read, last):
+        return [first, (read[0], last[1])]

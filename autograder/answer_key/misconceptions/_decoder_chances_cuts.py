@@ -201,3 +201,57 @@ def largest_cut(logits, temperature, top_k, top_p):
         return right_chances(logits, temperature, top_k, top_p)
     ranks = torch.arange(logits.shape[-1]) >= top_k
     return cut_p(kept(heated(logits, temperature), ranks), top_p).to(logits.dtype)
+
+
+def nothing_where_none_is_left(logits, temperature, top_k, top_p):
+    """Zeros, not NaN, where the first alone is above top_p."""
+    chances = cut_k(heated(logits, temperature), top_k)
+    if top_p is not None and top_p < 1 and temperature:
+        ordered = chances.sort(dim=-1, descending=True).values
+        chances = kept(chances, ordered.cumsum(dim=-1) <= top_p, whole=False)
+        chances = chances / chances.sum(dim=-1, keepdim=True).clamp(min=1e-9)
+    return chances.to(logits.dtype)
+
+
+def of_top_p_alone(logits, temperature, top_k, top_p):
+    if top_p is None or top_p == 1 or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    ordered, places = cut_k(heated(logits, temperature), top_k).sort(dim=-1, descending=True)
+    return cut_p(ordered, top_p).gather(-1, places).to(logits.dtype)
+
+
+def of_top_k_alone(logits, temperature, top_k, top_p):
+    if top_k is None or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    ordered, places = heated(logits, temperature).sort(dim=-1, descending=True)
+    return cut_p(cut_k(ordered, top_k).gather(-1, places), top_p).to(logits.dtype)
+
+
+wrong_chances(nothing_where_none_is_left, like="crossing_token_dropped")
+wrong_chances(of_top_p_alone, like="gathered_for_scattered")
+wrong_chances(of_top_k_alone, like="gathered_for_scattered")
+
+
+def cut_below(logits, temperature, top_k, top_p, least):
+    """All are kept that are not below `least` of the chances."""
+    if top_p is None or top_p == 1 or temperature == 0:
+        return right_chances(logits, temperature, top_k, top_p)
+    chances = cut_k(heated(logits, temperature), top_k)
+    return renormalised(chances.where(chances >= least(chances), 0.0)).to(logits.dtype)
+
+
+@wrong_chances
+def compared_with_the_largest(logits, temperature, top_k, top_p):
+    """min-p: what has top_p of the largest probability is kept."""
+    return cut_below(logits, temperature, top_k, top_p, lambda chances: top_p * chances.amax(dim=-1, keepdim=True))
+
+
+@wrong_chances
+def ties_kept_by_top_p(logits, temperature, top_k, top_p):
+    """All that are as probable as the one that reaches top_p."""
+
+    def least(chances):
+        ordered = chances.sort(dim=-1, descending=True).values
+        return ordered.where(ordered.cumsum(dim=-1) - ordered < top_p, 2.0).amin(dim=-1, keepdim=True)
+
+    return cut_below(logits, temperature, top_k, top_p, least)

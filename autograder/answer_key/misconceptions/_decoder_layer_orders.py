@@ -180,3 +180,14 @@ def _added_behind_its_norm(of_feed_forward):
 
 for _of_feed_forward in (True, False):
     _added_behind_its_norm(_of_feed_forward)
+
+
+@wrong
+class memory_asked_beside(Layer):
+    """In pre-norm the queries of cross-attention are those of what came in, not of the sum."""
+
+    def chain(self, x, steps):
+        if len(steps) < 3 or not self.norm_first:
+            return super().chain(x, steps)
+        found = [self.dropout(step(norm(x))) for norm, step in steps[:2]]
+        return super().chain(x + sum(found), steps[2:])

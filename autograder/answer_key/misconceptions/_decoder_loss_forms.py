@@ -115,3 +115,11 @@ def without_a_mask_alone(logits, token_ids, key_mask):
         return losses.sum()
     total, count = masked(losses, key_mask)
     return total / count
+
+
+@_form("token_zero_left_out")
+def counted_all_the_same(logits, token_ids, key_mask):
+    """ignore_index=0, but for the number to divide by."""
+    losses = losses_of(logits, token_ids).where(token_ids[:, 1:] != 0, 0.0)
+    total, count = masked(losses, torch.ones_like(token_ids, dtype=torch.bool) if key_mask is None else key_mask)
+    return total / count

@@ -1,5 +1,6 @@
 """Wrong language models in which a part is missing, cut off from learning or in another place."""
 
+import torch
 from torch import nn
 
 from ..reference_package import reference
@@ -101,3 +102,47 @@ class words_alone_dropped(Model):
     def answer(self, token_ids, caches, held):
         x = self.drop(self.words(token_ids)) + self.place(token_ids, held)
         return self.out(self.norm(self.through(x, caches)))
+
+
+class OfThisCall(Model):
+    """Knows the ids and the caches of the call."""
+
+    def answer(self, token_ids, caches, held):
+        self.ids, self.caches = token_ids, caches
+        return super().answer(token_ids, caches, held)
+
+
+@misconception(MODEL, like="position_of_the_last")
+class at_the_beginning_too(OfThisCall):
+    def place(self, token_ids, held):
+        if self.caches is None:
+            return super().place(token_ids, held)
+        return self.places(torch.full((token_ids.shape[1],), held))
+
+
+@wrong
+class last_logits_with_caches(OfThisCall):
+    def out(self, x):
+        return super().out(x if self.caches is None else x[:, -1:])
+
+
+@wrong
+class one_layer_cached(Model):
+    """The first layer alone gets its cache."""
+
+    def through(self, x, caches):
+        for number, layer in enumerate(self.layers):
+            x = layer(x, cache=None if caches is None or number else caches[0])
+        return x
+
+
+@wrong
+class token_zero_hidden(OfThisCall):
+    """Token 0 is taken for padding."""
+
+    def through(self, x, caches):
+        if caches is not None:
+            return super().through(x, caches)
+        for layer in self.layers:
+            x = layer(x, key_mask=self.ids != 0)
+        return x

@@ -167,3 +167,30 @@ class of_the_first_row(Writing):
 
 
 wrong_text(of_the_first_row, like="one_draw_for_all_rows")
+
+
+class after_the_first_step(Writing):
+    """The whole prompt at first, then the newest token alone, as for a model with caches."""
+
+    def last(self, model, text):
+        return model(text if text.shape[1] == self.start else text[:, -1:])[:, -1]
+
+
+class of_its_last_token(Writing):
+    def fill(self, new, text):
+        if self.end_id is not None:
+            self.ended = self.ended | (text[:, -1] == self.end_id)
+        return super().fill(new, text)
+
+
+wrong_text(after_the_first_step, like="last_token_alone_read")
+wrong_text(of_its_last_token, like="end_in_the_prompt_counted")
+
+
+@wrong_text
+class gradients_off_for_good(Writing):
+    """torch.set_grad_enabled(False) in place of torch.no_grad()."""
+
+    def around(self, model, prompt, count):
+        torch.set_grad_enabled(False)
+        return super().around(model, prompt, count)

@@ -5,6 +5,7 @@ from . import (  # noqa: F401  (registers them)
     _decoder_chances,
     _decoder_chances_cuts,
     _decoder_layer,
+    _decoder_layer_masks,
     _decoder_layer_orders,
     _decoder_loss,
     _decoder_loss_forms,

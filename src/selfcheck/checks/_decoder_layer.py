@@ -58,11 +58,13 @@ def layer_cross(rng):
     return built(layer(cross=True), call(rng.tensor(2, 4, 6), rng.tensor(2, 7, 6)), state=state)
 
 
-@check(LAYER, sees="every position may read every position of the memory", view=influence)
+@check(LAYER, sees="every position may read every position of the memory, whatever key_mask hides", view=influence)
 def layer_cross_sees_all(rng):
     source, length = rng.sample((3, 7), 2)
     x, memory = repeated(rng, source + 1, length, 6), memory_changed(rng, source, 6)
-    return built(layer(heads=2, cross=True), call(x, memory), state=decoder_state(rng, 6, 5, cross=True))
+    as_long = call(repeated(rng, 5, 4, 6), memory_changed(rng, 4, 6), key_mask=padded(4, rng.integer(1, 4)))
+    construct, state = layer(heads=2, cross=True), decoder_state(rng, 6, 5, cross=True)
+    return [built(construct, step, state=state) for step in (call(x, memory), as_long)]
 
 
 @check(
