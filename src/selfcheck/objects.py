@@ -34,7 +34,7 @@ def module(tree: dict[str, Any]) -> Any:
 def _network(inputs: list[int], hidden: int, outputs: int, dropout: float, shows_mode: bool) -> Any:
     """output(dropout(tanh(Σ inputs[i](x_i)))): a network that takes as many arguments as there are widths.
 
-    shows_mode: whether its state holds `mode`, 1 in training and 0 in evaluation
+    shows_mode: whether its state holds `mode`, 1 in training and 0 in evaluation, between them where its layers differ
     """
     import torch
     from torch import nn
@@ -90,11 +90,16 @@ def _writer(vocab_size: int) -> Any:
 
 
 def _show_mode(module: Any) -> None:
-    """Let a module's state hold `mode`, 1 in training and 0 in evaluation, however the module came into its mode."""
+    """Let a module's state hold `mode`, however it came into it: the share of its modules, itself too, in training."""
     import torch
 
     module.register_buffer("mode", torch.tensor(1.0))
-    module.register_state_dict_pre_hook(lambda read, *_: read.get_buffer("mode").fill_(float(read.training)))
+    module.register_state_dict_pre_hook(lambda read, *_: read.get_buffer("mode").fill_(_share_in_training(read)))
+
+
+def _share_in_training(module: Any) -> float:
+    modes = [float(part.training) for part in module.modules()]
+    return sum(modes) / len(modes)
 
 
 def written(table: Any, token_ids: Any) -> Any:

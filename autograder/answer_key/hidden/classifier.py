@@ -76,8 +76,8 @@ def text_padding_layers(rng):
 )
 def step_everything(rng):
     target = tensor([rng.integer(0, 3) for _ in range(5)], "int64")
-    batch = (rng.tensor(5, 2), rng.tensor(5, 3), rng.tensor(5, 1), target)
-    made = model(rng, 2, 3, 1, outputs=3, stale=True, dropout=0.3, training=False)
+    batch = (rng.tensor(5, 2), rng.tensor(5, 6), rng.tensor(5, 1), target)
+    made = model(rng, 2, 6, 1, outputs=3, stale=True, dropout=0.3, training=False)
     return call(made, batch, optimizer("0", 0.2), loss("cross_entropy"))
 
 

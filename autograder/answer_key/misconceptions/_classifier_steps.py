@@ -169,3 +169,25 @@ def inputs_as_one_list(model, batch, optimizer, loss_fn):
     loss.backward()
     optimizer.step()
     return loss.item()
+
+
+@wrong_step
+def flag_of_the_model_alone(model, batch, optimizer, loss_fn):
+    """The attribute is set, and no layer inside is told."""
+    model.training = True
+    optimizer.zero_grad()
+    loss = loss_of(model, batch, loss_fn)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+@wrong_step
+def target_made_float(model, batch, optimizer, loss_fn):
+    *inputs, target = batch
+    model.train()
+    optimizer.zero_grad()
+    loss = loss_fn(model(*inputs), target.float())
+    loss.backward()
+    optimizer.step()
+    return loss.item()

@@ -37,14 +37,15 @@ attending("narrowed_to_float32")(lambda context, weights, values: (context.float
 
 
 def scoring(name):
-    """Register a function from the right scores and the mask to wrong weights."""
+    """Register a function from the right scores and the mask to wrong weights; name: as an id, "<like>/<form>"."""
 
     def register(change):
         def wrong(query, keys, values, score, mask=None):
             weights = change(score(query, keys), mask)
             return weights @ values, weights
 
-        behind_given_checks(ATTEND, name)(wrong)
+        like, _, form = name.rpartition("/")
+        behind_given_checks(ATTEND, form, like)(wrong)
         return change
 
     return register
@@ -108,3 +109,64 @@ def _most_likely_key_alone(scores, mask):
 def weighed_by_masked_softmax(query, keys, values, score, mask=None):
     weights = masked_softmax(score(keys, query), mask)
     return weights @ values, weights
+
+
+@scoring("score_of_zero_hidden/under_a_mask")
+def _score_of_zero_hidden_under_a_mask(scores, mask):
+    """Scores times mask; what is then 0 becomes -inf."""
+    kept = scores if mask is None else scores * mask
+    return masked_softmax(kept if mask is None else kept.masked_fill(kept == 0, -torch.inf))
+
+
+def over_the_largest_of_all(scores, mask):
+    """Exponentials, and what each row of them is divided by, when the largest score of *all* rows is subtracted."""
+    allowed = scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+    largest = allowed.amax()
+    powers = torch.exp(allowed - largest.where(largest > -torch.inf, 0.0))
+    return powers, powers.sum(dim=-1, keepdim=True)
+
+
+@scoring("largest_of_all_subtracted")
+def _largest_of_all_subtracted(scores, mask):
+    powers, total = over_the_largest_of_all(scores, mask)
+    return powers / total.where(total != 0, 1.0)
+
+
+@scoring("largest_of_all_subtracted/nan_for_the_rest")
+def _nan_for_the_rest(scores, mask):
+    powers, total = over_the_largest_of_all(scores, mask)
+    return powers / total
+
+
+@scoring("mask_of_pairs_for_keys")
+def _mask_of_pairs_for_keys(scores, mask):
+    if mask is not None and mask.dim() == 2:
+        mask = mask.unsqueeze(1)
+    return (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(dim=-1)
+
+
+@behind_given_checks(ATTEND, like="mask_of_pairs_for_keys")
+def refused_by_masked_softmax(query, keys, values, score, mask=None):
+    if mask is not None and mask.dim() == 2:
+        mask = mask.unsqueeze(1)
+    weights = masked_softmax(score(query, keys), mask)
+    return weights @ values, weights
+
+
+@behind_given_checks(ATTEND)
+def unseen_keys_zeroed(query, keys, values, score, mask=None):
+    weights = score(query, keys if mask is None else keys * _seen(mask)).softmax(dim=-1)
+    return weights @ values, weights
+
+
+@behind_given_checks(ATTEND, like="unseen_keys_zeroed")
+def and_their_values(query, keys, values, score, mask=None):
+    if mask is not None:
+        keys, values = keys * _seen(mask), values * _seen(mask)
+    weights = score(query, keys).softmax(dim=-1)
+    return weights @ values, weights
+
+
+def _seen(mask):
+    """(..., S, 1): the keys that some query may attend to."""
+    return (mask.any(dim=-2) if mask.dim() > 1 else mask).unsqueeze(-1)

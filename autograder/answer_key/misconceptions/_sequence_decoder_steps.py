@@ -5,7 +5,7 @@ from torch import nn
 
 from ..reference_package import reference
 from . import misconception
-from ._sequence_decoder import DECODER, Decoder
+from ._sequence_decoder import DECODER, Decoder, masked_softmax
 
 wrong = misconception(DECODER)
 attend = reference("sequence_to_sequence.attend")
@@ -124,3 +124,90 @@ class lstm_for_the_gru(Decoder):
     def __init__(self, vocab_size, d_model, score="additive"):
         super().__init__(vocab_size, d_model, score)
         self.gru = nn.LSTM(d_model, d_model, batch_first=True)
+
+
+@wrong
+class future_hidden(Decoder):
+    """A causal mask over the source."""
+
+    def attended(self, query, source, mask):
+        seen = torch.ones(query.shape[1], source.shape[1], dtype=torch.bool).tril()
+        weights = masked_softmax(self._score(query, source), seen if mask is None else seen & mask.unsqueeze(1))
+        return weights @ source, weights
+
+
+@wrong
+class tanh_of_each_half(Decoder):
+    """w2 · (tanh(W1_q q) + tanh(W1_k k))."""
+
+    def _score(self, query, key):
+        if self.score != "additive":
+            return super()._score(query, key)
+        of_query, of_key = self.score_w1.chunk(2, dim=1)
+        hidden = torch.tanh(query @ of_query.T).unsqueeze(-2) + torch.tanh(key @ of_key.T).unsqueeze(-3)
+        return hidden @ self.score_w2
+
+
+@wrong
+class fed_with_the_step_before(Decoder):
+    """Input feeding: what `combine` gave at the step before is added to the embedding."""
+
+    def answer(self, embedded, source, mask):
+        fed, hidden, found = torch.zeros_like(embedded[:, :1]), None, []
+        for step in embedded.split(1, dim=1):
+            state, hidden = self.gru(step + fed, hidden)
+            context, weights = self.attended(state, source, mask)
+            fed = self.fed(context, state)
+            found.append((self.logits(context, state), weights))
+        logits, weights = zip(*found, strict=True)
+        return torch.cat(logits, dim=1), torch.cat(weights, dim=1)
+
+    def fed(self, context, state):
+        return torch.tanh(self.combine(torch.cat([context, state], dim=-1)))
+
+
+@misconception(DECODER, like="fed_with_the_step_before")
+class its_context(fed_with_the_step_before):
+    def fed(self, context, state):
+        return context
+
+
+@wrong
+class word_zero_never_learns(Decoder):
+    """padding_idx=0 for the embedding."""
+
+    def __init__(self, vocab_size, d_model, score="additive"):
+        super().__init__(vocab_size, d_model, score)
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=0)
+
+
+@wrong
+class states_detached(Decoder):
+    def states(self, embedded, source):
+        return super().states(embedded, source).detach()
+
+
+@misconception(DECODER, like="states_detached")
+class from_one_step_to_the_next(Decoder):
+    """As in a training loop that cuts long texts; every step's own embedding still learns."""
+
+    def states(self, embedded, source):
+        found, hidden = [], None
+        for step in embedded.split(1, dim=1):
+            state, hidden = self.gru(step, hidden)
+            found.append(state)
+            hidden = hidden.detach()
+        return torch.cat(found, dim=1)
+
+
+@wrong
+class weights_detached(Decoder):
+    def attended(self, query, source, mask):
+        context, weights = super().attended(query, source, mask)
+        return context, weights.detach()
+
+
+@wrong
+class source_detached(Decoder):
+    def attended(self, query, source, mask):
+        return super().attended(query, source.detach(), mask)

@@ -59,3 +59,34 @@ def scores_filled_in_place(scores, values, generator):
     scores.masked_fill_(~some, 0.0)
     choice = drawn(log_weights, generator)
     return answered(values, choice, at(torch.log_softmax(scores, dim=-1), choice), some)
+
+
+def of_every_position(scores, values, generator):
+    log_weights, some = parts(scores)
+    value, _ = answered(values, drawn(log_weights, generator), log_weights[..., 0], some)
+    return value, log_weights.where(some, 0.0)
+
+
+wrong(of_every_position, like="all_log_probabilities")
+
+
+@wrong
+def softmax_twice(scores, values, generator):
+    """The draw takes probabilities for scores."""
+    log_weights, some = parts(scores)
+    choice = drawn(torch.log_softmax(log_weights.exp(), dim=-1), generator)
+    return answered(values, choice, at(log_weights, choice), some)
+
+
+def by_gumbel_softmax(scores, values, generator):
+    """As torch's gumbel_softmax with hard=True does it."""
+    log_weights, some = parts(scores)
+    noise = torch.empty_like(log_weights).exponential_(generator=generator).log()
+    soft = (scores.where(some, 0.0) - noise).softmax(dim=-1)
+    choice = soft.argmax(dim=-1, keepdim=True)
+    used = torch.zeros_like(soft).scatter(-1, choice, 1.0) - soft.detach() + soft
+    value = (used.unsqueeze(-2) @ values).squeeze(-2)
+    return value.where(some, 0.0), at(log_weights, choice).where(some.squeeze(-1), 0.0)
+
+
+wrong(by_gumbel_softmax, like="straight_through")

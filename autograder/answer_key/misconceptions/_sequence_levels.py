@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from . import misconception
-from ._sequence_hierarchical import HIERARCHICAL, Levels
+from ._sequence_hierarchical import HIERARCHICAL, Levels, masked_softmax
 
 wrong = misconception(HIERARCHICAL)
 
@@ -91,3 +91,32 @@ class padding_among_them(Levels):
 class padding_among_the_words(Levels):
     def words(self, x, mask):
         return x.mean(dim=2)
+
+
+@wrong
+class sentences_of_zeros_hidden(Levels):
+    """What is real is read from the numbers: a sentence whose vector is all zero is none."""
+
+    def sentences(self, x, mask):
+        return self.pooled(x, self.sentence_proj, self.sentence_query, (x != 0).any(dim=-1))
+
+
+@wrong
+class words_share_the_document(Levels):
+    """The words of all sentences in one softmax."""
+
+    def words(self, x, mask):
+        scores = torch.tanh(self.word_proj(x)) @ self.word_query
+        return self.summed(masked_softmax(scores.flatten(1), mask.flatten(1)).view_as(scores), x)
+
+
+@misconception(HIERARCHICAL, like="pooled_squashed")
+class of_the_words_alone(Levels):
+    def words(self, x, mask):
+        return torch.tanh(super().words(x, mask))
+
+
+@misconception(HIERARCHICAL, like="pooled_squashed")
+class of_the_sentences_alone(Levels):
+    def sentences(self, x, mask):
+        return torch.tanh(super().sentences(x, mask))

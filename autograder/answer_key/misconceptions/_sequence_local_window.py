@@ -28,9 +28,16 @@ def local(name, reach=None, deviation=None, move=None, change=None):
 local("deviation_is_twice_the_window", deviation=lambda window: 2 * window)
 local("deviation_is_one", deviation=lambda window: 1.0)
 local("deviation_in_whole_positions", deviation=lambda window: max(window // 2, 0.25))
+local("deviation_in_whole_positions/one_at_least", deviation=lambda window: max(window // 2, 1.0))
 local("window_doubled", reach=lambda window: 2 * window)
 local("window_rounded_down", reach=math.floor)
 local("window_rounded_up", reach=math.ceil)
+local("window_rounded_down/in_the_gaussian_too", reach=math.floor, deviation=lambda window: math.floor(window) / 2)
+local(
+    "window_rounded_down/to_one_at_least",
+    reach=lambda window: max(math.floor(window), 1),
+    deviation=lambda window: max(math.floor(window), 1) / 2,
+)
 local("center_held_inside", move=lambda center, scores: center.clamp(0, scores.shape[-1] - 1))
 local("powers_of_two", change=lambda within, fall: within * fall.log().div(1 / math.log(2)).exp())
 local("divided_by_the_largest", change=lambda within, fall: within * fall / fall.amax(dim=-1, keepdim=True))
@@ -69,3 +76,40 @@ def scores_hidden_in_place(scores, center, window):
     distance = distances(scores, center)
     scores.masked_fill_(distance.abs() > window, -torch.inf)
     return inside(scores, distance, window) * gaussian(distance, window)
+
+
+def _between(name, whole):
+    """Register a window between ends that a function makes whole."""
+
+    def wrong(scores, center, window):
+        distance, middle = distances(scores, center), center.unsqueeze(-1)
+        positions = torch.arange(scores.shape[-1], dtype=scores.dtype)
+        near = (positions >= whole(middle - window)) & (positions <= whole(middle + window))
+        return masked_softmax(scores, near) * gaussian(distance, window)
+
+    like, _, form = name.rpartition("/")
+    behind_given_checks(LOCAL, form, like)(wrong)
+
+
+_between("ends_made_whole", torch.floor)
+_between("ends_made_whole/towards_zero", torch.trunc)
+_between("ends_made_whole/to_the_nearest", torch.round)
+_between("ends_made_whole/upwards", torch.ceil)
+
+
+def _filled_beside_minus_infinity(name, number):
+    """Register a fill of scores outside the window, in rows with a position near; None: the dtype's lowest number."""
+
+    def wrong(scores, center, window):
+        distance = distances(scores, center)
+        near = distance.abs() <= window
+        low = torch.finfo(scores.dtype).min if number is None else number
+        weights = torch.softmax(scores.masked_fill(~near, low), dim=-1) * near.any(dim=-1, keepdim=True)
+        return weights * gaussian(distance, window)
+
+    like, _, form = name.rpartition("/")
+    behind_given_checks(LOCAL, form, like)(wrong)
+
+
+_filled_beside_minus_infinity("far_wins_over_minus_infinity", None)
+_filled_beside_minus_infinity("far_wins_over_minus_infinity/minus_1e9", -1e9)

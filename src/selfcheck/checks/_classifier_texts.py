@@ -133,11 +133,12 @@ def uses_agree(step, answer):
 
 
 def rows_apart(step, answer):
-    """A batch, its first row alone, and its last two rows alone: 1 where these agree with the batch."""
+    """A batch, its first row alone, its last two, its second and third: 1 where these agree with the batch."""
     uses = several(answer, rows_of)
-    if uses is None or len(uses) != 3:
+    if uses is None or len(uses) != 4:
         return unlike(answer)
-    return array([int(all_agree(uses[0][:1], uses[1])), int(all_agree(uses[0][-2:], uses[2]))])
+    parts = (slice(1), slice(-2, None), slice(1, 3))
+    return array([int(all_agree(uses[0][part], own)) for part, own in zip(parts, uses[1:], strict=True)])
 
 
 def finite_rows(step, answer):

@@ -66,10 +66,14 @@ def decoder_additive(rng):
     return [inputs.decoding(rng, 7, 3, (1, 1, 5), named=False), inputs.decoding(rng, 7, 3, (1, 1, 5))]
 
 
-@check(DECODER, sees="all together, in training too: logits and weights of every step")
+@check(
+    DECODER,
+    sees="all together, in training too: logits and weights of every step, and their gradients",
+    compares=("values", "gradient"),
+)
 def decoder_everything(rng):
     vocab, steps, source = rng.sample((3, 5, 7), 3)
-    return inputs.decoding(rng, vocab, 4, (2, steps, source), training=True)
+    return inputs.decoding(rng, vocab, 4, (2, steps, source), zero=True, training=True)
 
 
 @check(DECODER, sees="source states are attended where the mask is True, and nowhere else", view=attended)

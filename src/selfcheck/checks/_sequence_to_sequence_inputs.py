@@ -55,6 +55,13 @@ def of_zero_and_giant(rng, queries, keys, d_v):
     return call(tensor(query), rng.tensor(keys, 2), rng.tensor(keys, d_v), bound(rng, "dot", 2, 2))
 
 
+def with_zero_query(rng, queries, keys, d_v):
+    """A call of attend whose first query is all zero, under a mask: its scores are 0 where they count and elsewhere."""
+    query = [[0.0, 0.0], *rng.normal(queries - 1, 2)]
+    given = (tensor([query]), rng.tensor(1, keys, 2), rng.tensor(1, keys, d_v), bound(rng, "dot", 2, 2))
+    return call(*given, tensor(mask_of(rng, 1, queries, keys)))
+
+
 # local_attention_weights
 
 
@@ -158,13 +165,28 @@ def decoder_state(rng, vocab, d, kind="additive", dtype="float64", scale=0.6):
 
 
 def decoding(
-    rng, vocab, d, shape, kind="additive", named=True, mask=None, states=None, change=None, dtype="float64", **more
+    rng,
+    vocab,
+    d,
+    shape,
+    kind="additive",
+    named=True,
+    mask=None,
+    states=None,
+    change=None,
+    zero=False,
+    dtype="float64",
+    **more,
 ):
-    """A step on an AttentionDecoder; shape: B, T, S; named: whether the score is passed; change: of the state."""
+    """A step on an AttentionDecoder.
+
+    shape: B, T, S; named: whether the score is passed; change: of the state; zero: whether the first token is 0
+    """
     batch, steps, source = shape
     construct = call(vocab, d, score=kind) if named else call(vocab, d)
-    ids = tensor(rng.integers(batch, steps, high=vocab))
-    given = (ids, rng.tensor(batch, source, d, dtype=dtype) if states is None else states)
+    ids = rng.integers(batch, steps, high=vocab)
+    ids[0][0] = 0 if zero else ids[0][0]
+    given = (tensor(ids), rng.tensor(batch, source, d, dtype=dtype) if states is None else states)
     use = call(*given) if mask is None else call(*given, tensor(mask))
     state = decoder_state(rng, vocab, d, kind, dtype)
     return built(construct, use, state=state | (change(state) if change else {}), **more)

@@ -147,7 +147,7 @@ def text_padding_id(rng):
 @check(TEXT, sees="a text's logits do not depend on the other texts of its batch", view=rows_apart)
 def text_rows(rng):
     texts = some_texts(rng, (4, 2, 3, 4, 1))
-    uses = [call(padded(some, 7)) for some in (texts, texts[:1], texts[-2:])]
+    uses = [call(padded(some, 7)) for some in (texts, texts[:1], texts[-2:], texts[1:3])]
     return built(classifier(), *uses, lessons=warm_up(rng))
 
 
@@ -233,10 +233,12 @@ def step_stale(rng):
     return call(model(rng, 3, stale=True), batch, optimizer("0", 0.3), loss("mse_loss"))
 
 
-@check(STEP, sees="the model gets every input of the batch, the loss its last entry", compares=("values", "state"))
+@check(
+    STEP, sees="the model gets every input of the batch, the loss its last entry as it is", compares=("values", "state")
+)
 def step_inputs(rng):
-    batch = (rng.tensor(6, 2), rng.tensor(6, 9), rng.tensor(6, 1))
-    return call(model(rng, 2, 9), batch, optimizer("0", 0.3), loss("mse_loss"))
+    batch = (rng.tensor(13, 2), rng.tensor(13, 10), tensor(rng.integers(13, high=7), "int64"))
+    return call(model(rng, 2, 10, outputs=7), batch, optimizer("0", 0.3), loss("cross_entropy"))
 
 
 @check(STEP, sees="loss_fn gets the model's answer first and the target second", compares=("values", "state"))

@@ -78,8 +78,11 @@ def attend_masked(rng):
     queries, keys, d_v = rng.sample((4, 6, 7), 3)
     shapes = {2: (2, queries, keys), 3: (3, 1, keys), 1: (keys,)}  # by batch
     return [
-        inputs.attending(rng, "additive", queries, keys, d_v, (batch,), (8, 8), mask=mask_of(rng, *shape))
-        for batch, shape in shapes.items()
+        *(
+            inputs.attending(rng, "additive", queries, keys, d_v, (batch,), (8, 8), mask=mask_of(rng, *shape))
+            for batch, shape in shapes.items()
+        ),
+        inputs.with_zero_query(rng, queries, keys, d_v),
     ]
 
 
@@ -152,7 +155,7 @@ def local_softmax(rng):
     tells=parts.other_fall,
 )
 def local_gaussian(rng):
-    length, reach = 13, rng.choice((3.15, 4.15))
+    length, reach = 13, rng.choice((4.15, 4.35))  # half of it is not near 1
     given = inputs.local(rng, length, reach).args
     return call(inputs.zeroed(given[0]), *given[1:])
 
@@ -164,7 +167,7 @@ def local_gaussian(rng):
     tells=parts.other_fall,
 )
 def local_sum(rng):
-    given = inputs.local(rng, 12, 3.15).args
+    given = inputs.local(rng, 14, 4.15).args
     return call(inputs.zeroed(given[0]), *given[1:])
 
 
@@ -248,7 +251,8 @@ def hierarchical_sentences(rng):
 def hierarchical_document(rng):
     batch, sentences, words = rng.sample((2, 3, 5), 3)
     x = rng.normal(batch, sentences, words, 4)
-    x[0][1][1] = [0.0] * 4  # a word like others
+    x[0][1] = [[0.0] * 4] * words  # a sentence like others
+    x[1][0][1] = [0.0] * 4  # a word like others
     return replace(inputs.documents(rng, 4, tensor(x)), training=True)
 
 
