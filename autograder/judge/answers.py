@@ -21,6 +21,7 @@ SEEN = "seen"  # of a line, what the grader itself has seen of the arguments
 LARGEST = 2**48  # no length or count in an answer is larger
 NAME_CHARACTERS = 100
 TEXT_CHARACTERS = 500
+TOLD_OF_A_LINE = ("operation", "near", "none", "expression")  # what the runner knows of the line that raised
 STOPPED = "Stopped"  # the type of what the grader says where there is no answer
 MOST_SIGNS = 200_000  # brackets, commas and colons of one exercise's answers: honest ones have some thousands
 MOST_LINE_SIGNS = 40  # likewise of a line around them
@@ -171,6 +172,8 @@ def _valid_answer(answer: Any) -> Answer:
 def _valid_error(error: dict[str, Any]) -> dict[str, Any]:
     kinds, line, text = error.get("kinds"), error.get("line"), error.get("text")
     kind = _name(error.get("type"))
+    told = {name: printable_line(error.get(name), 200) for name in TOLD_OF_A_LINE}
+    shapes = _valid_shapes(error.get("shapes"))
     return {
         "type": "Exception" if kind == STOPPED else kind,  # that one is the grader's own word
         "kinds": [_name(kind) for kind in kinds[:20]] if isinstance(kinds, list) else [],
@@ -178,6 +181,18 @@ def _valid_error(error: dict[str, Any]) -> dict[str, Any]:
         "line": line if type(line) is int and 0 <= line < LARGEST else None,
         "source": printable_line(error.get("source"), 200),
         "importing": bool(error.get("importing")),
+        **{name: text for name, text in told.items() if text},
+        **({"shapes": shapes} if shapes else {}),
+    }
+
+
+def _valid_shapes(shapes: Any) -> dict[str, list[int]]:
+    """The shapes of an expression's names, where they are some; what is no shape is left out."""
+    named = list(shapes.items())[:20] if isinstance(shapes, dict) else []
+    return {
+        _name(name): shape[:8]
+        for name, shape in named
+        if isinstance(shape, list) and all(type(length) is int and 0 <= length < LARGEST for length in shape)
     }
 
 

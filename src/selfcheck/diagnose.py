@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,11 +13,10 @@ from .compare import Answer, Difference, are_facts, compare
 from .module_state import BUILT
 from .operations import RAISED
 from .plan import Check
+from .same_words import one_text
 from .trees import compare_trees, leaves
 
 FORM = "/"  # between the id of a misconception and the name of one of its forms
-DOT_TEXT = re.compile(r"not aligned: (\d+) \(dim \d+\) != (\d+) \(dim \d+\)")
-MATMUL_TEXT = re.compile(r"mismatch in its core dimension .*\(size (\d+) is different from (\d+)\)")
 LEAF = "a leaf Variable that requires grad"  # what torch calls an argument that is changed in place
 LEAST_CERTAIN = 2  # draws whose numbers a misconception explains, to be named beside failures that nothing explains
 MOST_AGAINST = 2  # failures that a misconception answers otherwise, for each that it explains
@@ -286,13 +284,4 @@ def _same_words(wrong: list[Answer], got: list[Answer]) -> bool:
 
 def _error(answer: Answer) -> tuple[str, str]:
     kind, text = answer["error"].get("type", ""), answer["error"].get("text", "")
-    return kind, _one_text_for_products(text)
-
-
-def _one_text_for_products(text: str) -> str:
-    """NumPy's two texts on a matrix product whose sizes do not fit, of `@` and of `dot`, as one."""
-    match = DOT_TEXT.search(text) or MATMUL_TEXT.search(text)
-    if match is None:
-        return text
-    inner = match.groups() if match.re is DOT_TEXT else reversed(match.groups())
-    return f"no product: {', '.join(inner)}"
+    return kind, one_text(text)

@@ -67,6 +67,8 @@ def line_factors(pair: Pair, call: dict[str, Any]) -> Found | None:
     for name, some in lines.items():
         if len(some) < LEAST_LINES or min(len(due) for due, _ in some) < FEWEST - 1:
             continue
+        if sum(max(due) - min(due) > pair.tolerance for due, _ in some) < LEAST_LINES:
+            continue  # where a line's entries are all alike, any other such line is that line times a number
         factors = [_factor(due, given) for due, given in some]
         if all(
             factor is not None and pair.same([factor * number for number in due], given)

@@ -33,7 +33,7 @@ def other_shares(pair: Pair, call: dict[str, Any]) -> Found | None:
         return _other_sums(rows)
     if any((due > 0) != (came > 0) for row in rows for due, came in row):
         return _hidden(pair, rows)
-    return _other_scores(rows, call)
+    return _other_scores(pair, rows, call)
 
 
 def _is_share(row: Row, side: int) -> bool:
@@ -55,7 +55,7 @@ def _other_sums(rows: list[Row]) -> Found | None:
     return Found("line_factor", f"Each row of shares is right but for what it sums to, {listed} where 1 is due: {why}")
 
 
-def _other_scores(rows: list[Row], call: dict[str, Any]) -> Found | None:
+def _other_scores(pair: Pair, rows: list[Row], call: dict[str, Any]) -> Found | None:
     """The right scores times a factor, of all rows or of each, or with something added to those of each column."""
     logs = [_logarithms(row) for row in rows]
     told = [(due, came) for due, came in logs if len(due) > 1 and max(map(abs, due)) > LEAST]
@@ -74,6 +74,8 @@ def _other_scores(rows: list[Row], call: dict[str, Any]) -> Found | None:
             two = abs(middle - math.log(2)) < CLOSE
             why = ", which is ln 2: powers of 2 in place of e have that" if two else explained(middle, call)
             return Found("other_scores", f"Your shares are those of the right scores {how}{why}")
+        if pair.same(sorted(pair.due), sorted(pair.given)):
+            return None  # right rows in other places, of scores that happen to be each other's multiples
         listed = ", ".join(map(number_text, known[:MOST_LISTED])) + (", …" if len(known) > MOST_LISTED else "")
         return Found(
             "other_scores", f"In each row your shares are those of the right scores times a factor of its own: {listed}"

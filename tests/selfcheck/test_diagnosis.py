@@ -52,6 +52,14 @@ def test_of_those_that_explain_as_many_the_one_with_fewer_other_failures_is_name
     assert diagnose(keys(narrow, wide, rest), answers)[0] == "narrow"
 
 
+def test_two_sizes_that_do_not_fit_are_one_mistake_in_either_order():
+    text = "The size of tensor a ({}) must match the size of tensor b ({}) at non-singleton dimension 1"
+    wrong = keys(("same", [error(text.format(12, 3)), None, None]))
+    right = [value(0), value(0)]
+    assert diagnose(wrong, [error(text.format(3, 12)), *right])[0] == "same"
+    assert diagnose(wrong, [error(text.format(3, 4)), *right])[0] is None
+
+
 def test_a_matrix_product_that_does_not_fit_is_one_mistake_however_numpy_words_it():
     kind, dot = "ValueError", "shapes (3,4) and (3,5) not aligned: 4 (dim 1) != 3 (dim 0)"
     matmul = "matmul: Input operand 1 has a mismatch in its core dimension 0, (size {} is different from {})"

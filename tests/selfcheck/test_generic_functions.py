@@ -75,6 +75,18 @@ def test_one_entry_of_each_line_is_no_factor_of_it():
     assert found(due, np.diag([2.0, 5.0, 4.0])) != "line_factor"
 
 
+def test_a_line_whose_entries_are_all_alike_shows_no_factor():
+    assert found(np.tile([1.0, 2.0], (5, 1)), np.tile([2.0, 7.0], (5, 1))) is None
+
+
+def test_right_shares_in_other_rows_are_rearranged_even_where_scores_are_multiples_of_each_other():
+    shares = np.exp(np.outer([1.0, 2.0, 3.0, 4.0], [0.1, 0.5, -0.4]))
+    shares /= shares.sum(axis=1, keepdims=True)
+    due, came = ([pack(x), pack(x @ DUE[:3, :2])] for x in (shares, shares[[1, 0, 3, 2]]))
+    slip = numbers_slip({"args": [], "kwargs": {}}, *(tuple(map(unpack, both)) for both in (due, came)), 1e-5)
+    assert slip.cause == "rearranged"
+
+
 def test_one_number_for_an_array_is_told_by_its_shape():
     assert shape_slip((4, 3), ()) == "generic.one_number" == shape_slip((4,), ())
     assert shape_slip((1,), ()) == "generic.axis_of_one"

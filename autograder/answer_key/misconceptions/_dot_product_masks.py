@@ -133,4 +133,8 @@ _with_mask(
         weights,
     ),
 )
+_with_mask(
+    "one_empty_row_empties_all",
+    lambda scores, mask: right(scores, mask) if mask.any(dim=-1).all() else torch.zeros_like(right(scores, mask)),
+)
 _with_mask("nothing_with_a_mask", right, lambda output, weights: None)

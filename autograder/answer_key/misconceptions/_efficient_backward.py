@@ -210,3 +210,30 @@ class query_scaled_in_place(Backward):
 def float32_returned(query, key, value, output, log_sums, upstream, block_size=128):
     wide = (x.float() if x.dtype != torch.float64 else x for x in (query, key, value, output, log_sums, upstream))
     return Backward().answer(*wide, block_size)
+
+
+@wrong
+class row_sums_over_all_queries(Backward):
+    def row_sums(self):
+        return (self.g * self.output).sum((-2, -1), keepdim=True)
+
+
+@behind_given_checks(BACKWARD)
+def blocks_along_the_first_axis(query, key, value, output, log_sums, upstream, block_size=128):
+    root, wide = query.shape[-1] ** 0.5, torch.promote_types(query.dtype, torch.float32)
+    q, k, v, y, g = (x.to(wide) for x in (query, key, value, output, upstream))
+    sums, of_query, of_key, of_value = (g * y).sum(-1, keepdim=True), torch.zeros_like(q), [], []
+    for start in range(0, len(k), block_size):
+        keys, values = (x[start : start + block_size] for x in (k, v))
+        weights = torch.exp(q @ keys.mT / root - log_sums[..., None].to(wide))
+        of_scores = weights * (g @ values.mT - sums) / root
+        of_query = of_query + of_scores @ keys
+        of_key.append(of_scores.mT @ q)
+        of_value.append(weights.mT @ g)
+    return tuple(x.to(query.dtype) for x in (of_query, torch.cat(of_key), torch.cat(of_value)))
+
+
+@wrong
+class log_sums_scaled(Backward):
+    def weights(self, keys):
+        return torch.exp((self.q @ keys.mT - self.log_sums) / self.root)

@@ -84,10 +84,10 @@ class Blockwise:
         return summed / total.where(total != 0, 1.0)
 
 
-def wrong(kind):
+def wrong(kind, like=""):
     """Register a subclass."""
 
-    @behind_given_checks(BLOCKWISE, kind.__name__)
+    @behind_given_checks(BLOCKWISE, kind.__name__, like)
     def function(query, key, value, block_size=128, is_causal=False, attn_mask=None):
         output = kind().answer(query, key, value, block_size, is_causal, attn_mask)
         return output if kind.__name__ == "float32_returned" else output.to(query.dtype)

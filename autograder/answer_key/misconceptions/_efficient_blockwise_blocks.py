@@ -1,5 +1,6 @@
 """Wrong blockwise attention whose scale, blocks or masks are another's."""
 
+import functools
 import math
 
 import torch
@@ -188,3 +189,44 @@ class masked_after_the_exponential(Cut):
         weights, shrink = torch.exp(scores - finite(new)), torch.exp(largest - finite(new))
         weights = weights if self.part is None else weights * self.part
         return new, total * shrink + weights.sum(dim=-1, keepdim=True), summed * shrink + weights @ values
+
+
+@wrong
+class last_key_of_each_block_left_out(Sized):
+    def step(self, largest, total, summed, scores, values):
+        held = max(self.block_size - 1, 1)
+        return super().step(largest, total, summed, scores[..., :held], values[..., :held, :])
+
+
+@wrong
+class blocks_counted_by_queries_where_causal(Both):
+    def end(self, block_size):
+        return self.length if self.is_causal else self.keys
+
+    def causal(self, start, stop, mask):
+        return super().causal(min(start, stop), stop, mask)
+
+
+@wrong
+class leading_axes_of_the_query_alone(Blockwise):
+    def begin(self, query, key, value):
+        return super().begin(query, key[(0,) * (key.dim() - 2)], value[(0,) * (value.dim() - 2)])
+
+    def step(self, largest, total, summed, scores, values):
+        new = self.largest(largest, scores)
+        weights, shrink = torch.exp(scores - finite(new)), torch.exp(largest - finite(new))
+        total.mul_(shrink).add_(weights.sum(dim=-1, keepdim=True))
+        summed.mul_(shrink).add_(weights @ values)
+        return new, total, summed
+
+
+@functools.partial(wrong, like="blocks_counted_by_queries_where_causal")
+class no_further_than_the_keys(Both):
+    def end(self, block_size):
+        return min(self.length, self.keys) if self.is_causal else self.keys
+
+
+@functools.partial(wrong, like="scores_multiplied_by_mask")
+class zero_filled_in(Blockwise):
+    def hidden(self):
+        return 0.0

@@ -186,3 +186,21 @@ class length_of_the_next(Cache):
 class length_as_a_method(Cache):
     def length(self):
         return self.positions()
+
+
+@wrong
+class batch_of_one_stretched(Cache):
+    """Leading axes that broadcast are taken for alike."""
+
+    def refuse_misfit(self, key, value):
+        for held, came in zip(self.held or (), (key, value), strict=False):
+            try:
+                lead = torch.broadcast_shapes(held.shape[:-2], came.shape[:-2])
+            except RuntimeError:
+                lead = None
+            if lead is None or held.shape[-1] != came.shape[-1]:
+                raise ValueError("this does not fit what the cache holds")
+
+    def joined(self, old, new):
+        lead = torch.broadcast_shapes(old.shape[:-2], new.shape[:-2])
+        return super().joined(old.expand(*lead, -1, -1), new.expand(*lead, -1, -1))

@@ -182,3 +182,30 @@ def values_not_copied(query, key, value, attn_mask=None):
 @behind_given_checks(GROUPED, like="left_to_broadcasting")
 def asked_of_attention(query, key, value, attn_mask=None):
     return attend(query, key, value, attn_mask)
+
+
+@wrong
+class weights_of_the_first_head_of_each_group(Grouped):
+    def results(self, output, weights, groups):
+        return output, weights[:, :: weights.shape[1] // groups]
+
+
+@wrong
+class unfolded_in_another_order(Grouped):
+    """The queries of a group's heads are laid behind each other, and taken apart as if positions came first."""
+
+    def results(self, output, weights, groups):
+        batch, heads, length = weights.shape[:3]
+        size = heads // groups
+        return tuple(
+            x.reshape(batch, groups, length, size, -1).transpose(2, 3).reshape(batch, heads, length, -1)
+            for x in (output, weights)
+        )
+
+
+@wrong
+class mask_reshaped_as_it_came(Grouped):
+    def masked(self, scores, mask, groups):
+        batch, heads, length, keys = scores.shape
+        mask = mask.reshape(batch, groups, heads // groups, length, keys)
+        return super().masked(scores, mask.flatten(1, 2), groups)

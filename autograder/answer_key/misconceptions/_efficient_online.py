@@ -49,7 +49,7 @@ class Online:
         return torch.cat([part * torch.exp(shift - last) / total for part, shift in parts], dim=-1)
 
 
-def wrong(kind):
+def wrong(kind, like=""):
     """Register a subclass, behind the checks that the stub gives: the chunks are looked at as they come."""
 
     @functools.wraps(kind, updated=())
@@ -59,7 +59,7 @@ def wrong(kind):
             right(held)
         return kind().answer(given.checked_chunks(iter(held)))
 
-    misconception(SOFTMAX)(function)
+    misconception(SOFTMAX, like)(function)
     return kind
 
 

@@ -1,5 +1,7 @@
 """Wrong ways to take a softmax in one pass that go wrong in an axis, a part or a dtype."""
 
+import functools
+
 import torch
 
 from ._efficient_online import SOFTMAX, Online, by_hand, finite, given, misconception, wrong
@@ -186,3 +188,17 @@ class own_largest_remembered(Online):
             held.append(chunk)
         total = total.where(total != 0, 1.0)
         return torch.cat([torch.exp(chunk - finite(largest)) / total for chunk in held], dim=-1)
+
+
+@wrong
+class hidden_chunk_skipped(Online):
+    """A chunk that is -inf throughout is passed over, and its weights are missing."""
+
+    def answer(self, chunks):
+        return super().answer([chunk for chunk in chunks if (chunk != -torch.inf).any()])
+
+
+@functools.partial(wrong, like="largest_of_the_chunk_alone")
+class zero_for_a_hidden_chunk(Online):
+    def shift(self, largest, chunk):
+        return finite(self.highest(chunk).detach())

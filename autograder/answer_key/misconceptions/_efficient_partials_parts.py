@@ -185,3 +185,31 @@ def returned_as_one_number(first, second):
     maximum = torch.cat([first[0].flatten(), second[0].flatten()]).max() if first[0].numel() else first[0].sum()
     mine, other = Merge().factors(first[0], second[0], maximum)
     return maximum, *Merge().sums(first, second, mine, other)
+
+
+@wrong
+class log_sum_for_the_maximum(Merge):
+    def answer(self, first, second):
+        log_sums = (maximum + torch.log(total) for maximum, total, _ in (first, second))
+        reference = torch.logaddexp(*log_sums)
+        return self.results(reference, *self.sums(first, second, *self.factors(first[0], second[0], reference)))
+
+
+@wrong
+class smallest_number_of_nothing(Merge):
+    def maximum(self, mine, other):
+        return super().maximum(mine, other).clamp(min=torch.finfo(mine.dtype).min)
+
+
+@wrong
+class factors_of_a_softmax(Merge):
+    """The two factors sum to 1, so that neither is 1."""
+
+    def factors(self, mine, other, maximum):
+        return tuple(torch.nan_to_num(torch.stack([mine, other]).softmax(dim=0)))
+
+
+@wrong
+class logarithm_of_the_sum_for_the_total(Merge):
+    def sums(self, first, second, mine, other):
+        return torch.logaddexp(first[0], second[0]), super().sums(first, second, mine, other)[1]

@@ -27,7 +27,7 @@ def masked_output(rng):
     zero = next(j for j in range(keys) if hidden[0][0][j])
     step = masked(rng, (batch,), queries, keys, d_v, hidden)
     step.kwargs["key"] = with_zero(step.kwargs["key"], zero)  # a real token may be all zero
-    return [step, masked(rng, (2, 5), 4, 8, 3, mask_of(rng, 2, 1, 4, 8)), attend(rng, (4, 1), (7, 1), 2)]
+    return [step, masked(rng, (2, 5), 4, 8, 3, mask_of(rng, 2, 1, 4, 8)), attend(rng, (2, 5, 4, 1), (2, 5, 8, 1), 3)]
 
 
 def with_zero(keys, place):
