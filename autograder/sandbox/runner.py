@@ -73,7 +73,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 def _prepare(limits: dict[str, Any], package_parent: str) -> None:
     """Set the limits, close off standard input and output, and have the learner's package importable."""
-    from selfcheck import eager  # as staged; its folder is on the path in the sandbox alone
+    from selfcheck import dispatched, eager  # as staged; their folder is on the path in the sandbox alone
 
     linux.set_dumpable(True)
     _set_resource_limits(limits)
@@ -82,6 +82,7 @@ def _prepare(limits: dict[str, Any], package_parent: str) -> None:
         os.dup2(null, standard)
     sys.path.insert(0, package_parent)
     eager.leave_uncompiled()
+    dispatched.keep_to_the_dispatcher()
 
 
 def _set_resource_limits(limits: dict[str, Any]) -> None:
