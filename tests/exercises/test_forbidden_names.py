@@ -15,6 +15,18 @@ FURTHER = (
     *("torch._refs", "torch._decomp.decompositions", "torch.onnx.ops", "torch.masked", "torch.sparse"),
     *("torch.ao.nn.quantizable", "torch.nn.attention.flex_attention", "torch.distributions.transforms"),
 )
+#: Modules that compile functions of such a name, spread their calls over machines, or test them.
+ABOUT_OTHERS = (
+    "torch._native",
+    "torch.ao.nn.qat",
+    "torch.ao.quantization",
+    "torch.distributed",
+    "torch._dynamo",
+    "torch._inductor",
+    "torch.testing",
+    "torch.fx",
+    "torch._export",
+)
 #: By exercise: words that stand in such names, and which of these compute something else.
 NAMED = {
     "efficient.online_softmax": (
@@ -24,7 +36,13 @@ NAMED = {
     "masks.masked_softmax": (("safe_softmax", "masked_softmax"), set()),
     "encoder.layer_norm": (
         ("layer_norm", "layernorm", "rms_norm", "group_norm", "instance_norm", "batch_norm", "batchnorm"),
-        {"_fused_rms_norm_cond", "native_layer_norm_fake", "_batchnorm_helper", "_fused_rms_norm_impl"},
+        {
+            "_fused_rms_norm_cond",
+            "native_layer_norm_fake",
+            "_batchnorm_helper",
+            "_fused_rms_norm_impl",
+            "LayerNormPerSampleGrad",
+        },
     ),
     "dot_product.scaled_dot_product_attention": (
         ("dot_product_attention", "multi_head_attention", "multiheadattention", "math_attention", "sdpa_dense"),
@@ -36,7 +54,8 @@ NAMED = {
 def callables():
     """Functions and classes of torch that are imported, each with its name."""
     for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == "torch" and type(module) is types.ModuleType:
+        is_looked_at = name.partition(".")[0] == "torch" and not name.startswith(ABOUT_OTHERS)
+        if is_looked_at and type(module) is types.ModuleType:
             for word, thing in list(vars(module).items()):
                 thing = defining(thing)
                 if issubclass(type(thing), (types.FunctionType, type)) and str(thing.__module__).startswith("torch"):
