@@ -13,7 +13,7 @@ import itertools
 import re
 import sys
 from collections.abc import Iterable
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -68,6 +68,16 @@ _found: dict[str, tuple[_Found, int]] = {}  # by pattern; and how many names the
 def roots_of(patterns: Iterable[str]) -> set[str]:
     """The top-level packages that patterns name: {"torch", "scipy"}."""
     return {root for pattern in patterns if (root := pattern.partition(".")[0]) and "*" not in root}
+
+
+def is_named(name: str, patterns: Iterable[str]) -> bool:
+    """Whether the name of a function that ran, or of the class that it belongs to, matches one of the patterns."""
+    return any(fnmatchcase(name, pattern) or fnmatchcase(public_name(name), pattern) for pattern in patterns)
+
+
+def public_name(name: str) -> str:
+    """A method that a module or class is called by, as the class: "torch.nn.Softmax" of "torch.nn.Softmax.forward"."""
+    return name.removesuffix(".forward").removesuffix(".__init__")
 
 
 def functions_named(patterns: Iterable[str]) -> dict[str, FunctionType]:
