@@ -81,8 +81,12 @@ def _effect(asking: Asking, exercise: Exercise, kind: int, given: list[list[Answ
     asking.end.idle_left = limits.submission_idle_seconds()  # else who has waited before could not be asked again
 
     def ask_with(bends: Sequence[float | None]) -> list[Answers]:
-        of_each = [requests_for({exercise: keys}, asking.keys, bend) for bend in bends]
-        requests = [requests[exercise, kind] for requests in of_each]
-        return list(ask(dict(asking.files), requests, True, asking.sandbox, asking.tally, asking.end))
+        # Each in a sandbox of its own: what one run leaves in a scratch folder is not there for the next to answer by.
+        of_each = [requests_for({exercise: keys}, asking.keys, bend)[exercise, kind] for bend in bends]
+        return [
+            answers
+            for request in of_each
+            for answers in ask(dict(asking.files), [request], True, asking.sandbox, asking.tally, asking.end)
+        ]
 
     return effect(ask_with, {str(place): answers for place, (_, answers) in enumerate(chosen)})

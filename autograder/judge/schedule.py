@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from selfcheck.call_effect import functions_that_ran
+from selfcheck.call_watch import BEFORE
 from selfcheck.catalogue import Exercise
 from selfcheck.compare import Answer
 from selfcheck.diagnose import Key, first_difference
@@ -28,7 +30,8 @@ Compared = tuple[list[list[Answer]], Differences]  # the answers to each key, in
 class Schedule:
     """Asks one package for its answers to the keys of its exercises.
 
-    All exercises share one process where their answers are right there; each of the others gets its own. No hidden
+    All exercises share one process where their answers are right there; each of the others gets its own, and so does
+    one before which a function ran that it forbids. No hidden
     input enters the sandbox before every visible check has its answer: feedback on a visible check may quote what the
     learner's code says, which then cannot tell of hidden inputs. So the shared process waits meanwhile for those that
     answer wrong exercises again; two workers are enough for most submissions, and one for a right one.
@@ -79,7 +82,8 @@ class Schedule:
         for part, given in zip(parts, answers, strict=True):
             keys = self._keys[part[0]]
             given = _of_comparable_size(keys, given)
-            if all(_is_right(keys[int(place)], answer) for place, answer in given.items()):
+            is_alone = BEFORE not in functions_that_ran(given.values())
+            if is_alone and all(_is_right(keys[int(place)], answer) for place, answer in given.items()):
                 self._answers[part] = given
                 self._right.add(part)
 

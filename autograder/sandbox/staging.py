@@ -18,6 +18,7 @@ SELFCHECK_MODULES = (
         "arrays.py",
         "call_bend.py",
         "call_watch.py",
+        "dispatched.py",
         "eager.py",
         "held.py",
         "line_slips.py",

@@ -1,18 +1,26 @@
-"""Moves numbers a little: what a watched function is given, and the masks that it makes."""
+"""Moves numbers a little: what a watched function is given, and the masks that it makes.
+
+No two calls move alike, and nothing tells beforehand how: code that knew it could give the function what is moved to
+the right input.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 FLIPPED_FROM = 1e-3  # a mask has no small changes: a weaker bend leaves it as it is
+PRIME = 2**31 - 1
+LEAST = 0.3  # of the bend: each number is moved by this much, or more
 
 
 def bent(value: Any, by: float) -> Any:
     """What floating numbers become when each is moved a little, no two neighbours alike; the rest as it is."""
     if type(value) in (list, tuple):
-        return type(value)(bent(item, by) for item in value)
-    if type(value) is float:
+        return type(value)(_bent_number(item, by) if type(item) is float else bent(item, by) for item in value)
+    if type(value) is float:  # a setting, such as eps
         return value
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
     if torch and issubclass(type(value), torch.Tensor):
@@ -20,9 +28,27 @@ def bent(value: Any, by: float) -> Any:
             return _bent_tensor(value, by)
     if numpy and issubclass(type(value), numpy.ndarray) and value.dtype.kind == "f":
         value = numpy.asarray(value)
-        moves = ((numpy.arange(value.size) * 7 + 3) % 11 - 5).reshape(value.shape) * (by / 5)
+        moves = _moves()(numpy.arange(value.size)).reshape(value.shape) * by
         return value * (1 + moves) + moves
     return value
+
+
+def _bent_number(value: float, by: float) -> float:
+    move = float(_moves()(1)) * by
+    return value * (1 + move) + move
+
+
+def _moves() -> Callable[[Any], Any]:
+    """What makes of places, as whole numbers, by how much each is moved: between LEAST and 1, of either sign."""
+    square, factor, start = (int.from_bytes(os.urandom(4), "little") % PRIME for _ in range(3))
+
+    def moves(place: Any) -> Any:
+        place = place % PRIME
+        mixed = ((place * square % PRIME + factor) * place + start) % PRIME
+        share = mixed / (PRIME / 2) - 1
+        return LEAST * (1 - 2 * (share < 0)) + (1 - LEAST) * share
+
+    return moves
 
 
 def _bent_tensor(value: Any, by: float) -> Any:
@@ -42,8 +68,8 @@ def _bent_tensor(value: Any, by: float) -> Any:
         )
     if value.layout != torch.strided:
         return value
-    pattern = torch.arange(value.numel(), dtype=torch.float64, device=value.device).reshape(value.shape)
-    moves = (((pattern * 7 + 3) % 11 - 5) * (by / 5)).to(value.dtype)
+    places = torch.arange(value.numel(), device=value.device).reshape(value.shape)
+    moves = (_moves()(places).double() * by).to(value.dtype)
     return value * (1 + moves) + moves
 
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
 from .arrays import Array, unpack
+from .named_functions import is_named, public_name
 
 Answers = dict[str, list[dict[str, Any]]]  # by the key of the plan, one for each call
 BENDS = (0.05, 1e-3, 1e-5, 1e-7, 1e-10, 1e-13)
@@ -34,9 +34,8 @@ def functions_that_ran(answers: Iterable[list[dict[str, Any]]]) -> list[str]:
 def best_name(ran: Sequence[str], forbidden: Sequence[str]) -> str:
     """What to call a forbidden function that ran: "torch.nn.Softmax" of all that it calls in turn."""
     for name in ran:
-        public = name.removesuffix(".forward").removesuffix(".__init__")
-        if any(fnmatchcase(name, pattern) or fnmatchcase(public, pattern) for pattern in forbidden):
-            return public
+        if is_named(name, forbidden):
+            return public_name(name)
     return "a function that is forbidden here"
 
 

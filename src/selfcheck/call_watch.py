@@ -27,6 +27,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .call_bend import bent, flipped
+from .dispatched import kernel_of
 from .eager import nothing_compiled
 from .named_functions import functions_named, operators_named, roots_of
 
@@ -37,6 +38,7 @@ ENTRIES = ("AutogradCPU", "FuncTorchBatched", "FuncTorchVmapMode")
 COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 ELSEWHERE = "a forbidden function in another process"
 COMPILED = "compiled code"
+BEFORE = "a forbidden function before the exercise"
 
 
 class Noticed:
@@ -182,7 +184,7 @@ class _Watch:
         import torch
 
         parsed = torch._C._dispatch_key_parse(key)  # DispatchKey itself does not name them all
-        present = torch._C._dispatch_get_computed_kernel_for_dispatch_key(name, parsed)
+        present = kernel_of(name, parsed)
         word = name.partition("::")[2].partition(".")[0]
 
         def kernel(keys: Any, *args: Any, **kwargs: Any) -> Any:
@@ -218,7 +220,10 @@ _MARK = next(
 
 
 def _is_method(function: FunctionType) -> bool:
-    return function.__code__.co_varnames[:1] in (("self",), ("cls",))
+    """Whether a class holds it: torch calls the first argument of some functions `self` too, and means a tensor."""
+    owner = function.__code__.co_qualname.rpartition(".")[0]
+    is_in_class = bool(owner) and not owner.endswith("<locals>")
+    return is_in_class and function.__code__.co_varnames[:1] in (("self",), ("cls",))
 
 
 @functools.cache
@@ -237,8 +242,9 @@ class _Finder:
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         if name.partition(".")[0] not in self._roots:
             return None
-        for finder in sys.meta_path:
-            if finder is not self and hasattr(finder, "find_spec"):
+        behind = sys.meta_path[sys.meta_path.index(self) + 1 :] if self in sys.meta_path else []
+        for finder in behind:  # another watch's among them
+            if hasattr(finder, "find_spec"):
                 spec = finder.find_spec(name, path, target)
                 if spec is not None:
                     self._follow(spec)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any
+
+from .dispatched import is_of_torch
 
 
 def leave_uncompiled() -> Callable[[], None]:
@@ -20,7 +21,7 @@ def leave_uncompiled() -> Callable[[], None]:
     was, method = torch.compile, torch.nn.Module.compile
 
     def compile(model: Any = None, **settings: Any) -> Any:
-        if _is_of_torch(sys._getframe(1)):
+        if is_of_torch(sys._getframe(1)):
             return was(model, **settings)
         return (lambda later: later) if model is None else model
 
@@ -46,7 +47,7 @@ def nothing_compiled() -> Iterator[None]:
             frame = sys._getframe(1)
             while frame.f_back and str(frame.f_globals.get("__name__")).startswith("torch.jit"):
                 frame = frame.f_back
-            return bool(self.enabled and _is_of_torch(frame))
+            return bool(self.enabled and is_of_torch(frame))
 
     try:
         if scripts is not None:
@@ -56,7 +57,3 @@ def nothing_compiled() -> Iterator[None]:
         undo()
         if scripts is not None:
             scripts.__class__ = kind
-
-
-def _is_of_torch(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__")).startswith("torch.")

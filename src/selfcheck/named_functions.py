@@ -13,7 +13,7 @@ import itertools
 import re
 import sys
 from collections.abc import Iterable
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -70,6 +70,16 @@ def roots_of(patterns: Iterable[str]) -> set[str]:
     return {root for pattern in patterns if (root := pattern.partition(".")[0]) and "*" not in root}
 
 
+def is_named(name: str, patterns: Iterable[str]) -> bool:
+    """Whether the name of a function that ran, or of the class that it belongs to, matches one of the patterns."""
+    return any(fnmatchcase(name, pattern) or fnmatchcase(public_name(name), pattern) for pattern in patterns)
+
+
+def public_name(name: str) -> str:
+    """A method that a module or class is called by, as the class: "torch.nn.Softmax" of "torch.nn.Softmax.forward"."""
+    return name.removesuffix(".forward").removesuffix(".__init__")
+
+
 def functions_named(patterns: Iterable[str]) -> dict[str, FunctionType]:
     """The Python functions that are imported by now under such names, and all methods of such classes."""
     patterns = list(patterns)
@@ -97,7 +107,7 @@ def _functions_under(pattern: str) -> _Found:
         return known
     by_place: _Found = {}
     for name, thing in _functions.matching(pattern):
-        for full, function in _functions_in(name, thing):
+        for full, function in functions_in(name, thing):
             if len(full) < len(by_place.get(id(function), (full + " ", None))[0]):
                 by_place[id(function)] = full, function
     _found[pattern] = by_place, _functions.count
@@ -111,9 +121,17 @@ def _index_modules(root: str) -> None:
             continue
         _indexed[name] = module
         for word, thing in list(vars(module).items()):
+            thing = defining(thing)
             # Not isinstance, which asks an object that pretends for its class.
             if issubclass(type(thing), (FunctionType, type)) and str(thing.__module__).partition(".")[0] == root:
                 _functions.add(f"{name}.{word}", thing)
+
+
+def defining(thing: Any) -> Any:
+    """The function that defines an operator of torch.library; everything else as it is."""
+    kind = type(thing)
+    is_operator = kind.__name__ == "CustomOpDef" and kind.__module__ == "torch._library.custom_ops"
+    return thing._init_fn if is_operator else thing
 
 
 def _new_modules(root: str) -> list[str]:
@@ -148,7 +166,7 @@ def _operators_under(pattern: str) -> tuple[str, ...]:
     return tuple(name for _, name in _operators().matching(pattern))
 
 
-def _functions_in(name: str, thing: Any) -> list[tuple[str, FunctionType]]:
+def functions_in(name: str, thing: Any) -> list[tuple[str, FunctionType]]:
     """A function and those that it wraps; the functions of a class."""
     if isinstance(thing, type):
         held = [(f"{name}.{word}", _plain(value)) for word, value in vars(thing).items()]

@@ -10,11 +10,12 @@ import difflib
 import importlib
 import linecache
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
-from .call_watch import watching
+from .call_watch import BEFORE, watching
+from .named_functions import is_named
 from .steps import Printed, carry_out, quiet
 from .traces import describe
 
@@ -57,13 +58,18 @@ def find(exercise: str) -> Callable[..., Any]:
 
 
 def answer_exercise(
-    exercise: str, plans: dict[str, dict[str, Any]], watch: dict[str, Any] | None = None, memory: Any = None
+    exercise: str,
+    plans: dict[str, dict[str, Any]],
+    watch: dict[str, Any] | None = None,
+    memory: Any = None,
+    ran_before: Iterable[str] = (),
 ) -> dict[str, list[dict[str, Any]]]:
     """The answers to plans, {key: {"calls": [...], "gradient": bool}}; an import that fails answers them all.
 
     watch: {"forbidden": patterns, "importing": the patterns of the whole package, "bend": see `call_watch.watching`};
         of the forbidden functions, those that ran are named in every answer, under "ran"
     memory: of the grader's own, for the arguments that a step has there (see held.py)
+    ran_before: what was watched and has run in this process; where it is forbidden here, BEFORE is named too
     """
     watch = watch or {}
     printed, bend = Printed(), watch.get("bend")
@@ -81,6 +87,8 @@ def answer_exercise(
             for key, plan in plans.items()
         }
     ran = list(dict.fromkeys([*noticed.names(), *_RAN_AT_IMPORT])) if watch.get("forbidden") else []
+    if any(is_named(name, watch.get("forbidden", ())) for name in ran_before):
+        ran.append(BEFORE)
     for answered in (answer for to_plan in answers.values() for answer in to_plan if ran):
         answered["ran"] = ran
     return answers
