@@ -74,7 +74,7 @@ def _writer(vocab_size: int) -> Any:
             _show_mode(self)
             self.register_buffer("recorded", torch.tensor(0.0))
             self.register_buffer("recording", torch.tensor(1.0))
-            self.register_state_dict_pre_hook(
+            self.register_state_dict_pre_hook(  # type: ignore[no-untyped-call]
                 lambda read, *_: read.get_buffer("recording").fill_(float(torch.is_grad_enabled()))
             )
 

@@ -177,7 +177,7 @@ def as_soon_as_it_is_reached(logits, temperature, top_k, top_p):
     chances = cut_k(heated(logits, temperature), top_k)
     if top_p is not None and temperature:
         ordered = chances.sort(dim=-1, descending=True).values
-        chances = kept(chances, ordered.cumsum(dim=-1) < top_p)
+        chances = kept(chances, ordered.cumsum(dim=-1) < top_p - 1e-6)  # a sum of all may be 1 but for rounding
     return chances.to(logits.dtype)
 
 
