@@ -116,7 +116,12 @@ def {name}_entries(rng):
 """,
     "hidden": """
 # {mark}: edge cases that the prompt promises
-@check("{id}", sees="{symbol} takes one axis or three, and a factor below zero", points=1)
+@check(
+    "{id}",
+    sees="{symbol} takes one axis or three, and a factor below zero",
+    compares=("values", "unchanged"),
+    points=1,
+)
 def {name}_any_axes(rng):
     one, two, three = rng.sample((4, 7, 10), 3)
     factor = -rng.integer(3, 9) / 2
@@ -223,7 +228,7 @@ def {name}_new(rng):
 """,
     "hidden": """
 # {mark}: edge cases that the prompt promises
-@check("{id}", sees="{symbol} takes one axis or three", points=1)
+@check("{id}", sees="{symbol} takes one axis or three", compares=("values", "unchanged"), points=1)
 def {name}_any_axes(rng):
     one, two, width = rng.sample((4, 7, 10), 3)
     inputs = call(rng.tensor(width)), call(rng.tensor(one, two, width))

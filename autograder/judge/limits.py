@@ -1,6 +1,6 @@
 """What a submission may use in the sandbox, and how long the grader waits for it."""
 
-EXERCISE_CPU_SECONDS = 15.0  # of one exercise in its own process; the longest, which trains a model, needs 6
+EXERCISE_CPU_SECONDS = 30.0  # of one exercise in its own process; the longest, which trains a model, needs 11
 JOINT_CPU_SECONDS = 4.0  # of all exercises in one process, which is what most submissions need
 SUBMISSION_CPU_SECONDS = 45.0  # of one submission to one problem set: after it no further exercise is tried
 WALL_CLOCK_FACTOR = 4.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point

@@ -189,8 +189,8 @@ def lengths_not_upright(lengths, max_length=None):
     return torch.arange(columns(lengths, max_length), device=lengths.device) < lengths
 
 
-@behind_given_checks(PADDING)
-def lengths_not_upright_either(lengths, max_length=None):
+@behind_given_checks(PADDING, like="lengths_not_upright")
+def lengths_in_front(lengths, max_length=None):
     return lengths > torch.arange(columns(lengths, max_length), device=lengths.device)
 
 
