@@ -31,10 +31,10 @@ class Schedule:
     """Asks one package for its answers to the keys of its exercises.
 
     All exercises share one process where their answers are right there; each of the others gets its own, and so does
-    one before which a function ran that it forbids. No hidden
-    input enters the sandbox before every visible check has its answer: feedback on a visible check may quote what the
-    learner's code says, which then cannot tell of hidden inputs. So the shared process waits meanwhile for those that
-    answer wrong exercises again; two workers are enough for most submissions, and one for a right one.
+    one before which a function ran that it forbids. No hidden input enters the sandbox before every visible check has
+    its answer: feedback on a visible check may quote what the learner's code says, which then cannot tell of hidden
+    inputs. So the shared process waits meanwhile for those that answer wrong exercises again; two workers are enough
+    for most submissions, and one for many right ones.
     tally: what the package used is added there
     `end` is that of the submission's time.
     """

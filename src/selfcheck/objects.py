@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 KINDS = ("iterator", "score", "generator", "loss", "optimizer", "writing", "cache", "made", "triple")
-SEED, TORCHS_SEED = 82_530_217, "torch's seed"  # one that nobody chooses; and its name among what an answer changed
+SEED = 82_530_217  # of torch's own generator, before each step: one that nobody else chooses
+TORCHS_SEED = "torch's seed"  # its name among what an answer has changed
 LOSSES = ("mse_loss", "cross_entropy", "binary_cross_entropy_with_logits")
 
 

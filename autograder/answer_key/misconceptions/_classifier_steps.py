@@ -27,6 +27,11 @@ def loss_of(model, batch, loss_fn):
 def stepped(model, batch, optimizer, loss_fn):
     """A right step; returns the loss as a tensor."""
     model.train()
+    return stepped_as_it_is(model, batch, optimizer, loss_fn)
+
+
+def stepped_as_it_is(model, batch, optimizer, loss_fn):
+    """A step in whatever mode the model is in; returns the loss as a tensor."""
     optimizer.zero_grad()
     loss = loss_of(model, batch, loss_fn)
     loss.backward()
@@ -113,12 +118,8 @@ def stepped_with_old_gradients(model, batch, optimizer, loss_fn):
 
 
 @wrong_step
-def mode_untouched(model, batch, optimizer, loss_fn):
-    optimizer.zero_grad()
-    loss = loss_of(model, batch, loss_fn)
-    loss.backward()
-    optimizer.step()
-    return loss.item()
+def mode_untouched(*args):
+    return stepped_as_it_is(*args).item()
 
 
 @wrong_step
@@ -175,19 +176,9 @@ def inputs_as_one_list(model, batch, optimizer, loss_fn):
 def flag_of_the_model_alone(model, batch, optimizer, loss_fn):
     """The attribute is set, and no layer inside is told."""
     model.training = True
-    optimizer.zero_grad()
-    loss = loss_of(model, batch, loss_fn)
-    loss.backward()
-    optimizer.step()
-    return loss.item()
+    return stepped_as_it_is(model, batch, optimizer, loss_fn).item()
 
 
 @wrong_step
 def target_made_float(model, batch, optimizer, loss_fn):
-    *inputs, target = batch
-    model.train()
-    optimizer.zero_grad()
-    loss = loss_fn(model(*inputs), target.float())
-    loss.backward()
-    optimizer.step()
-    return loss.item()
+    return stepped(model, (*batch[:-1], batch[-1].float()), optimizer, loss_fn).item()

@@ -23,7 +23,7 @@ def on_a_line_or_ellipse(step, answer):
     longest = max(steps, key=_size)
     off = [_without(step, longest) for step in steps]
     apart = max(off, key=_size)
-    if _size(apart) <= (NEAR * _size(longest)) + SAME:  # all may lie on one side of the norm, and be equal
+    if _size(apart) <= NEAR * _size(longest) + SAME:  # all may lie on one side of the norm, and be equal
         return array(1)
     points = [(_along(step, longest), _along(step, apart)) for step in steps]
     return array(int(_lie_on_a_conic(points)))
