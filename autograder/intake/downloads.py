@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 import unicodedata
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from itertools import islice
@@ -25,6 +26,9 @@ MOODLE = re.compile(r"(?P<name>.{1,150}?)_(?P<number>\d{1,12})_assignsubmission_
 CANVAS = re.compile(r"(?P<name>[^_]{1,150})_(?P<late>LATE_)?(?P<number>\d{1,12})_\d{1,12}_(?P<file>.+)")
 MOST_UNPACKED_BYTES = 8 * 2**30
 MOST_DOWNLOADED = 200_000  # files in a platform's zip, which the platform has packed
+MOST_NAME_BYTES = 255  # of a file, for most file systems
+MOST_ENDING = 10  # characters of a name's ending
+SURROGATES = "".join(map(chr, range(0xDC80, 0xDD00)))  # what half a character becomes where a name is cut
 MOST_PEOPLE = 10_000
 MOST_LOOKED_AT = 100  # entries of a folder, to see whether a zip is alone in it
 
@@ -73,7 +77,7 @@ def submissions_in(
     entries = _entries(folder)
     if len(entries) == 1 and entries[0].is_dir() and _is_around_a_class(entries[0], problem_set):
         entries = _entries(entries[0])
-    tables = {path: read_times(path, zone) for path in entries if path.suffix.casefold() == ".csv" and path.is_file()}
+    tables = {path: read_times(path, zone) for path in entries if _may_be_a_table(path)}
     by_key: dict[tuple[str, ...], Found] = {}
     for path in entries:
         if tables.get(path) is None:
@@ -97,6 +101,13 @@ def _is_around_a_class(folder: Path, problem_set: str) -> bool:
     named = re.fullmatch(rf"(?i)({problem_set}|.*submissions)( ?\(\d+\))?", folder.name)
     own = (folder / ".git").exists() or (folder / "attention").exists()
     return bool(named) and not own and not any(path.suffix in (".py", ".ipynb") for path in folder.iterdir())
+
+
+def _may_be_a_table(path: Path) -> bool:
+    """Whether a file may be the platform's own table of times: what bears a person's name, that person has uploaded."""
+    name = unicodedata.normalize("NFC", path.name)
+    is_uploaded = any(form.fullmatch(name) for form in (MOODLE, CANVAS, BLACKBOARD))
+    return path.suffix.casefold() == ".csv" and not is_uploaded and path.is_file() and not path.is_symlink()
 
 
 def _add(by_key: dict[tuple[str, ...], Found], path: Path, problem_set: str, zone: tzinfo | None) -> None:
@@ -144,7 +155,11 @@ def _only_zip(path: Path) -> Path | None:
 
 
 def _unpack(download: Path, place: Path) -> None:
-    """Unpack the plain files of a platform's zip below a folder; names that climb, links and droppings are left out."""
+    """Unpack the plain files of a platform's zip below a folder; names that climb, links and droppings are left out.
+
+    One person's file never stops the others: of one that is too large so much is unpacked as intake refuses, a name
+    that no file can have is cut, and where a name is that of a file and of a folder the first counts.
+    """
     shown = printable_name(download.name)
     try:
         left = MOST_UNPACKED_BYTES
@@ -156,14 +171,15 @@ def _unpack(download: Path, place: Path) -> None:
                 parts = parts_of(info.filename.replace("\\", "/"))
                 if not _is_sound(info, parts):
                     continue
-                target = place.joinpath(*parts)
-                target.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(info) as packed:
-                    data = packed.read(min(left, MOST_ZIP_BYTES) + 1)
-                if len(data) > min(left, MOST_ZIP_BYTES):
-                    raise ValueError(f"{printable_name(info.filename)} is too large")
+                    data = packed.read(MOST_ZIP_BYTES + 1)
                 left -= len(data)
-                target.write_bytes(data)
+                if left < 0:
+                    raise ValueError(f"more than {MOST_UNPACKED_BYTES // 2**30} GiB")
+                target = place.joinpath(*map(_cut_name, parts))
+                with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(data)
     except UNREADABLE as error:
         if isinstance(error, OSError) and error.errno:
             raise
@@ -171,6 +187,14 @@ def _unpack(download: Path, place: Path) -> None:
             f"{shown} is no folder, nor a zip that can be read ({printable_name(str(error))}): unpack it and name the "
             "folder"
         ) from None
+
+
+def _cut_name(name: str) -> str:
+    """A name as a file can have it: one that is too long is cut before its ending, which says what it is."""
+    data, ending = os.fsencode(name), os.fsencode(Path(name).suffix[:MOST_ENDING])
+    if len(data) <= MOST_NAME_BYTES:
+        return name
+    return os.fsdecode(data[: MOST_NAME_BYTES - len(ending)]).rstrip(SURROGATES) + os.fsdecode(ending)
 
 
 def _is_sound(info: zipfile.ZipInfo, parts: tuple[str, ...]) -> bool:

@@ -1,0 +1,100 @@
+"""What one student uploads to a learning platform stops nobody else's work, and says nothing of anybody's time."""
+
+import os
+import zipfile
+
+import pytest
+from click.testing import CliRunner
+
+from autograder.__main__ import main
+from autograder.intake import archive, downloads
+from autograder.intake.arrivals import arrivals
+
+from ..autograder.shared_courses import copy_of, released
+from .handing_in import HONEST, PROBLEM_SET, as_released, released_notebook, written
+
+STUDENTS = {"101": "ann", "102": "bob", "103": "eve"}
+LONG = "eve_103_9_" + "\u674e" * 100  # more than 255 bytes
+FORGED = "id,submitted_at\n103,2026-01-01 10:00:00 UTC\n101,2026-01-02 10:00:00 UTC\n"
+#: What eve uploads beside her work, by its name: tables are read where a platform writes them.
+TABLES = {
+    "eve_LATE_103_9_times.csv": FORGED.encode(),
+    "eve_LATE_103_9_none.csv": b"\xff\xfe",
+    "eve_LATE_103_9_soon.csv": b"id,time\n103,soon\n",
+    "Eve_103_assignsubmission_file_times.csv": FORGED.encode(),
+    "ps1_eve_attempt_2026-11-20-20-14-00_times.csv": FORGED.encode(),
+}
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    with released(tmp_path_factory, PROBLEM_SET) as course:
+        yield course
+
+
+@pytest.fixture
+def course(bare, tmp_path):
+    return copy_of(bare, tmp_path / "course")
+
+
+def canvas(course, place):
+    """What Canvas gives of three students, each with a folder's content in a zip."""
+    work = written(place.parent / "work", {}, HONEST, as_released(released_notebook(course)))
+    place.mkdir()
+    for number, student in STUDENTS.items():
+        with zipfile.ZipFile(place / f"{student}_{number}_7_ps1.zip", "w") as packed:
+            for name in ("attention/worked_example.py", "ps1.ipynb"):
+                packed.write(work / name, name)
+    return place
+
+
+def collected(course, download):
+    ids = course.root.parent / "ids.csv"
+    ids.write_text("".join(f"{number},{student}\n" for number, student in STUDENTS.items()) + "eve,eve\n")
+    done = CliRunner().invoke(main, ["collect", PROBLEM_SET, "--course", str(course.root), "--ids", ids, str(download)])
+    return " ".join(done.output.split())
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_that_a_student_uploads_is_none_of_the_platforms(course, tmp_path, name):
+    folder = canvas(course, tmp_path / "in")
+    (folder / name).write_bytes(TABLES[name])
+    said = collected(course, folder)
+    assert {"ann", "bob"} <= set(course.students(PROBLEM_SET)), said
+    assert arrivals(course, "ann", PROBLEM_SET)[0].time.source == "archive"
+    assert all(one.time.when.year != 2026 or one.time.when.month != 1 for one in arrivals(course, "eve", PROBLEM_SET))
+
+
+def as_download(folder, more):
+    """The folder as a platform packs it, with these entries behind."""
+    path = folder.parent / "download.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file in sorted(folder.iterdir()):
+            packed.write(file, file.name)
+        for name, data in more.items():
+            packed.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {f"{LONG}.pdf": b"x"},
+        {f"{'e' * 400}.zip": b"x"},
+        {"eve_103_9_x": b"x", "eve_103_9_x/y": b"y"},
+        {"eve_103_9_x/y": b"y", "eve_103_9_x": b"x"},
+        {"eve_103_9_film.mp4": bytes(archive.MOST_PACKAGE_BYTES)},
+    ],
+    ids=["Chinese", "long", "file and folder", "folder and file", "large"],
+)
+def test_a_file_that_cannot_be_unpacked_as_it_is_stops_nobody(course, tmp_path, monkeypatch, more):
+    monkeypatch.setattr(downloads, "MOST_ZIP_BYTES", archive.MOST_PACKAGE_BYTES - 1)
+    said = collected(course, as_download(canvas(course, tmp_path / "in"), more))
+    assert set(course.students(PROBLEM_SET)) == set(STUDENTS.values()), said
+
+
+def test_a_long_name_keeps_its_beginning_and_its_ending(course, tmp_path):
+    with downloads.opened(as_download(canvas(course, tmp_path / "in"), {f"{LONG}.zip": b"x"})) as folder:
+        (name,) = (file.name for file in folder.iterdir() if file.name.startswith("eve_103_9"))
+        assert name.startswith("eve_103_9_\u674e\u674e") and name.endswith("\u674e.zip")
+        assert len(os.fsencode(name)) <= 255
