@@ -168,6 +168,7 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
             command += ["--ro-bind", link, link]
     command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     command += ["--proc", "/proc", "--dev", "/dev"]
+    command += ["--dev-bind", "/dev/full", "/dev/zero"]  # zeros too, but no memory that a map could share
     if isolates:
         command += ["--ro-bind-try", HUGE_PAGES_SETTING, HUGE_PAGES_SETTING]
     for scratch in ("/tmp", "/dev/shm"):

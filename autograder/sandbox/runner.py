@@ -106,13 +106,9 @@ def _set_resource_limits(limits: dict[str, Any]) -> None:
 
 def _mapped(descriptor: int) -> mmap.mmap:
     """The memory for arguments, which the grader sees too; no descriptor of it is left, which code could write to."""
-    if sys.version_info >= (3, 13):
-        memory = mmap.mmap(descriptor, 0, trackfd=False)
-    else:
-        number = os.dup(descriptor)  # the lowest that is free: the one that mmap's own duplicate gets
-        os.close(number)
-        memory = mmap.mmap(descriptor, 0)
-        os.close(number)
+    from selfcheck.held import map_without_descriptor  # as above
+
+    memory = map_without_descriptor(descriptor, 0)
     os.close(descriptor)
     return memory
 

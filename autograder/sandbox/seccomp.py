@@ -22,6 +22,7 @@ from . import system_calls
 
 NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS and its like, of clone
 THREAD = 0x00010000  # CLONE_THREAD
+SHARED, ANONYMOUS = 0x01, 0x20  # MAP_SHARED, MAP_ANONYMOUS; of the kinds of maps the shared ones are odd
 F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW = 36, 37, 38
 #: Commands of fcntl on a descriptor itself; those for locks are answered as done (see system_calls.DONE).
 DESCRIPTOR_COMMANDS = (
@@ -102,6 +103,10 @@ def _parts_of_calls(seccomp: Any) -> Iterator[Rule]:
 
     yield allow, "clone", (seccomp.Arg(0, seccomp.MASKED_EQ, NEW_NAMESPACES, 0),)
     yield refuse, "clone", (seccomp.Arg(0, seccomp.MASKED_EQ, 0x10000000, 0x10000000),)  # CLONE_NEWUSER
+    # Pages of a map that is shared and no file's stay when they are in no process any more: nobody could count them.
+    for kind in (0, SHARED, ANONYMOUS):
+        yield allow, "mmap", (seccomp.Arg(3, seccomp.MASKED_EQ, SHARED | ANONYMOUS, kind),)
+    yield refuse, "mmap", (seccomp.Arg(3, seccomp.MASKED_EQ, SHARED | ANONYMOUS, SHARED | ANONYMOUS),)
     for name in ("socket", "socketpair"):
         yield allow, name, (equal(0, socket.AF_UNIX),)
         yield seccomp.ERRNO(errno.EACCES), name, (other(0, socket.AF_UNIX),)

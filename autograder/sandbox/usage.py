@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import threading
@@ -16,6 +17,7 @@ import psutil
 MIB = 2**20
 SCRATCH = ("/tmp", "/dev/shm")  # inside a sandbox
 INODE_BYTES = 1200  # of the kernel's memory for a file, folder or link, with its name
+SOCKET_BYTES = 320 * 2**10  # where the kernel does not say how much may lie in one
 ROUNDING = 0.1  # seconds that the times of several processes, each rounded, may come to more than their sum
 LIST_WALL_SECONDS = 0.1  # that a list of the machine's processes serves all who look
 
@@ -28,8 +30,8 @@ class Used:
     peak_mib: memory of its largest process at its largest, libraries that it shares with others included; or of all its
         processes together at one of the looks, five in a second, where that was more
     complete: whether no process could keep its times out of the sum; if not, they are the least that it used
-    watched: whether its memory was looked at from outside, where no cgroup held it: what the kernel keeps on its
-        behalf, such as what lies in sockets, is not in it then
+    watched: whether its memory was looked at from outside, where no cgroup held it: of what the kernel keeps on its
+        behalf page tables, files and the most that can lie in its sockets are in it then, and no more
     """
 
     processor_seconds: float = 0.0
@@ -86,8 +88,8 @@ class UsageWatch:
                     if level >= own_generations:
                         of_submission += bytes_
                         self._seconds[process] = times.user + times.system
-            in_files = _memory_of_scratch_folders(latest)
-            in_all, of_submission = in_all + in_files, of_submission + in_files
+            beside = _memory_of_scratch_folders(latest) + _memory_of_sockets(latest)
+            in_all, of_submission = in_all + beside, of_submission + beside
         self._peak = max(self._peak, of_submission)
         return in_all
 
@@ -177,13 +179,38 @@ def _memory_of_scratch_folders(pid: int) -> int:
     """Bytes that a sandbox's files in memory take, its folders and links included; 0 where it has the machine's own."""
     total = 0
     with suppress(OSError):
-        if os.path.samestat(os.stat(f"/proc/{pid}/root"), os.stat("/")):
+        if not _is_in_sandbox(pid):
             return 0
         for place in SCRATCH:
             status = os.statvfs(f"/proc/{pid}/root{place}")
             total += (status.f_blocks - status.f_bfree) * status.f_frsize
             total += (status.f_files - status.f_ffree) * INODE_BYTES
     return total
+
+
+def _is_in_sandbox(pid: int) -> bool:
+    return not os.path.samestat(os.stat(f"/proc/{pid}/root"), os.stat("/"))
+
+
+def _memory_of_sockets(pid: int) -> int:
+    """Bytes that may lie in all sockets of a sandbox, those included that are in no process; 0 where it has no network
+    namespace of its own.
+    """
+    with suppress(OSError, ValueError, IndexError):
+        if _is_in_sandbox(pid):
+            with open(f"/proc/{pid}/net/sockstat", encoding="ascii") as file:
+                return int(file.readline().split()[2]) * _socket_bytes()  # sockets: used 12
+    return 0
+
+
+@functools.cache
+def _socket_bytes() -> int:
+    """The most that the kernel keeps for a socket: what may be written to it, and half as much for the last piece."""
+    try:
+        with open("/proc/sys/net/core/wmem_default", encoding="ascii") as file:
+            return int(file.read()) * 3 // 2
+    except (OSError, ValueError):
+        return SOCKET_BYTES
 
 
 @dataclass

@@ -20,6 +20,7 @@ import importlib.machinery
 import inspect
 import os
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +30,7 @@ from typing import Any
 from .call_bend import bent, flipped
 from .dispatched import kernel_of
 from .eager import nothing_compiled
+from .held import map_without_descriptor
 from .named_functions import functions_named, operators_named, roots_of
 
 #: Keys of the dispatcher that hold kernels of their own for tensors of a processor.
@@ -64,7 +66,22 @@ def _shared_byte() -> Any:
         import mmap
     except ImportError:
         return bytearray(1)
-    return mmap.mmap(-1, 1)
+    try:
+        return mmap.mmap(-1, 1)
+    except PermissionError:  # a sandbox, where memory is shared by files alone
+        return _shared_byte_of_a_file()
+
+
+def _shared_byte_of_a_file() -> Any:
+    """Likewise, of a file that no name or descriptor leads to; 1 where there is no room for one: what runs elsewhere
+    cannot be noticed then, and may have run.
+    """
+    try:
+        with tempfile.TemporaryFile(buffering=0) as file:
+            file.write(b"\0")  # now: what has no room later would end the process
+            return map_without_descriptor(file.fileno(), 1)
+    except OSError:
+        return bytearray(b"\1")
 
 
 def prepare(patterns: Sequence[str]) -> None:

@@ -6,6 +6,8 @@ Who holds that memory sees for himself whether an argument was changed: the proc
 from __future__ import annotations
 
 import base64
+import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,6 +31,19 @@ class Room:
         view[:] = data
         self._at += padded(len(data))
         return view
+
+
+def map_without_descriptor(descriptor: int, size: int) -> Any:
+    """A shared map of an open file, so many bytes or all of it, beside which no further descriptor is left."""
+    import mmap  # which a browser has not
+
+    if sys.version_info >= (3, 13):
+        return mmap.mmap(descriptor, size, trackfd=False)
+    number = os.dup(descriptor)  # the lowest that is free: the one that mmap's own duplicate gets
+    os.close(number)
+    memory = mmap.mmap(descriptor, size)
+    os.close(number)
+    return memory
 
 
 def arrays_of(step: dict[str, Any]) -> dict[str, list[bytes]]:

@@ -52,14 +52,42 @@ def causal_mask(n):
             pass
     return f"found {found}, left {left}"
 """
-#: Memory that could be shared, and so counted as nobody's own.
-SHARED = """
-import mmap, time
+#: Pages that are in no process any more, though one of them is kept; each way of getting them says why it is refused.
+HOARDS = """
+import ctypes, os
 
 def causal_mask(n):
-    kept = mmap.mmap(-1, 2**29)
-    for start in range(0, 2**29, 2**24):
-        kept[start : start + 2**24] = b"x" * 2**24
+    library, said = ctypes.CDLL(None, use_errno=True), []
+    library.mmap.restype = ctypes.c_void_p
+    library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    size, zero = 2**26, os.open("/dev/zero", os.O_RDWR)
+    for flags, file in ((0x21, -1), (0x23, -1), (0x01, zero)):
+        place = library.mmap(None, ctypes.c_size_t(size), 3, flags, file, 0)
+        if place == 2**64 - 1:
+            said.append(os.strerror(ctypes.get_errno()))
+        else:
+            ctypes.memset(place, 1, size)
+            library.munmap(place + 4096, size - 4096)
+            said.append("held")
+    return str(said)
+"""
+#: Sockets whose other ends wait to be accepted, and that are closed themselves: what was written stays.
+BACKLOG = """
+import socket, time
+
+def causal_mask(n):
+    listens = socket.socket(socket.AF_UNIX)
+    listens.bind(chr(0) + "backlog")
+    listens.listen(4096)
+    for _ in range(COUNT):
+        with socket.socket(socket.AF_UNIX) as asks:
+            asks.connect(chr(0) + "backlog")
+            asks.setblocking(False)
+            try:
+                while True:
+                    asks.send(bytes(2**15))
+            except BlockingIOError:
+                pass
     time.sleep(TIME)
     return n
 """
@@ -139,11 +167,17 @@ def test_what_is_hidden_below_usr_is_empty_and_stays_so():
     assert done.stdout == "[False, False, True]\n", done.stderr
 
 
-def test_memory_that_could_be_shared_is_counted(sandbox, monkeypatch):
+def test_no_process_has_memory_that_is_shared_and_no_files(sandbox):
+    said = ask(sandbox, HOARDS, protocol.Request("masks.causal_mask", SHOWN))[0]["value"]["value"]
+    assert said == str(["Operation not permitted"] * 2 + ["No such device"])
+
+
+def test_what_lies_in_sockets_is_counted_though_no_process_has_them(sandbox, monkeypatch):
     monkeypatch.setattr(limits, "MEMORY_BYTES", 2**29)  # of which the grader's own processes take half
     shown = protocol.Request("masks.causal_mask", SHOWN)
-    assert "error" not in ask(sandbox, SHARED.replace("2**29", "2**24").replace("TIME", "1"), shown)[0]
-    assert "too much memory" in ask(sandbox, SHARED.replace("TIME", "1e6"), shown)[0]["error"]["text"]
+    few, many = (BACKLOG.replace("COUNT", count).replace("TIME", time) for count, time in (("9", "1"), ("1100", "1e6")))
+    assert "error" not in ask(sandbox, few, shown)[0]
+    assert "too much memory" in ask(sandbox, many, shown)[0]["error"]["text"]
 
 
 def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_again(sandbox, sent):
