@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import io
+import sys
 
 import click
 
@@ -36,6 +38,9 @@ class Commands(click.Group):
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Build what is generated, release problem sets, grade, report and export."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that a terminal's encoding lacks must not end a command
+            stream.reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

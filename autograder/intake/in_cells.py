@@ -12,7 +12,7 @@ from selfcheck.source import parse
 from ..sandbox.limited import items_of
 from .notebook import cells_of, source_of
 
-MAGIC = re.compile(r"(?m)^\s*[%!?].*$")  # lines that Jupyter reads, and Python does not
+MAGIC = re.compile(r"(?m)^[^\S\n]*[%!?].*$")  # lines that Jupyter reads, and Python does not
 #: In the JSON of a notebook, where a cell is a list of lines or one text whose lines end in the two characters "\\n".
 DEFINES = rb"(?:\\[nrt]|\b)(?:def|class)(?:\s|\\t)+(?:%s)\b"
 MOST_NAMED = 5

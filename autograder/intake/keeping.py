@@ -80,6 +80,13 @@ def _copy(source: Path | Mapping[str, Path], target: Path) -> None:
 def _readers(source: Path | Mapping[str, Path]) -> Iterator[tuple[str, Callable[[int], bytes]]]:
     if isinstance(source, Path):
         owner = source.stat().st_uid
-        yield from ((name, reader(path, owner)) for name, path, plain in walk(source) if plain)
+        yield from ((name, reader(path, owner)) for name, path, plain in walk(source) if plain and _is_kept(path))
     else:
-        yield from ((name, reader(path)) for name, path in source.items())
+        yield from ((name, reader(path)) for name, path in source.items() if _is_kept(path))
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether a file has a size that could be meant: two thousand larger ones would take minutes to read."""
+    with suppress(OSError):
+        return path.lstat().st_size <= MOST_NOTEBOOK_BYTES
+    return False

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import PurePosixPath
 
 from selfcheck.catalogue import exercises, modules_of, problem_sets
@@ -20,6 +21,7 @@ DROPPINGS = {"__MACOSX", "__pycache__", "Thumbs.db", "desktop.ini", "$RECYCLE.BI
 NOT_THEIRS = {"selfcheck", "solutions"}
 #: What browsers and learning platforms add to a name that is there already: "ps1 (1)", "ps1-1".
 AGAIN = re.compile(r"(.+?)(?: ?\(\d{1,3}\)|-\d{1,3}|_\d{1,3})")
+MOST_UNKNOWN = 20  # notebooks whose names say nothing: each is read to see what it is
 MOST_LISTED = 8  # names that a refusal tells
 
 
@@ -68,7 +70,7 @@ def find_layout(names: Iterable[str], problem_set: str) -> Layout:
         notebook,
         {} if package is None else _meant(packages[package]),
         {of: parts for parts in notebooks if (of := _set_of(parts[-1])) not in ("", problem_set)},
-        tuple(parts for parts in notebooks if not _set_of(parts[-1]) and parts not in own),
+        tuple(islice((parts for parts in notebooks if not _set_of(parts[-1]) and parts not in own), MOST_UNKNOWN)),
         refusal,
     )
 
@@ -104,7 +106,7 @@ def _packages(paths: list[Parts], problem_set: str) -> dict[Parts, list[str]]:
     """
     folders: defaultdict[Parts, list[str]] = defaultdict(list)
     for parts in paths:
-        if parts[-1].endswith(".py"):
+        if parts[-1].casefold().endswith(".py"):
             folders[parts[:-1]].append(parts[-1])
     named = {folder: files for folder, files in folders.items() if _is_package(folder)}
     if named or not problem_set:
@@ -133,7 +135,7 @@ def _chosen(packages: dict[Parts, list[str]], problem_set: str, beside: set[Part
 
 
 def _meant(files: list[str]) -> dict[str, str]:
-    """The files that stand for a module of the course under another name: {"masks (1).py": "masks.py"}."""
+    """The files that stand for a module of the course under another name: {"masks (1).py": "masks.py"}, MASKS.PY."""
     meant: dict[str, str] = {}
     for name in sorted(files):
         plain = _without_count(name)
@@ -143,9 +145,10 @@ def _meant(files: list[str]) -> dict[str, str]:
 
 
 def _without_count(name: str) -> str:
-    """The name of a module that a browser or a platform has numbered; any other name as it is."""
-    stem = AGAIN.fullmatch(name.removesuffix(".py")[:100])
-    return f"{stem[1]}.py" if stem and f"{stem[1]}.py" in _known() else name
+    """The name of a module that a browser has numbered, or a system has in capitals; any other name as it is."""
+    known, folded = _known(), name[:100].casefold()
+    stem = AGAIN.fullmatch(folded.removesuffix(".py"))
+    return next((meant for meant in (folded, f"{stem[1]}.py" if stem else "") if meant in known), name)
 
 
 def _known() -> set[str]:

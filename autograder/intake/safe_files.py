@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 MOST_LEVELS = 12  # of folders within folders
+MOST_FOLDERS = 20_000  # that are looked into
 MOST_IN_A_FOLDER = 100_000  # entries that are looked at
 
 
@@ -23,9 +24,9 @@ def walk(folder: Path, folders: bool = False) -> Iterator[tuple[str, Path, bool]
     """What lies below a folder: its name there, its path, and whether it is a plain file.
 
     Level by level, so that what matters comes before what lies deep. Folders are named where they are not looked into:
-    too deep, or not readable. With `folders` all of them are.
+    too deep, too many, or not readable. With `folders` all of them are.
     """
-    waiting = deque([(folder, 0)])
+    waiting, left = deque([(folder, 0)]), MOST_FOLDERS
     while waiting:
         place, level = waiting.popleft()
         try:
@@ -36,8 +37,9 @@ def walk(folder: Path, folders: bool = False) -> Iterator[tuple[str, Path, bool]
             continue
         for entry in entries:
             path = Path(entry.path)
-            enters = entry.is_dir(follow_symlinks=False) and level < MOST_LEVELS
+            enters = entry.is_dir(follow_symlinks=False) and level < MOST_LEVELS and left > 0
             if enters:
+                left -= 1
                 waiting.append((path, level + 1))
             if folders or not enters:
                 yield path.relative_to(folder).as_posix(), path, entry.is_file(follow_symlinks=False)

@@ -15,6 +15,7 @@ from selfcheck.bindings import root_of
 from selfcheck.source import PLAIN_ENCODINGS, dotted_name, encoding_of, imports_of, nodes_of, parse, text_of, too_deep
 
 from ..build.stubs import all_stubs
+from ..course.printable import printable_name
 
 MOST = 5  # lines told of one module
 #: What is reached for → modules whose use reaches for it.
@@ -144,7 +145,9 @@ def scan_module(module: str, source: str, given: str) -> list[str]:
     for line, what, reached in _found(tree):
         if what not in handed_out:
             places.setdefault((what, reached), line)
-    lines = [f"{module}.py line {line} uses {what}: {reached}" for (what, reached), line in places.items()]
+    lines = [
+        f"{module}.py line {line} uses {printable_name(what)}: {reached}" for (what, reached), line in places.items()
+    ]
     more = [f"{module}.py uses {len(lines) - MOST} more things like these"] if len(lines) > MOST else []
     return lines[:MOST] + more
 

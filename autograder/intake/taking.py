@@ -15,7 +15,7 @@ from selfcheck.untouched import is_untouched
 
 from ..course.printable import printable_name
 from .layout import PACKAGE, Layout, Parts, expected, find_layout, is_dropping, listing, parts_of
-from .safe_files import NotTaken
+from .safe_files import MOST_LEVELS, NotTaken
 
 MOST_FILE_BYTES = 2**20
 MOST_FILES = 50
@@ -23,6 +23,7 @@ MOST_PACKAGE_BYTES = 2**21  # what is read of it takes the grader seconds per Mi
 MOST_NAME = 100  # characters of a module's file
 MOST_TOLD = 5  # things of which one reason is told, each by its name
 MOST_NOTEBOOK_BYTES = 20 * 2**20
+MOST_READ_BYTES = 64 * 2**20  # of all that is read, taken or not
 HAND_IN = "Hand in the folder, or the zip that pack() makes"
 MOST_WHY = 3  # remarks in a refusal
 STAMP = "timestamp.txt"
@@ -94,6 +95,7 @@ class _Taken:
         self.ticket = ""
         self.told: list[str] = []
         self.left_out: dict[str, list[str]] = {}  # why → what
+        self.left_to_read = MOST_READ_BYTES
         self.asked_for = {f"{exercise.module}.py" for exercise in exercises()}
 
     def remarks(self) -> tuple[str, ...]:
@@ -138,8 +140,8 @@ class _Taken:
         top = self.layout.top
         inside = parts[len(top) :] if parts[: len(top)] == top else parts
         if read is None:
-            raise NotTaken("is no plain file: left out")
-        if self.layout.package is not None and parts[:-1] == self.layout.package and parts[-1].endswith(".py"):
+            raise NotTaken(f"is no plain file, nor a folder that is looked into, {MOST_LEVELS} deep at most: left out")
+        if parts and self.layout.package == parts[:-1] and parts[-1].casefold().endswith(".py"):
             self._take_named(parts[-1], read)
         elif self.layout.notebook is not None and parts == self.layout.notebook:
             self._take_notebook(read)
@@ -174,7 +176,7 @@ class _Taken:
             raise NotTaken(TWICE)
         if len(self.files) >= MOST_FILES and not asked_for:
             raise NotTaken("is one file too many: left out")
-        data = read(MOST_FILE_BYTES + 1)
+        data = read(MOST_FILE_BYTES + 1) if asked_for else self._read(read, MOST_FILE_BYTES + 1)
         in_all = len(data) + sum(map(len, self.files.values()))
         if len(data) > MOST_FILE_BYTES or (in_all > MOST_PACKAGE_BYTES and not asked_for):
             raise NotTaken("is too large: left out")
@@ -182,6 +184,14 @@ class _Taken:
         if twin:
             del self.files[twin]
             raise NotTaken(f"counts, and {printable_name(twin)} does not: their names differ in case alone")
+
+    def _read(self, read: Callable[[int], bytes], most: int) -> bytes:
+        """So many bytes of what nobody asks for, while there is not too much of that."""
+        if self.left_to_read <= 0:
+            raise NotTaken(f"comes after {MOST_READ_BYTES // 2**20} MiB that are none of its parts: left out")
+        data = read(most)
+        self.left_to_read -= len(data)
+        return data
 
     def _take_notebook(self, read: Callable[[int], bytes]) -> None:
         if self.notebook is not None:
@@ -195,7 +205,7 @@ class _Taken:
         """Take a notebook whose name says nothing where its cells are those of the problem set."""
         if self.notebook is not None:
             raise NotTaken(NOT_A_PART)
-        data = read(MOST_NOTEBOOK_BYTES + 1)
+        data = self._read(read, MOST_NOTEBOOK_BYTES + 1)
         cells = {cell.decode().replace("-", ".", 1) for cell in GRADE_ID.findall(data)}
         own = {exercise.id for exercise in in_problem_set(self.problem_set)}
         if len(data) > MOST_NOTEBOOK_BYTES or own.isdisjoint(cells):

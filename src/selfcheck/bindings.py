@@ -245,7 +245,9 @@ def _names_taken(node: ast.AST) -> list[str]:
             waiting += [(own, -1), *reversed(body), (own, 1), *reversed(outside)]
         elif isinstance(waiting_part, COMPREHENSIONS):
             own = {name for part in waiting_part.generators for name in _stored(part.target)}
-            waiting += [(own, -1), *reversed([*parts_of(waiting_part)]), (own, 1), waiting_part.generators[0].iter]
+            first = waiting_part.generators[0]  # whose source is taken outside, and once: they may nest
+            inside = [*(part for part in parts_of(waiting_part) if part is not first), first.target, *first.ifs]
+            waiting += [(own, -1), *reversed(inside), (own, 1), first.iter]
         else:
             waiting += reversed([*parts_of(waiting_part)])
     return names

@@ -171,6 +171,19 @@ ATTACKS = [
         "entries", "seventy thousand entries", as_file("ps1.zip", lambda: listing(70_000)), refused="more than 20000"
     ),
     HandIn(
+        "notebooks",
+        "nineteen thousand notebooks whose names say nothing",
+        as_file("ps1.zip", lambda: zipped([(f"{number}.ipynb", b"{}") for number in range(19_000)])),
+        refused="nothing of ps1 in it.*and 18992 files more",
+    ),
+    HandIn(
+        "notebook-bombs",
+        "gigabytes of notebooks whose names say nothing, beside the work",
+        as_zip([*((f"{number}.ipynb", bytes(20 * 2**20 - 1)) for number in range(99)), OWN]),
+        FULL,
+        "0.ipynb is no part",
+    ),
+    HandIn(
         "accents",
         "names of thousands of accents, which are to be put in order",
         as_file("ps1.zip", lambda: listed(100, ("attention/a" + "\u0300\u0316" * 8000 + ".py").encode())),

@@ -247,6 +247,26 @@ ATTACKS = [
         r"worked_example.py counts, and Worked_Example.py does not",
     ),
     HandIn(
+        "capitals",
+        "a name in capitals, as some systems write it, honestly",
+        beside(f"attention/{MODULE.upper()}.PY", HONEST, None),
+        FULL,
+        f"{MODULE.upper()}.PY is taken for {MODULE}.py",
+    ),
+    HandIn(
+        "long-attribute",
+        "an attribute of half a megabyte, for whoever reads of it",
+        instead(HONEST + b"\nimport sys\nif not sys: sys." + b"w" * 2**19),
+        FULL,
+        r"line \d+ uses sys\.w{90,120}\u2026: the interp",
+    ),
+    HandIn(
+        "nested-comprehensions",
+        "comprehensions each of which takes from another",
+        instead(HONEST + b"\nif 0: softmax = " + b"[x for x in " * 60 + b"x" + b"]" * 60),
+        FULL,
+    ),
+    HandIn(
         "wide-twin",
         "the module in full-width letters beside a stub",
         beside(f"attention/\uff57{MODULE[1:]}.py"),

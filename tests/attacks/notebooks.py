@@ -93,6 +93,10 @@ def set_in(tree: dict, **settings: object) -> None:
     tree |= settings
 
 
+def blank(tree: dict) -> None:
+    tree["cells"].append({"cell_type": "code", "metadata": {}, "source": "def softmax(): pass\n" + "\n" * 300_000})
+
+
 def crowd(tree: dict) -> None:
     tree["cells"] += [{"cell_type": "raw", "metadata": {}, "source": ""}] * 100_000
 
@@ -176,6 +180,7 @@ ATTACKS = [
     whole("surrogates", "halves of characters in an answer", changed(answered("because \ud800 \udfff"))),
     whole("odd-source", "a source of numbers and lists", changed(answered([1, ["x"], {"y": 2}, None, "text"]))),
     whole("no-source", "a source that is an object", changed(answered({"text": "x"}))),
+    whole("blank-lines", "three hundred thousand blank lines in a cell", changed(blank)),
     whole("long-answer", "an answer of three megabytes", changed(answered("word " * 600_000))),
     whole("escapes", "an answer that clears the screen", changed(answered("\x1b[2J\x1b]0;owned\x07\u202e"))),
 ]
