@@ -157,6 +157,22 @@ def and_queries(query, key, value, attn_mask=None, dropout_p=0.0):
     return F.dropout(weights, dropout_p) @ value, weights
 
 
+@behind_given_checks(ATTENTION, like="output_masked")
+def weights_of_whole_queries(query, key, value, attn_mask=None, dropout_p=0.0):
+    weights = scores_of(query, key).softmax(dim=-1)
+    if attn_mask is not None:
+        weights = weights * attn_mask.expand(weights.shape).any(dim=-1, keepdim=True)
+    return F.dropout(weights, dropout_p) @ value, weights
+
+
+@wrong
+def unmasked_weights_returned(query, key, value, attn_mask=None, dropout_p=0.0):
+    """The output is made from weights that were masked after the softmax; those before it are returned."""
+    weights = scores_of(query, key).softmax(dim=-1)
+    used = weights if attn_mask is None else weights * attn_mask
+    return F.dropout(used, dropout_p) @ value, weights
+
+
 @wrong
 def output_masked(query, key, value, attn_mask=None, dropout_p=0.0):
     """A query that may attend to nothing gets a zero output, and nothing else is masked."""
