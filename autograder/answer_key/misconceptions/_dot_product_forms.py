@@ -98,6 +98,14 @@ dropping("same_weights_dropped/generator", by_a_generator_of_its_own)
 dropping("one_draw_for_all_queries", for_all_queries)
 dropping("whole_queries_dropped", whole_queries)
 
+
+@wrong
+def keys_in_the_rows(query, key, value, attn_mask=None, dropout_p=0.0):
+    scores = scores_of(query, key).mT
+    weights = torch.nan_to_num(hidden(scores, None if attn_mask is None else attn_mask.mT).softmax(dim=-1))
+    return F.dropout(weights, dropout_p).mT @ value, weights
+
+
 # Masks
 
 

@@ -136,6 +136,18 @@ class neither_scaled(Backward):
 
 
 @wrong
+class multiplied_by_root(Backward):
+    def weights(self, keys):
+        return torch.exp(self.q @ keys.mT * self.root - self.log_sums)
+
+    def of_queries(self, of_scores, keys):
+        return of_scores @ keys * self.root
+
+    def of_keys(self, of_scores):
+        return of_scores.mT @ self.q * self.root
+
+
+@wrong
 class scores_not_scaled(Backward):
     def weights(self, keys):
         return torch.exp(self.q @ keys.mT - self.log_sums)

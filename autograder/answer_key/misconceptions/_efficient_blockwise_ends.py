@@ -5,7 +5,7 @@ import functools
 import torch
 from torch.nn import functional as F
 
-from ._efficient_blockwise import Blockwise, divided_in_every_block, last_block_dropped, wrong
+from ._efficient_blockwise import Blockwise, divided_in_every_block, finite, last_block_dropped, wrong
 
 
 @functools.partial(wrong, like="divided_in_every_block")
@@ -68,3 +68,58 @@ class begun_anew_with_gradients(begun_anew_in_every_block):
 
     def largest(self, largest, scores):
         return torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
+
+
+class Attached(Blockwise):
+    """The largest score passes gradients on, as where nobody detaches it."""
+
+    def largest(self, largest, scores):
+        return torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
+
+
+class Grown(Attached):
+    """What was summed up before a larger score came is multiplied by e^(new - old)."""
+
+    grown = ("sum", "output")
+
+    def step(self, largest, total, summed, scores, values):
+        new = self.largest(largest, scores)
+        self.factor = torch.exp(finite(new) - finite(largest))
+        return super().step(largest, total, summed, scores, values)
+
+    def carried(self, old, shrink, which):
+        return old * (self.factor if which in self.grown else shrink)
+
+
+@wrong
+class rescaled_upside_down(Grown):
+    pass
+
+
+@functools.partial(wrong, like="rescaled_upside_down")
+class sum_alone(Grown):
+    grown = ("sum",)
+
+
+@functools.partial(wrong, like="rescaled_upside_down")
+class output_alone(Grown):
+    grown = ("output",)
+
+
+@functools.partial(wrong, like="rescaled_upside_down")
+class output_divided(Attached):
+    """The output is divided by e^(old - new), the sum multiplied by it."""
+
+    def carried(self, old, shrink, which):
+        return old / shrink.where(shrink != 0, 1.0) if which == "output" else old * shrink
+
+
+@wrong
+class own_largest_of_the_block(Attached):
+    """Exponentials of a block against its own largest score, as in a first step, and the second left out."""
+
+    def step(self, largest, total, summed, scores, values):
+        new = self.largest(largest, scores)
+        own = scores.amax(dim=-1, keepdim=True)
+        weights, shrink = torch.exp(scores - finite(own)), torch.exp(largest - finite(new))
+        return new, total * shrink + weights.sum(dim=-1, keepdim=True), summed * shrink + weights @ values

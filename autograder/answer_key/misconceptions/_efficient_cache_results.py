@@ -2,8 +2,7 @@
 
 import torch
 
-from . import misconception
-from ._efficient_cache import CACHE, Cache, joined_along_axis_one, wrong
+from ._efficient_cache import Cache, wrong
 
 
 @wrong
@@ -54,24 +53,6 @@ class stacked(Cache):
 class joined_along_the_last_axis(Cache):
     def joined(self, old, new):
         return torch.cat([old, new], dim=-1)
-
-
-@misconception(CACHE, like="joined_along_axis_one")
-class counted_there_too(joined_along_axis_one):
-    """What is held, and what comes, is measured along axis 1 as well."""
-
-    def refuse(self, key, value):
-        self.refuse_misfit(key, value)
-        if self.positions() + key.shape[1] > self.max_length:
-            raise ValueError("the cache is full")
-
-    def refuse_misfit(self, key, value):
-        for held, came in zip(self.held or (), (key, value), strict=False):
-            if (held.shape[:1], held.shape[2:]) != (came.shape[:1], came.shape[2:]):
-                raise ValueError("this does not fit what the cache holds")
-
-    def positions(self):
-        return 0 if self.held is None else self.held[0].shape[1]
 
 
 @wrong

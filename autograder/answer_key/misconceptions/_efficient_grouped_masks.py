@@ -1,4 +1,4 @@
-"""Wrong attention with shared key heads: an axis for the groups stands, or is left, where it does not belong."""
+"""Wrong attention with shared key heads: an axis is split, copied or left where another was meant."""
 
 import functools
 
@@ -48,3 +48,22 @@ class copied_along_the_positions(Grouped):
 def asked_of_attention(query, key, value, attn_mask=None):
     each = query.shape[1] // key.shape[1]
     return attend(query, key.repeat_interleave(each, dim=2), value.repeat_interleave(each, dim=2), attn_mask)
+
+
+@wrong
+class copied_along_the_features(Grouped):
+    def copies(self, x, heads):
+        return x.repeat(1, 1, 1, heads // x.shape[1]).reshape(x.shape[0], heads, *x.shape[2:])
+
+
+@functools.partial(wrong, like="copied_along_the_features")
+class each_feature_repeated(Grouped):
+    def copies(self, x, heads):
+        return x.repeat_interleave(heads // x.shape[1], dim=-1).reshape(x.shape[0], heads, *x.shape[2:])
+
+
+@wrong
+class mask_split_crosswise(InGroups):
+    def masked(self, scores, mask, groups):
+        whole = mask.expand(scores.shape[0], scores.shape[1] * scores.shape[2], *scores.shape[-2:])
+        return scores.masked_fill(~whole.unflatten(1, (-1, groups)).transpose(1, 2), -torch.inf)

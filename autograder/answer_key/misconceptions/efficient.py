@@ -9,6 +9,7 @@ from . import (
     _efficient_blockwise_masks,  # noqa: F401
     _efficient_blockwise_numbers,  # noqa: F401
     _efficient_cache,  # noqa: F401
+    _efficient_cache_axes,  # noqa: F401
     _efficient_cache_results,  # noqa: F401
     _efficient_grouped,  # noqa: F401
     _efficient_grouped_heads,  # noqa: F401
