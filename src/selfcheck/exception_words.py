@@ -41,7 +41,7 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "joined_unequal",
-        "cat joins tensors that are equally long in all other axes, and broadcasts none: expand them first",
+        "cat joins tensors that are equally long in all other axes, and broadcasts none: is dim the axis that grows?",
         ("Sizes of tensors must match except in dimension",),
     ),
     (
@@ -84,7 +84,7 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("unequal_cut", "The pieces differ in width: cut at each width, not into equal parts", ("equal division",)),
     (
         "assigned_shape",
-        "What is assigned must have the shape of the place, or broadcast to it: print both shapes",
+        "What is assigned must have the shape of the place, or broadcast to it; expand lengthens axes of 1 alone",
         ("must match the existing size",),
     ),
     (

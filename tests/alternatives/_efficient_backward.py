@@ -74,3 +74,18 @@ def heads_one_after_the_other(query, key, value, output, log_sums, upstream, blo
         found.append((dq, dk, dv))
     shaped = zip(zip(*found, strict=True), (query, key, value), strict=True)
     return tuple(torch.stack(parts).reshape(like.shape).to(query.dtype) for parts, like in shaped)
+
+
+@below_given_checks
+def parts_of_all_blocks_summed_at_the_end(query, key, value, output, log_sums, upstream, block_size):
+    """Scores transposed, a row for each key; what each block adds to the gradient of query is kept till the end."""
+    q, g, o, ls = map(wide, (query, upstream, output, log_sums))
+    root, sums = q.shape[-1] ** 0.5, (g * o).sum(-1).unsqueeze(-2)
+    found = []
+    for k, v in zip(wide(key).split(block_size, -2), wide(value).split(block_size, -2), strict=True):
+        weights = torch.exp(k @ q.mT / root - ls.unsqueeze(-2))
+        of_scores = weights * (v @ g.mT - sums) / root
+        found.append((of_scores.mT @ k, of_scores @ q, weights @ g))
+    of_query, of_key, of_value = zip(*found, strict=True)
+    joined = torch.stack(of_query).sum(0), torch.cat(of_key, -2), torch.cat(of_value, -2)
+    return tuple(x.to(query.dtype) for x in joined)

@@ -98,6 +98,14 @@ dropping("same_weights_dropped/generator", by_a_generator_of_its_own)
 dropping("one_draw_for_all_queries", for_all_queries)
 dropping("whole_queries_dropped", whole_queries)
 
+
+@wrong
+def keys_in_the_rows(query, key, value, attn_mask=None, dropout_p=0.0):
+    scores = scores_of(query, key).mT
+    weights = torch.nan_to_num(hidden(scores, None if attn_mask is None else attn_mask.mT).softmax(dim=-1))
+    return F.dropout(weights, dropout_p).mT @ value, weights
+
+
 # Masks
 
 
@@ -155,6 +163,22 @@ def and_queries(query, key, value, attn_mask=None, dropout_p=0.0):
         query, key = query * allowed.any(dim=-1, keepdim=True), key * seen_by_some(allowed, allowed.shape)
     weights = scores_of(query, key).softmax(dim=-1)
     return F.dropout(weights, dropout_p) @ value, weights
+
+
+@behind_given_checks(ATTENTION, like="output_masked")
+def weights_of_whole_queries(query, key, value, attn_mask=None, dropout_p=0.0):
+    weights = scores_of(query, key).softmax(dim=-1)
+    if attn_mask is not None:
+        weights = weights * attn_mask.expand(weights.shape).any(dim=-1, keepdim=True)
+    return F.dropout(weights, dropout_p) @ value, weights
+
+
+@wrong
+def unmasked_weights_returned(query, key, value, attn_mask=None, dropout_p=0.0):
+    """The output is made from weights that were masked after the softmax; those before it are returned."""
+    weights = scores_of(query, key).softmax(dim=-1)
+    used = weights if attn_mask is None else weights * attn_mask
+    return F.dropout(used, dropout_p) @ value, weights
 
 
 @wrong

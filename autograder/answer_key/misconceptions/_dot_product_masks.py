@@ -32,6 +32,20 @@ def empty_row_left_uniform(scores, mask):
     return hidden(scores, mask).masked_fill(empty, 0.0).softmax(dim=-1)
 
 
+def empty_row_given_a_key(scores, mask, keys=slice(-1, None)):
+    allowed = mask.expand(scores.shape).clone()
+    allowed[..., keys] |= ~allowed.any(dim=-1, keepdim=True)
+    return right(scores, allowed)
+
+
+def empty_row_given_the_first_key(scores, mask):
+    return empty_row_given_a_key(scores, mask, slice(1))
+
+
+def empty_row_given_all_keys(scores, mask):
+    return empty_row_given_a_key(scores, mask, slice(None))
+
+
 def first_mask_for_all(scores, mask):
     return right(scores, mask[:1] if mask.dim() > 2 else mask)
 
@@ -89,6 +103,8 @@ WEIGHED = {
     "infinity_times_zero/of_the_mask": infinity_times_the_mask,
     "infinity_times_zero/repaired": infinity_times_zero_repaired,
     "first_mask_for_all/whatever_its_axes": first_mask_whatever_its_axes,
+    "empty_row_given_a_key/the_first": empty_row_given_the_first_key,
+    "empty_row_given_a_key/all": empty_row_given_all_keys,
     "minus_1e4": filled(-1e4),
     "erased_after_minus_1e9": filled(-1e9, erased=True),
     "erased_after_minus_1e4": filled(-1e4, erased=True),
@@ -98,6 +114,7 @@ WEIGHED = {
         for weigh in (
             minus_1e4_added,
             empty_row_left_uniform,
+            empty_row_given_a_key,
             first_mask_for_all,
             mask_squeezed,
             an_axis_added_to_the_mask,

@@ -1,5 +1,7 @@
 """Wrong backward passes of blockwise attention, each with the argument checks that the stub gives."""
 
+import functools
+
 import torch
 
 from ._given import behind_given_checks
@@ -59,10 +61,10 @@ class Backward:
         return weights.mT @ self.g
 
 
-def wrong(kind):
+def wrong(kind, like=""):
     """Register a subclass."""
 
-    @behind_given_checks(BACKWARD, kind.__name__)
+    @behind_given_checks(BACKWARD, kind.__name__, like)
     def function(query, key, value, output, log_sums, upstream, block_size=128):
         return kind().answer(query, key, value, output, log_sums, upstream, block_size)
 
@@ -101,6 +103,12 @@ class row_sums_added(Backward):
 
 
 @wrong
+class row_sums_not_weighted(Backward):
+    def of_scores(self, weights, values, sums):
+        return weights * (self.g @ values.mT) - sums
+
+
+@wrong
 class weights_left_out(Backward):
     def of_scores(self, weights, values, sums):
         return self.g @ values.mT - sums
@@ -125,6 +133,18 @@ class neither_scaled(Backward):
 
     def of_keys(self, of_scores):
         return of_scores.mT @ self.q
+
+
+@wrong
+class multiplied_by_root(Backward):
+    def weights(self, keys):
+        return torch.exp(self.q @ keys.mT * self.root - self.log_sums)
+
+    def of_queries(self, of_scores, keys):
+        return of_scores @ keys * self.root
+
+    def of_keys(self, of_scores):
+        return of_scores.mT @ self.q * self.root
 
 
 @wrong
@@ -167,6 +187,12 @@ class last_block_alone(Backward):
 class last_block_dropped(Backward):
     def end(self, keys, block_size):
         return keys // block_size * block_size
+
+
+@functools.partial(wrong, like="last_block_dropped")
+class one_block_at_least(Backward):
+    def end(self, keys, block_size):
+        return max(keys // block_size, 1) * block_size if keys else 0
 
 
 @wrong

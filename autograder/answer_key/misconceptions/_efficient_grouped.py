@@ -49,10 +49,10 @@ class Grouped:
         return output, weights
 
 
-def wrong(kind):
+def wrong(kind, like=""):
     """Register a subclass."""
 
-    @behind_given_checks(GROUPED, kind.__name__)
+    @behind_given_checks(GROUPED, kind.__name__, like)
     def function(query, key, value, attn_mask=None):
         return kind().answer(query, key, value, attn_mask)
 

@@ -48,6 +48,14 @@ class queries_averaged(Grouped):
 
 
 @wrong
+class queries_summed(Grouped):
+    def answer(self, query, key, value, attn_mask):
+        each = query.shape[1] // key.shape[1]
+        query = query.unflatten(1, (key.shape[1], each)).sum(dim=2).repeat_interleave(each, dim=1)
+        return super().answer(query, key, value, attn_mask)
+
+
+@wrong
 class heads_behind_queries(Grouped):
     def results(self, output, weights, groups):
         return output.transpose(1, 2), weights

@@ -1,5 +1,7 @@
 """Wrong merges of two parts of attention: an axis, a part without a key, a dtype or a gradient is lost."""
 
+import functools
+
 import torch
 
 from ._efficient_partials import PARTIALS, Merge, wrong
@@ -199,6 +201,18 @@ class log_sum_for_the_maximum(Merge):
 class smallest_number_of_nothing(Merge):
     def maximum(self, mine, other):
         return super().maximum(mine, other).clamp(min=torch.finfo(mine.dtype).min)
+
+
+@functools.partial(wrong, like="smallest_number_of_nothing")
+class round_number_of_nothing(Merge):
+    def maximum(self, mine, other):
+        return super().maximum(mine, other).clamp(min=-1e30)
+
+
+@functools.partial(wrong, like="smallest_number_of_nothing")
+class minus_1e9_of_nothing(Merge):
+    def maximum(self, mine, other):
+        return super().maximum(mine, other).clamp(min=-1e9)
 
 
 @wrong

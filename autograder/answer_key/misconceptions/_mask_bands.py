@@ -90,6 +90,12 @@ def far_end_with_the_wrong_sign(length, window, device=None):
     return torch.ones(length, length, dtype=torch.bool).tril().triu(window - 1)
 
 
+@behind_given_checks(WINDOW, like="far_end_with_the_wrong_sign")
+def cut_off_by_tril(length, window, device=None):
+    causal = torch.ones(length, length, dtype=torch.bool).tril()
+    return causal & ~causal.new_ones(length, length).tril(window)
+
+
 @behind_given_checks(WINDOW)
 def oldest_position_alone(length, window, device=None):
     return distances(length) == window - 1

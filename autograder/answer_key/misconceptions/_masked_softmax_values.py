@@ -67,6 +67,37 @@ def empty_row_left_uniform(scores, mask=None, dim=-1):
 
 
 @behind_given_checks(SOFTMAX)
+def empty_row_given_an_entry(scores, mask=None, dim=-1, given=slice(1)):
+    """An empty slice is allowed its first entry."""
+    allowed = visible(scores, mask)
+    empty = ~allowed.any(dim=dim, keepdim=True)
+    allowed = allowed.movedim(dim, -1).clone()
+    allowed[..., given] |= empty.movedim(dim, -1)
+    finite = scores.masked_fill(empty & (scores == -math.inf), 0.0)
+    return finite.masked_fill(~allowed.movedim(-1, dim), -math.inf).softmax(dim=dim)
+
+
+@behind_given_checks(SOFTMAX, like="empty_row_given_an_entry")
+def the_last(scores, mask=None, dim=-1):
+    return empty_row_given_an_entry(scores, mask, dim, slice(-1, None))
+
+
+@behind_given_checks(SOFTMAX, like="empty_row_given_an_entry")
+def all_by_their_scores(scores, mask=None, dim=-1):
+    return empty_row_given_an_entry(scores, mask, dim, slice(None))
+
+
+@behind_given_checks(SOFTMAX, like="empty_row_given_an_entry")
+def all_where_the_mask_is_empty(scores, mask=None, dim=-1):
+    """Scores of -inf are not looked at."""
+    if mask is None:
+        return scores.softmax(dim=dim)
+    return scores.masked_fill(~(mask | ~mask.expand(scores.shape).any(dim=dim, keepdim=True)), -math.inf).softmax(
+        dim=dim
+    )
+
+
+@behind_given_checks(SOFTMAX)
 def empty_by_mask_alone(scores, mask=None, dim=-1):
     allowed = everything(scores, mask)
     empty = ~allowed.any(dim=dim, keepdim=True)
