@@ -9,7 +9,7 @@ from typing import Any
 
 from .arrays import Array, unpack
 from .aspects import ASPECTS, Answer
-from .exceptions import explained
+from .exceptions import explained, explained_where_refused
 from .plan import Check
 from .trees import Difference, compare_trees, leaves, none_where_one_is_due
 from .words import expected_form, form_advice, form_slip, index_text, name_of, number_text
@@ -70,12 +70,14 @@ def _compare_errors(
     if "error" not in got:
         return _not_refused(call, wanted, got)
     if got["error"].get("type") == "NotImplementedError" or wanted not in got["error"].get("kinds", []):
-        return explained(check.exercise, got["error"], reveal, f"expected {wanted}; ")
+        return explained_where_refused(check.exercise, got["error"], reveal, wanted)
     return None
 
 
 def _not_refused(call: dict[str, Any], wanted: str, got: Answer) -> Difference:
     """An answer where an exception is due: of None, or of nested lists, the form is amiss, and no raise is missing."""
+    if "construct" in call and not call.get("uses"):  # no answer is due of an object that is made and not used
+        return Difference("no error", f"this constructor call should raise {wanted}, but an object was made")
     came = unpack(got["value"])
     slip = form_slip(None, came)
     if slip:
