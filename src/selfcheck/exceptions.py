@@ -34,14 +34,20 @@ def explained(exercise: str, error: dict[str, Any], reveal: bool, before: str = 
     return Difference(kind, text, f"generic.{cause}" if cause else "")
 
 
-def explained_where_refused(exercise: str, error: dict[str, Any], reveal: bool, wanted: str) -> Difference:
-    """The difference that an error makes where the arguments are to be refused; wanted: the type that is due."""
-    difference = explained(exercise, error, reveal, f"expected {wanted}; ")
+def explained_where_refused(
+    exercise: str, difference: Difference, due: dict[str, Any], got: dict[str, Any]
+) -> Difference:
+    """A difference without advice where arguments are to be refused, of a line that raises nowhere else.
+
+    due, got: the answers to the call, the one expected and the learner's
+    """
+    wanted, error = str(due.get("error", {}).get("type", "RuntimeError")), got.get("error", {})
     if difference.kind != "raised" or str(error.get("type")) not in OF_ARGUMENTS or wanted in OF_ARGUMENTS:
         return difference
     advice = _advice(exercise, error, _text_of(error))[1]
-    text = difference.text.removesuffix(f". {advice}") if advice else difference.text
-    return Difference("raised", f"{text}. {REFUSED}", "generic.not_refused")
+    if not advice:
+        return difference
+    return Difference("raised", f"{difference.text.removesuffix(f'. {advice}')}. {REFUSED}", "generic.not_refused")
 
 
 def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = "") -> tuple[str, str]:

@@ -6,6 +6,7 @@ from selfcheck import runner
 from selfcheck.arrays import pack
 from selfcheck.compare import compare
 from selfcheck.diagnose import Key, diagnose
+from selfcheck.exceptions import explained_where_refused
 from selfcheck.generic_slips import SLIPS
 from selfcheck.plan import Check, built, call, tensor
 
@@ -195,13 +196,17 @@ INVALID = {"error": {"type": "ValueError", "kinds": ["ValueError"], "text": "no"
 
 
 def test_where_arguments_are_to_be_refused_nobody_is_told_how_to_make_them_fit():
-    broken = "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)"
-    found = compare(ERRORS, call(3).packed(), INVALID, error(broken)[0])
+    def told(came, reveal=True):
+        difference = compare(ERRORS, call(3).packed(), INVALID, came, reveal)
+        return explained_where_refused(ERRORS.exercise, difference, INVALID, came)
+
+    words = "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)"
+    found = told(error(words)[0])
     assert found.cause == "generic.not_refused" and found.cause in SLIPS
-    assert broken in found.text and "wrong on purpose" in found.text and "transpose" not in found.text
-    hidden = compare(ERRORS, call(3).packed(), INVALID, error(broken)[0], reveal=False)
-    assert "wrong on purpose" in hidden.text and broken not in hidden.text
-    named = compare(ERRORS, call(3).packed(), INVALID, error("name 'np' is not defined", kind="NameError")[0])
+    assert words in found.text and "wrong on purpose" in found.text and "transpose" not in found.text
+    hidden = told(error(words)[0], reveal=False)
+    assert "wrong on purpose" in hidden.text and words not in hidden.text
+    named = told(error("name 'np' is not defined", kind="NameError")[0])
     assert "import numpy as np" in named.text and "on purpose" not in named.text
 
 
