@@ -76,6 +76,8 @@ def _compare_errors(
 
 def _not_refused(call: dict[str, Any], wanted: str, got: Answer) -> Difference:
     """An answer where an exception is due: of None, or of nested lists, the form is amiss, and no raise is missing."""
+    if "construct" in call and not call.get("uses"):  # no answer is due of an object that is made and not used
+        return Difference("no error", f"this constructor call should raise {wanted}, but an object was made")
     came = unpack(got["value"])
     slip = form_slip(None, came)
     if slip:

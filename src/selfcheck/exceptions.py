@@ -15,6 +15,11 @@ from .trees import Difference
 SLIPS = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "RecursionError", "SystemExit")
 OWN_CALL = "the module cannot be imported, as a call outside any function raises"
 GUARD = 'What tries out your code belongs below `if __name__ == "__main__":`, or into a notebook'
+#: What torch raises on arguments that do not fit: where they are to be refused, how to make them fit is no help.
+OF_ARGUMENTS = ("RuntimeError", "IndexError")
+REFUSED = (
+    "This call is wrong on purpose: the given lines, or lines of your own, must refuse it before anything is computed"
+)
 #: The cause of what has no advice of its own, an id of generic_slips.py.
 CAUSES = {"RecursionError": "endless_calls", "SystemExit": "ends_python"}
 
@@ -27,6 +32,22 @@ def explained(exercise: str, error: dict[str, Any], reveal: bool, before: str = 
         name = str(error.get("type"))
         cause = CAUSES.get(name) or _advice(exercise, error, _text_of(error))[0]
     return Difference(kind, text, f"generic.{cause}" if cause else "")
+
+
+def explained_where_refused(
+    exercise: str, difference: Difference, due: dict[str, Any], got: dict[str, Any]
+) -> Difference:
+    """A difference without advice where arguments are to be refused, of a line that raises nowhere else.
+
+    due, got: the answers to the call, the one expected and the learner's
+    """
+    wanted, error = str(due.get("error", {}).get("type", "RuntimeError")), got.get("error", {})
+    if difference.kind != "raised" or str(error.get("type")) not in OF_ARGUMENTS or wanted in OF_ARGUMENTS:
+        return difference
+    advice = _advice(exercise, error, _text_of(error))[1]
+    if not advice:
+        return difference
+    return Difference("raised", f"{difference.text.removesuffix(f'. {advice}')}. {REFUSED}", "generic.not_refused")
 
 
 def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = "") -> tuple[str, str]:

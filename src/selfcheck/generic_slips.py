@@ -108,6 +108,7 @@ SLIPS = {
     "entrywise": "An asterisk stands where a matrix product is meant.",
     "compared": "A comparison stands where an assignment is meant.",
     "result_unused": "A new tensor is made and not used.",
+    "not_refused": "Arguments that are to be refused reach the code, and torch raises.",
     "endless_calls": "The function calls itself without end.",
     "ends_python": "The code ends Python.",
 }

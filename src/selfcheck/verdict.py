@@ -9,6 +9,7 @@ from typing import Any
 from .catalogue import Exercise
 from .compare import Answer, Difference
 from .diagnose import Key, diagnose, first_difference
+from .exceptions import explained_where_refused
 from .generic import named_in_general
 from .generic_sizes import taken_for_one
 from .generic_state import with_unused
@@ -142,8 +143,14 @@ def _told(
     """
     causes = diagnose([item[0] for item in shown], [item[1] for item in shown], [bool(item[2]) for item in shown])
     broken: dict[str, list[CheckResult]] = {}
+    pairs = [pair for key, answers, _ in shown for pair in zip(key.expected, answers, strict=True)]
+    raising = {got["error"].get("line") for due, got in pairs if "value" in due and "error" in got}
     for (key, answers, difference), cause in zip(shown, causes, strict=True):
         if difference:
+            at, found = difference
+            if "error" in answers[at] and answers[at]["error"].get("line") not in raising:
+                found = explained_where_refused(exercise.id, found, key.expected[at], answers[at])
+            difference = at, found
             broken.setdefault(key.check.name, []).append(_failed(exercise, key, answers, difference, cause))
     earned = {key.check.name for key, _, _ in shown if not _is_given(key.check)}
     alike = _alike([result for some in broken.values() for result in some]) if earned <= set(broken) else None

@@ -6,7 +6,9 @@ from selfcheck import runner
 from selfcheck.arrays import pack
 from selfcheck.compare import compare
 from selfcheck.diagnose import Key, diagnose
-from selfcheck.plan import Check, call, tensor
+from selfcheck.exceptions import explained_where_refused
+from selfcheck.generic_slips import SLIPS
+from selfcheck.plan import Check, built, call, tensor
 
 FIRST, SECOND, THIRD = (
     Check("toy.double", f"check_{number}", "x", lambda rng: None, compares=("values",)) for number in range(3)
@@ -188,6 +190,32 @@ def test_a_device_that_is_ignored_is_named():
     found = compare(ERRORS, step, REFUSED, mask)
     assert found.cause == "generic.device" and "hand device on" in found.text and "raise" not in found.text
     assert "should raise RuntimeError" in compare(ERRORS, call(3).packed(), REFUSED, mask).text
+
+
+INVALID = {"error": {"type": "ValueError", "kinds": ["ValueError"], "text": "no"}, "changed": []}
+
+
+def test_where_arguments_are_to_be_refused_nobody_is_told_how_to_make_them_fit():
+    def told(came, reveal=True):
+        difference = compare(ERRORS, call(3).packed(), INVALID, came, reveal)
+        return explained_where_refused(ERRORS.exercise, difference, INVALID, came)
+
+    words = "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)"
+    found = told(error(words)[0])
+    assert found.cause == "generic.not_refused" and found.cause in SLIPS
+    assert words in found.text and "wrong on purpose" in found.text and "transpose" not in found.text
+    hidden = told(error(words)[0], reveal=False)
+    assert "wrong on purpose" in hidden.text and words not in hidden.text
+    named = told(error("name 'np' is not defined", kind="NameError")[0])
+    assert "import numpy as np" in named.text and "on purpose" not in named.text
+
+
+def test_an_object_that_is_made_where_it_should_not_be_is_no_missing_return():
+    made = {"value": {"kind": "none"}, "changed": []}
+    found = compare(ERRORS, built(call(0)).packed(), INVALID, made)
+    assert found.text == "this constructor call should raise ValueError, but an object was made" and not found.cause
+    used = compare(ERRORS, built(call(1), call(2)).packed(), INVALID, made)
+    assert used.cause == "generic.no_return"
 
 
 def shares(one, answer):

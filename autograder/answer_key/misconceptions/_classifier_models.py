@@ -138,6 +138,28 @@ class pooling_mask_inverted(Classifier):
 
 
 @misconception(TEXT)
+class attention_mask_inverted(Classifier):
+    """As torch's src_key_padding_mask is meant; the pooling has the right one."""
+
+    def encode(self, token_ids):
+        real = self.real(token_ids)
+        return self.encoder(self.places(self.words(token_ids)), key_mask=~real), real
+
+
+@misconception(TEXT, like="attention_mask_inverted")
+class in_torchs_layers(attention_mask_inverted):
+    """A text without padding gives NaN."""
+
+    def make_encoder(self, num_layers, d_model, num_heads, d_ff, dropout):
+        layer = nn.TransformerEncoderLayer(d_model, num_heads, d_ff, dropout, batch_first=True)
+        return nn.TransformerEncoder(layer, num_layers, enable_nested_tensor=False)
+
+    def encode(self, token_ids):
+        real = self.real(token_ids)
+        return self.encoder(self.places(self.words(token_ids)), src_key_padding_mask=real), real
+
+
+@misconception(TEXT)
 class cut_to_the_shortest(Classifier):
     """So that no padding is left."""
 

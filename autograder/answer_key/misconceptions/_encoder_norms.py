@@ -34,6 +34,8 @@ NORMS = {
     "eps_squared": lambda x, eps: deviation(x) / (variance(x) + eps**2).sqrt(),
     "eps_as_a_floor": lambda x, eps: deviation(x) / variance(x).clamp(min=eps).sqrt(),
     "eps_twice": lambda x, eps: deviation(x) / ((variance(x) + eps).sqrt() + eps),
+    "square_for_root": lambda x, eps: deviation(x) / (variance(x) + eps).square(),
+    "root_of_the_standard_deviation": lambda x, eps: deviation(x) / (variance(x).sqrt() + eps).sqrt(),
     "spread_multiplied": lambda x, eps: deviation(x) * (variance(x) + eps).sqrt(),
     "mean_added": lambda x, eps: (x + x.mean(dim=-1, keepdim=True)) / (variance(x) + eps).sqrt(),
     "sum_subtracted": lambda x, eps: (x - x.sum(dim=-1, keepdim=True)) / (variance(x) + eps).sqrt(),
@@ -93,6 +95,12 @@ for _name, _norm in NORMS.items():
     _register(_name, _norm, right_gain)
 for _name, _gained in GAINS.items():
     _register(_name, normed, _gained)
+
+
+@behind_given_checks(NORM, like="root_of_the_standard_deviation")
+def and_divided_by_one_less(x, weight=None, bias=None, eps=1e-5):
+    spread = wide(x).std(dim=-1, keepdim=True)
+    return right_gain((deviation(wide(x)) / (spread + eps).sqrt()).to(x.dtype), weight, bias)
 
 
 @behind_given_checks(NORM)

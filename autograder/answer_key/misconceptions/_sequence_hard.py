@@ -163,6 +163,28 @@ def straight_through(scores, values, generator):
     return (used.unsqueeze(-2) @ values).squeeze(-2), at(log_weights, choice).where(some.squeeze(-1), 0.0)
 
 
+def of_gumbel_softmax(scores, values, generator):
+    """torch's own, which takes no generator."""
+    log_weights, some = parts(scores)
+    used = torch.nn.functional.gumbel_softmax(log_weights, hard=True) * some
+    log_probability = at(log_weights, used.detach().argmax(dim=-1, keepdim=True))
+    return (used.unsqueeze(-2) @ values).squeeze(-2), log_probability.where(some.squeeze(-1), 0.0)
+
+
+def with_gumbel_noise(scores, values, generator):
+    log_weights, some = parts(scores)
+    noise = torch.rand(scores.shape, generator=generator).clamp(1e-20, 1 - 1e-7).log().neg().log().neg()
+    soft = torch.softmax(log_weights + noise.to(scores.dtype), dim=-1)
+    choice = soft.detach().argmax(dim=-1, keepdim=True)
+    used = (torch.zeros_like(soft).scatter(-1, choice, 1.0) + (soft - soft.detach())) * some
+    log_probability = at(log_weights, choice).where(some.squeeze(-1), 0.0)
+    return (used.unsqueeze(-2) @ values).squeeze(-2), log_probability
+
+
+wrong(of_gumbel_softmax, like="straight_through")
+wrong(with_gumbel_noise, like="straight_through")
+
+
 @wrong
 def one_axis_in_front_at_most(scores, values, generator):
     log_weights, some = parts(scores)

@@ -157,8 +157,9 @@ def midpoint(step, answer):
 
 
 def spread_kept(step, answer):
-    """1 for each position whose features still have a spread of about 1: neither 0, nor NaN."""
-    return array([int(0.1 < spread < 10) for spread in averages(rows_of(answer), spread=True)])
+    """For each position 1 where the mean squared deviation of its features is about 1, 0 where 0 or NaN, else 2."""
+    spreads = averages(rows_of(answer), spread=True)
+    return array([1 if 0.1 < spread < 10 else 2 if spread > 1e-9 else 0 for spread in spreads])
 
 
 def row_means(step, answer):
