@@ -80,7 +80,7 @@ class Attached(Blockwise):
 class Grown(Attached):
     """What was summed up before a larger score came is multiplied by e^(new - old)."""
 
-    grown = ("sum", "output")
+    grown: tuple[str, ...] = ("sum", "output")
 
     def step(self, largest, total, summed, scores, values):
         new = self.largest(largest, scores)
