@@ -24,15 +24,10 @@ def _online(kind):
 
 
 def _blockwise(kind):
-    class Attached(kind):
-        def largest(self, largest, scores):
-            return torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
+    class largest_attached(blockwise.Attached, kind):
+        pass
 
-    def largest_attached(query, key, value, block_size=128, is_causal=False, attn_mask=None):
-        refuse_bad_arguments(blockwise.BLOCKWISE, query, key, value, block_size, is_causal, attn_mask)
-        return Attached().answer(query, key, value, block_size, is_causal, attn_mask).to(query.dtype)
-
-    misconception(blockwise.BLOCKWISE, like=kind.__name__)(largest_attached)
+    blockwise.wrong(largest_attached, like=kind.__name__)
 
 
 for _kind in (online.sum_not_rescaled, online.parts_not_rescaled, online.sum_rescaled_upside_down):

@@ -84,6 +84,13 @@ class Blockwise:
         return summed / total.where(total != 0, 1.0)
 
 
+class Attached(Blockwise):
+    """The largest score passes gradients on, as where nobody detaches it."""
+
+    def largest(self, largest, scores):
+        return torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
+
+
 def wrong(kind, like=""):
     """Register a subclass."""
 

@@ -5,7 +5,7 @@ import functools
 import torch
 from torch.nn import functional as F
 
-from ._efficient_blockwise import Blockwise, divided_in_every_block, finite, last_block_dropped, wrong
+from ._efficient_blockwise import Attached, Blockwise, divided_in_every_block, finite, last_block_dropped, wrong
 
 
 @functools.partial(wrong, like="divided_in_every_block")
@@ -15,11 +15,8 @@ class divided_in_the_loop_alone(divided_in_every_block):
 
 
 @functools.partial(wrong, like="divided_in_every_block")
-class divided_in_the_loop_alone_with_gradients(divided_in_the_loop_alone):
-    """The largest score passes gradients on."""
-
-    def largest(self, largest, scores):
-        return torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
+class divided_in_the_loop_alone_with_gradients(Attached, divided_in_the_loop_alone):
+    pass
 
 
 @functools.partial(wrong, like="last_block_dropped")
@@ -63,18 +60,8 @@ class begun_anew_in_every_block(Blockwise):
 
 
 @functools.partial(wrong, like="begun_anew_in_every_block")
-class begun_anew_with_gradients(begun_anew_in_every_block):
-    """The largest score passes gradients on."""
-
-    def largest(self, largest, scores):
-        return torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
-
-
-class Attached(Blockwise):
-    """The largest score passes gradients on, as where nobody detaches it."""
-
-    def largest(self, largest, scores):
-        return torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
+class begun_anew_with_gradients(Attached, begun_anew_in_every_block):
+    pass
 
 
 class Grown(Attached):

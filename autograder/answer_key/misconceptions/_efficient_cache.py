@@ -16,6 +16,8 @@ wrong = misconception(CACHE)
 class Cache:
     """The given lines, then the right answer in pieces that a subclass replaces."""
 
+    positions_axis = -2  # along which is measured
+
     def __init__(self, max_length):
         arguments.check_length("max_length", max_length, least=1)
         self.max_length = max_length
@@ -38,12 +40,12 @@ class Cache:
 
     def refuse(self, key, value):
         self.refuse_misfit(key, value)
-        if self.positions() + key.shape[-2] > self.max_length:
+        if self.positions() + key.shape[self.positions_axis] > self.max_length:
             raise ValueError("the cache is full")
 
     def refuse_misfit(self, key, value):
         for held, came in zip(self.held or (), (key, value), strict=False):
-            if (held.shape[:-2], held.shape[-1]) != (came.shape[:-2], came.shape[-1]):
+            if self.other_axes(held) != self.other_axes(came):
                 raise ValueError("this does not fit what the cache holds")
 
     @property
@@ -51,7 +53,12 @@ class Cache:
         return self.positions()
 
     def positions(self):
-        return 0 if self.held is None else self.held[0].shape[-2]
+        return 0 if self.held is None else self.held[0].shape[self.positions_axis]
+
+    def other_axes(self, x):
+        sizes = [*x.shape]
+        del sizes[self.positions_axis]
+        return sizes
 
     def joined(self, old, new):
         return torch.cat([old, new], dim=-2)

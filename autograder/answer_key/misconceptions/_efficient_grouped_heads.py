@@ -43,16 +43,17 @@ class key_heads_averaged(Grouped):
 class queries_averaged(Grouped):
     def answer(self, query, key, value, attn_mask):
         each = query.shape[1] // key.shape[1]
-        query = query.unflatten(1, (key.shape[1], each)).mean(dim=2).repeat_interleave(each, dim=1)
+        query = self.joined(query.unflatten(1, (key.shape[1], each))).repeat_interleave(each, dim=1)
         return super().answer(query, key, value, attn_mask)
+
+    def joined(self, queries):
+        return queries.mean(dim=2)
 
 
 @wrong
-class queries_summed(Grouped):
-    def answer(self, query, key, value, attn_mask):
-        each = query.shape[1] // key.shape[1]
-        query = query.unflatten(1, (key.shape[1], each)).sum(dim=2).repeat_interleave(each, dim=1)
-        return super().answer(query, key, value, attn_mask)
+class queries_summed(queries_averaged):
+    def joined(self, queries):
+        return queries.sum(dim=2)
 
 
 @wrong

@@ -92,9 +92,8 @@ def all_where_the_mask_is_empty(scores, mask=None, dim=-1):
     """Scores of -inf are not looked at."""
     if mask is None:
         return scores.softmax(dim=dim)
-    return scores.masked_fill(~(mask | ~mask.expand(scores.shape).any(dim=dim, keepdim=True)), -math.inf).softmax(
-        dim=dim
-    )
+    empty = ~mask.expand(scores.shape).any(dim=dim, keepdim=True)
+    return scores.masked_fill(~(mask | empty), -math.inf).softmax(dim=dim)
 
 
 @behind_given_checks(SOFTMAX)
