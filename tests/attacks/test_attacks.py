@@ -54,6 +54,7 @@ def to_be_found():
     """What attacks look for outside their sandbox: a secret in the environment, listeners in the network."""
     with pytest.MonkeyPatch.context() as patch, socket.socket() as port, socket.socket(socket.AF_UNIX) as name:
         patch.setenv("ATTACK_SECRET", "found")
+        port.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # other workers of pytest listen too
         for one, address in ((port, ("127.0.0.1", 45871)), (name, "\0attack-on-the-grader")):
             with contextlib.suppress(OSError):  # somebody else listens there already
                 one.bind(address)

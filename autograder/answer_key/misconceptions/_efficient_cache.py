@@ -84,24 +84,6 @@ class kept_by_the_class(Cache):
 
 
 @wrong
-class joined_along_axis_one(Cache):
-    def joined(self, old, new):
-        return torch.cat([old, new], dim=1)
-
-
-@wrong
-class joined_along_axis_two(Cache):
-    def joined(self, old, new):
-        return torch.cat([old, new], dim=2)
-
-
-@wrong
-class joined_along_the_first_axis(Cache):
-    def joined(self, old, new):
-        return torch.cat([old, new])
-
-
-@wrong
 class newest_first(Cache):
     def joined(self, old, new):
         return torch.cat([new, old], dim=-2)
