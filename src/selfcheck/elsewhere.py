@@ -1,12 +1,14 @@
 """Plays a second device, so that a machine with a CPU alone shows whose code works on one device only.
 
 It is asked about one thing: whether a function makes its tensors where its arguments lie. What it cannot play raises
-errors of its own, which tell nothing of a learner's code: they are dropped.
+errors of its own, which tell nothing of a learner's code: they are dropped. What a `raise` or `assert` of the learner's
+code refuses there, and on the CPU not, counts.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dis
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +17,10 @@ from .dispatch import dispatch_mode
 
 MIXED = "Expected all tensors to be on the same device, but the arguments lie on another device than the CPU, and "
 
+REFUSED = "With its tensors on another device than the CPU, the function raises {}"
+
 COPIES = ("_to_copy", "copy_")  # operations that join devices
+LIBRARIES = ("torch", "numpy")
 POSITIONS = ("index", "index_put", "index_put_", "_index_put_impl_")
 
 
@@ -24,26 +29,59 @@ class OnTheCpu(Exception):
 
 
 def ask(symbol: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> None:
-    """Call a function with its tensors on a second device; RuntimeError where it mixes both, or answers on the CPU."""
+    """Call a function with its tensors on a second device.
+
+    Raises RuntimeError where it mixes both devices, answers on the CPU, or refuses the second one.
+    """
     import torch
 
     kind, modes = _device()
+    with modes():
+        answer, error = _asked(symbol, args, kwargs, kind)
+    if isinstance(error, OnTheCpu):
+        raise RuntimeError(str(error)).with_traceback(error.__traceback__)
+    if error and _is_raised_by_statement(error):
+        if _asked(symbol, args, kwargs, lambda tensor: tensor.as_subclass(_another_class()))[1]:
+            return  # it refuses the class, not the device
+        raise RuntimeError(REFUSED.format(type(error).__name__)).with_traceback(error.__traceback__)
+    if type(answer) is torch.Tensor and answer.device.type == "cpu":
+        raise RuntimeError(MIXED + "the answer lies on the CPU")
+
+
+def _asked(
+    symbol: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], kind: Callable[[Any], Any]
+) -> tuple[Any, Exception | None]:
+    """What a function answers to copies of its tensors that are of a kind, and what it raises."""
+    import torch
 
     def moved(value: Any) -> Any:
         return kind(value.clone()) if isinstance(value, torch.Tensor) else value
 
-    answer = None
-    with contextlib.suppress(Exception), modes():
-        try:
-            answer = symbol(
-                *[moved(argument) for argument in args], **{name: moved(argument) for name, argument in kwargs.items()}
-            )
-        except OnTheCpu as error:
-            answer = error
-    if isinstance(answer, OnTheCpu):
-        raise RuntimeError(str(answer)).with_traceback(answer.__traceback__)
-    if type(answer) is torch.Tensor and answer.device.type == "cpu":
-        raise RuntimeError(MIXED + "the answer lies on the CPU")
+    try:
+        return symbol(*map(moved, args), **{name: moved(argument) for name, argument in kwargs.items()}), None
+    except Exception as error:
+        return None, error
+
+
+@functools.cache
+def _another_class() -> Any:
+    """A class of tensors on the CPU that is not torch.Tensor itself, as that on the second device is not."""
+    import torch
+
+    class OfAnotherClass(torch.Tensor):
+        pass
+
+    return OfAnotherClass
+
+
+def _is_raised_by_statement(error: Exception) -> bool:
+    """Whether a `raise` or `assert` raised an exception, and no function of C, and none of a library."""
+    trace = error.__traceback__
+    while trace and trace.tb_next:
+        trace = trace.tb_next
+    if trace is None or str(trace.tb_frame.f_globals.get("__name__")).partition(".")[0] in LIBRARIES:
+        return False
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 @functools.cache
@@ -72,6 +110,11 @@ def _device() -> tuple[Any, Any]:
 
         def tolist(self) -> Any:
             return self.held.tolist()
+
+        def numpy(self, *, force: bool = False) -> Any:
+            if not force:
+                raise OnTheCpu(MIXED + "NumPy reads what lies on the CPU")
+            return self.held.numpy()
 
         def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
             return repr(self.held)

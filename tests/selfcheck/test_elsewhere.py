@@ -39,6 +39,19 @@ class Mask(torch.Tensor):
     """A tensor of a class of somebody's own."""
 
 
+def checked(lengths, columns):
+    if not isinstance(lengths, torch.Tensor) or lengths.is_floating_point():
+        raise TypeError("lengths must be a tensor of whole numbers")
+    if (lengths < 0).any() or int(lengths.max()) > columns:
+        raise ValueError("a length that cannot be")
+    return torch.arange(columns, device=lengths.device) < lengths[:, None]
+
+
+def strict_about_the_class(lengths, columns):
+    assert type(lengths) is torch.Tensor
+    return torch.arange(columns, device=lengths.device) < lengths[:, None]
+
+
 RIGHT = {
     "compared": lambda n, c: torch.arange(c, device=n.device) < n.unsqueeze(-1),
     "moved": lambda n, c: torch.arange(c).to(n.device) < n[:, None],
@@ -55,6 +68,9 @@ RIGHT = {
     "new ones": lambda n, c: n.new_ones(len(n), c).cumsum(1) <= n[:, None],
     "a row of a triangle": lambda n, c: torch.ones(c + 1, c, device=n.device).tril(-1).bool()[n],
     "of NumPy": lambda n, c: torch.from_numpy(np.arange(c)[None] < n.cpu().numpy()[:, None]).to(n.device),
+    "of NumPy, forced": lambda n, c: torch.from_numpy(np.arange(c) < n.numpy(force=True)[:, None]).to(n.device),
+    "checked": checked,
+    "strict about the class": strict_about_the_class,
     "by vmap": lambda n, c: torch.vmap(lambda length: torch.arange(c, device=n.device) < length)(n),
     "of a class": lambda n, c: (torch.arange(c, device=n.device) < n[:, None]).as_subclass(Mask),
 }
@@ -64,6 +80,8 @@ WRONG = {
     "left there": lambda n, c: torch.arange(c) < n.cpu()[:, None],
     "device named": lambda n, c: torch.arange(c, device="cpu") < n[:, None],
     "a row of a triangle": lambda n, c: torch.ones(c + 1, c).tril(-1).bool()[n],
+    "of NumPy": lambda n, c: torch.from_numpy(np.arange(c) < n.numpy()[:, None]).to(n.device),
+    "read by NumPy": lambda n, c: torch.from_numpy(np.arange(c) < np.asarray(n)[:, None]).to(n.device),
     "joined": lambda n, c: torch.cat([torch.ones(1, c), n.float()[:, None].expand(-1, c)]),
 }
 
@@ -82,6 +100,25 @@ def _columns(answer):
 def test_who_stays_on_the_cpu_is_told(answer):
     with pytest.raises(RuntimeError, match="to be on the same device.* CPU$"):
         elsewhere.ask(answer, [LENGTHS, 6], {})
+
+
+def on_the_cpu_alone(lengths):
+    if lengths.device.type != "cpu":
+        raise NotImplementedError("no GPU here")
+
+
+def asserted(lengths):
+    assert lengths.device == torch.device("cpu")
+
+
+@pytest.mark.parametrize("answer, name", [(on_the_cpu_alone, "NotImplementedError"), (asserted, "AssertionError")])
+def test_who_refuses_the_second_device_is_told(answer, name):
+    with pytest.raises(RuntimeError, match=f"on another device than the CPU, the function raises {name}$"):
+        elsewhere.ask(answer, [LENGTHS], {})
+
+
+def test_what_the_second_device_cannot_do_is_left_to_the_plain_call():
+    elsewhere.ask(lambda lengths: lengths.data_ptr() + lengths.untyped_storage()[0], [LENGTHS], {})
 
 
 def test_an_error_of_another_kind_is_left_to_the_plain_call():
