@@ -1,7 +1,7 @@
 """What a submission may use in the sandbox, and how long the grader waits for it."""
 
 EXERCISE_CPU_SECONDS = 30.0  # of one exercise in its own process; the longest trains a model: 11 beside other work
-JOINT_CPU_SECONDS = 4.0  # of all exercises in one process, which is what most submissions need
+JOINT_CPU_SECONDS = 8.0  # of all exercises in one process, which most submissions need; right ones take half of it
 SUBMISSION_CPU_SECONDS = 90.0  # of one submission to one problem set: after it no further exercise is tried
 WALL_CLOCK_FACTOR = 4.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point
 IDLE_WALL_SECONDS = 10.0  # that an exercise may wait while nothing of it computes; a submission, twice as long

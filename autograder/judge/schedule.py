@@ -15,7 +15,7 @@ from selfcheck.verdict import Differences, differences_of
 
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
-from ..sandbox.worker_pool import is_fork_server_available
+from ..sandbox.worker_pool import expect_compiler, is_fork_server_available
 from . import periods
 from .answers import Answers, of_comparable_size
 from .periods import Deadline, Turn
@@ -23,6 +23,7 @@ from .protocol import Request, ask, ask_together
 
 Keys = dict[Exercise, list[Key]]
 VISIBLE, HIDDEN, MEASURED = range(3)
+ROWS = 128  # of more the reference computes the weights again, in the backward pass
 Part = tuple[Exercise, int]  # of an exercise the visible draws, the hidden ones, or those measured from outside
 Compared = tuple[list[list[Answer]], Differences]  # the answers to each key, in order, and what is wrong with them
 
@@ -48,6 +49,8 @@ class Schedule:
 
     def run(self) -> dict[Exercise, Compared]:
         """All answers, compared; GraderFault where the sandbox fails."""
+        if any(map(_imports_compiler, self._keys.values())):
+            expect_compiler(self._sandbox)
         if is_fork_server_available(self._sandbox):  # else a process for all costs as much as any other
             self._ask_together()
         self._ask_apart(self._unanswered())
@@ -143,3 +146,9 @@ def _is_right(key: Key, answer: list[Answer]) -> bool:
 
 def _trains_a_model(keys: list[Key]) -> bool:
     return any(step.get("lessons") for key in keys for step in key.calls)
+
+
+def _imports_compiler(keys: list[Key]) -> bool:
+    """Whether answers have torch import its compiler: by an optimizer's step, or by checkpoint where rows are many."""
+    used = (use for key in keys for step in key.calls if "construct" in step for use in step["uses"])
+    return _trains_a_model(keys) or any(max(tree.get("shape") or [0]) > ROWS for use in used for tree in use["args"])

@@ -9,7 +9,7 @@ The protocol, over a SOCK_SEQPACKET socket whose descriptor stands on the comman
     the grader sends the seccomp filter, or b"none", and then, as JSON, the patterns of all forbidden functions;
     for each worker the grader sends b"fork" with four descriptors: a pipe to read the request from, a pipe to write
     answers to, the worker's lifeline, one end of a SOCK_SEQPACKET socket pair, and memory for arguments;
-    b"many" says that more workers follow than a single judgement needs.
+    b"many" says that more workers follow than a single judgement needs, b"compiler" that some call what imports it.
 Over the lifeline
     the worker sends b"started", so that the kernel tells the grader its pid;
     the grader shuts down its side when it wants nothing more: the worker kills all its processes and ends;
@@ -22,6 +22,7 @@ When the socket hangs up, the fork server ends, and with it every worker.
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import selectors
@@ -39,7 +40,10 @@ SCRATCH_BYTES = 64 * 2**20
 SCRATCH_INODES = 8192  # files, folders and links: each is the kernel's memory, a kilobyte or more
 SCRATCH = ("/tmp", "/dev/shm")
 SAFE = linux.NO_SETUID | linux.NO_DEVICES
-NO_FILTER, FORK, MANY = b"none", b"fork", b"many"
+NO_FILTER, FORK, MANY, COMPILER = b"none", b"fork", b"many", b"compiler"
+#: What is imported once, for all workers: by a process's first backward pass and torch.broadcast_shapes, half a second;
+#: by the first step of an optimizer and the first checkpoint, seconds.
+IMPORTED = {MANY: "torch.fx.experimental.symbolic_shapes", COMPILER: "torch._dynamo"}
 MANY_WORKERS = 4  # from the fourth on: the workers of a single judgement do not wait for an import few of them need
 #: A worker's namespaces beside that for PIDs, which the fork server makes; a socket could outlive its worker.
 OF_A_WORKER = linux.NEW_MOUNTS | linux.NEW_IPC | linux.NEW_HOST_NAME | linux.NEW_NETWORK
@@ -68,8 +72,9 @@ class ForkServer:
         import torch
 
         import selfcheck.runner  # noqa: F401  (imported once, here, for every worker)
-        from selfcheck import call_watch
+        from selfcheck import call_watch, eager
 
+        eager.leave_compiler_out()
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
         linux.set_dumpable(False)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a process that ignores its children is not told their usage
@@ -80,7 +85,8 @@ class ForkServer:
         os.close(os.pidfd_open(os.getpid()))  # or fail now, where this kernel cannot do what `serve` needs
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
         self._selector = selectors.DefaultSelector()
-        self._forked, self._is_for_many = 0, False
+        self._forked = 0
+        self._prepared_for: set[bytes] = set()
         _freeze_memory()
 
     def serve(self) -> None:
@@ -92,8 +98,8 @@ class ForkServer:
                     message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, DESCRIPTORS)
                     if not message:
                         return
-                    if message == MANY:
-                        self._prepare_for_many()
+                    if message in IMPORTED:
+                        self._prepare_for(message)
                     else:
                         self._fork_worker(*descriptors)
                 else:
@@ -106,7 +112,7 @@ class ForkServer:
         """Fork a worker, and watch for its end."""
         self._forked += 1
         if self._forked == MANY_WORKERS:
-            self._prepare_for_many()
+            self._prepare_for(MANY)
         try:
             linux.unshare(linux.NEW_PIDS)
             pid = os.fork()
@@ -125,16 +131,17 @@ class ForkServer:
             for descriptor in (requests, answers, lifeline, memory):
                 os.close(descriptor)
 
-    def _prepare_for_many(self) -> None:
-        """Import what a process's first backward pass imports, and torch.broadcast_shapes: half a second, once."""
-        if self._is_for_many:
+    def _prepare_for(self, wish: bytes) -> None:
+        """Import what each worker would have to, once."""
+        if wish in self._prepared_for:
             return
+        self._prepared_for.add(wish)
         gc.disable()
-        import torch.fx.experimental.symbolic_shapes  # noqa: F401
+        importlib.import_module(IMPORTED[wish])
 
-        from selfcheck import call_watch
+        from selfcheck import call_watch, eager
 
-        self._is_for_many = True
+        eager.leave_compiler_out()
         call_watch.prepare(self._forbidden)  # of what came with it
         _freeze_memory()
 

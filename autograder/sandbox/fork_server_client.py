@@ -19,7 +19,7 @@ from selfcheck.catalogue import exercises
 
 from . import cgroup, seccomp, staging
 from .bubblewrap import fork_server_command
-from .fork_server import FORK, MANY, NO_FILTER
+from .fork_server import COMPILER, FORK, MANY, NO_FILTER
 from .usage import Used
 from .worker_handle import WorkerHandle, start_program
 
@@ -63,6 +63,11 @@ class ForkServer:
         """Have it prepare for the workers of a class, before the first of them."""
         with suppress(OSError):  # it has gone: whoever wants a worker sees that
             self._control.send(MANY)
+
+    def expect_compiler(self) -> None:
+        """Have it prepare for workers that import torch's compiler, before the next of them."""
+        with suppress(OSError):  # as above
+            self._control.send(COMPILER)
 
     @contextmanager
     def worker(

@@ -130,6 +130,12 @@ def is_fork_server_available(sandbox: Sandbox) -> bool:
     return _pool_of(sandbox).is_fork_server_available(sandbox)
 
 
+def expect_compiler(sandbox: Sandbox) -> None:
+    """Say that the next worker imports torch's compiler; its processes then find it imported."""
+    if is_fork_server_available(sandbox):
+        _pool_of(sandbox).fork_server().expect_compiler()
+
+
 @contextmanager
 def open_worker(files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int, arguments: int) -> Iterator[WorkerHandle]:
     """A worker of the sandbox's pool for a learner's package (see WorkerPool.worker)."""

@@ -1,10 +1,15 @@
-"""Has a learner's torch.compile and torch.jit.script give back what they are given, so that nothing is compiled."""
+"""Has a learner's torch.compile and torch.jit.script give back what they are given, so that nothing is compiled.
+
+Nor is the compiler imported, which takes seconds in each process, by what torch itself keeps from it.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 from .dispatched import is_of_torch
@@ -33,6 +38,22 @@ def leave_uncompiled() -> Callable[[], None]:
 
     torch.compile, torch.nn.Module.compile = compile, do_nothing
     return undo
+
+
+def leave_compiler_out() -> None:
+    """Have each function that torch keeps from its compiler run as it is.
+
+    The first call of any, torch.manual_seed among them, would import the compiler. Only functions that
+    are there by now are meant.
+    """
+    torch: Any = sys.modules["torch"]
+    if not hasattr(torch, "_disable_dynamo"):
+        return
+    wrapper = torch._disable_dynamo(lambda: None).__code__
+    for function in gc.get_objects():
+        if type(function) is FunctionType and function.__code__ is wrapper:
+            kept = function.__wrapped__
+            vars(kept).setdefault("__dynamo_disable", kept)  # where torch puts what it has the compiler make of it
 
 
 @contextlib.contextmanager

@@ -10,9 +10,12 @@ from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.judge import protocol
 from autograder.judge.arguments import argument_memory
+from autograder.judge.schedule import _imports_compiler
 from autograder.sandbox.bubblewrap import open_sandbox
-from autograder.sandbox.worker_pool import WorkerPool
+from autograder.sandbox.worker_pool import WorkerPool, expect_compiler
+from selfcheck.catalogue import in_problem_set, problem_sets
 from selfcheck.plan import call
+from selfcheck.recorded import visible_keys
 
 GIVEN = {name: (REFERENCE / name).read_bytes() for name in given_files()}
 REQUEST = protocol.Request("masks.causal_mask", {"0": {"calls": [call(3).packed()], "gradient": False}})
@@ -102,3 +105,20 @@ def test_a_fork_server_and_its_workers_end_with_the_pool(pool):
         pool.close()
         _, alive = psutil.wait_procs(here, timeout=ENDED)
         assert not alive
+
+
+COMPILER = (
+    "import sys\n\nimport torch\n\n\ndef causal_mask(n):\n    {}\n    return int('torch._dynamo' in sys.modules)\n"
+)
+SEEDED, STEPPED = "torch.manual_seed(n)", "torch.optim.SGD([torch.ones(1, requires_grad=True)]).step()"
+
+
+def test_a_worker_imports_torchs_compiler_for_an_optimizer_alone_and_finds_it_where_it_is_expected(pool):
+    assert [answer(pool, COMPILER.format(does)) for does in ("", SEEDED, STEPPED)] == ["0", "0", "1"]
+    expect_compiler(open_sandbox(pool=pool))
+    assert answer(pool, COMPILER.format("")) == "1"
+
+
+def test_the_compiler_is_expected_where_models_are_trained_and_rows_are_many():
+    keys = {name: [visible_keys(exercise) for exercise in in_problem_set(name)] for name in problem_sets()}
+    assert [name for name, all_keys in keys.items() if any(map(_imports_compiler, all_keys))] == ["ps7", "ps9"]

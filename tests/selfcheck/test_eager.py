@@ -1,0 +1,32 @@
+"""What torch keeps from its compiler runs without it, and answers as before."""
+
+import subprocess
+import sys
+
+import pytest
+
+SET_UP = """
+import sys
+import torch
+from selfcheck.eager import leave_compiler_out
+leave_compiler_out()
+weight = torch.full((2,), 3.0, requires_grad=True)
+"""
+DOES = {
+    "a seed": """
+torch.manual_seed(5)
+assert torch.equal(torch.rand(2), torch.rand(2, generator=torch.Generator().manual_seed(5)))
+""",
+    "an optimizer": """
+weight.sum().backward()
+torch.optim.SGD([weight]).zero_grad()
+assert weight.grad is None
+""",
+}
+
+
+@pytest.mark.parametrize("does", DOES.values(), ids=DOES)
+def test_torchs_compiler_is_not_imported(does):
+    program = f"{SET_UP}{does}print('torch._dynamo' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
