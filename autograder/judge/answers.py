@@ -159,6 +159,7 @@ def _valid_answer(answer: Any) -> Answer:
             "drawn": {_name(name): bool(drawn) for name, drawn in answer.get("drawn", {}).items()},
             "largest": _count(answer.get("largest", 0)),
             "ran": [_name(function) for function in answer.get("ran", [])[:20]],
+            "leftover": [_name(name) for name in answer.get("leftover", [])[:20]],
         }
     except TooLarge as error:
         return _failure(str(error))

@@ -79,6 +79,7 @@ SLIPS = {
     "exchanged": "All results are right, in the wrong order.",
     "several": "Several things came where one is due.",
     "parameters": "The parameters have other names or shapes than those asked for.",
+    "leftover": "The answer depends on what earlier calls have left in the module.",
     "one_object": "One layer stands under two names.",
     "unused": "The answer does not depend on a parameter.",
     "not_written": "A parameter still has its old numbers.",

@@ -111,6 +111,16 @@ def one_object(got: Answer) -> Found | None:
     return Found("one_object", f"{name} and {first} are one parameter: one layer was made and stands under both names")
 
 
+def leftover(got: Answer) -> Found | None:
+    """What earlier calls have left in the module, where a call is answered otherwise without it."""
+    names = got.get("leftover")
+    if not names:
+        return None
+    kept = "keeps" if len(names) == 1 else "keep"
+    text = f"{listed(names)} {kept} what earlier calls left there, and without it this call gets another answer"
+    return Found("leftover", text)
+
+
 def unused(expected: Answer, got: Answer) -> Found | None:
     """The parameters that no gradient reaches, where others get one."""
     due = expected.get("gradients", {})

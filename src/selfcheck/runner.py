@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from .call_watch import BEFORE, watching
+from .leftovers import Leftovers
 from .named_functions import is_named
 from .steps import Printed, carry_out, quiet
 from .traces import describe
@@ -81,17 +82,38 @@ def answer_exercise(
         failed = {"error": describe(error) | {"importing": True}, "printed": printed.getvalue()}
         return {key: [failed for _ in plan["calls"]] for key, plan in plans.items()}
     _RAN_AT_IMPORT.update(dict.fromkeys(at_import.names()))
+    leftovers = Leftovers(sys.modules.get(f"attention.{exercise.partition('.')[0]}"))
     with watching(watch.get("forbidden", ()), bend) as noticed:
         answers = {
             key: answer(symbol, plan["calls"], plan.get("gradient", False), memory=memory)
             for key, plan in plans.items()
         }
+        _tell_leftovers(symbol, plans, answers, leftovers, memory)
     ran = list(dict.fromkeys([*noticed.names(), *_RAN_AT_IMPORT])) if watch.get("forbidden") else []
     if any(is_named(name, watch.get("forbidden", ())) for name in ran_before):
         ran.append(BEFORE)
     for answered in (answer for to_plan in answers.values() for answer in to_plan if ran):
         answered["ran"] = ran
     return answers
+
+
+def _tell_leftovers(
+    symbol: Callable[..., Any],
+    plans: dict[str, dict[str, Any]],
+    answers: dict[str, list[dict[str, Any]]],
+    leftovers: Leftovers,
+    memory: Any,
+) -> None:
+    """Name in an answer, under "leftover", what earlier calls left in the module, where another comes without it."""
+    names = leftovers.grown()
+    if not names:
+        return
+    for key, plan in plans.items():
+        for step, answered in zip(plan["calls"], answers[key], strict=True):
+            leftovers.put_back()
+            afresh = carry_out(symbol, step, plan.get("gradient", False), memory=memory)
+            if "value" in answered and afresh.get("value") != answered["value"]:
+                answered["leftover"] = names
 
 
 def answer(

@@ -46,6 +46,19 @@ class layers_as_wide_as_a_head(Parts):
 
 
 @wrong
+class projections_of_one_head(Parts):
+    def build(self, d_model, bias):
+        for name in ("q_proj", "k_proj", "v_proj"):
+            setattr(self, name, nn.Linear(self.d_head, self.d_head, bias=bias))
+        self.out_proj = nn.Linear(d_model, d_model, bias=bias)
+
+    def attend(self, query, key, value, attn_mask, key_mask):
+        q, k, v = self.project(*(self.split(x) for x in (query, key, value)))
+        weights = self.weigh(self.score(q, k), self.join(attn_mask, key_mask))
+        return self.finish(self.merge(self.mix(weights, v))), weights
+
+
+@wrong
 class a_layer_for_each_head(Parts):
     def build(self, d_model, bias):
         for name in ("q_proj", "k_proj", "v_proj"):

@@ -76,6 +76,16 @@ def read_as_three_columns(module, reference):
         fill(getattr(module, name), weight, None)
 
 
+@wrong
+def pieces_by_heads(module, reference):
+    heads = reference.num_heads
+    packed = (reference.in_proj_weight, reference.in_proj_bias)
+    weights, biases = ([None] * 3 if one is None else one.unflatten(0, (heads, 3, -1)).unbind(1) for one in packed)
+    for name, weight, shift in zip(INPUTS, weights, biases, strict=True):
+        fill(getattr(module, name), weight.flatten(0, 1), None if shift is None else shift.flatten())
+    fill(module.out_proj, reference.out_proj.weight, reference.out_proj.bias)
+
+
 def _bias(module, *values):
     with torch.no_grad():
         for name, value in zip(INPUTS, values, strict=True):

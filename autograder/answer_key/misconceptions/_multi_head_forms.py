@@ -40,3 +40,9 @@ _weights_alone("order_reversed", ("v_proj", "k_proj", "q_proj"))
 @behind_given_checks(MERGE, like="behind_each_other")
 def token_by_token(x):
     return x.transpose(1, 2).flatten(1, 2)
+
+
+@behind_given_checks(MERGE)
+def batch_and_heads_exchanged(x):
+    batch, heads, length, d_head = x.shape
+    return x.reshape(heads, batch, length, d_head).permute(1, 2, 0, 3).reshape(batch, length, heads * d_head)

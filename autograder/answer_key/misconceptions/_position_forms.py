@@ -22,6 +22,10 @@ def columns(even, odd):
     return torch.stack((even, odd), dim=-1).flatten(-2).float()
 
 
+def _evens(d):
+    return torch.arange(0, d, 2).float()
+
+
 # 6.1 sinusoidal_encoding: id, or id/form, of max_length, d_model and base
 TABLES = {
     "cosines_over_the_sines": lambda n, d, base: columns(angles_of(n, d, base).cos(), torch.zeros(n, d // 2)),
@@ -60,6 +64,9 @@ TABLES = {
     "angles_in_degrees/converted": lambda n, d, base: columns(
         *(one(torch.rad2deg(angles_of(n, d, base))) for one in (torch.sin, torch.cos))
     ),
+    "exponent_positive/over_the_inverse": lambda n, d, base: columns(
+        *(one(torch.arange(n)[:, None] / (_evens(d) * (-math.log(base) / d)).exp()) for one in (torch.sin, torch.cos))
+    ),
     "exponent_over_half/times_four": lambda n, d, base: columns(
         *(one(positions(n) * base ** (-exponents(d) * 4)) for one in (torch.sin, torch.cos))
     ),
@@ -80,6 +87,9 @@ NARROW = {
     "integer_exponent/rounded_down": lambda d, base: base ** (-torch.arange(0, d, 2) // d).float(),
     "exponent_not_divided/in_float32": lambda d, base: base ** -torch.arange(0, d, 2).float(),
     "exponent_positive/not_divided": lambda d, base: base ** torch.arange(0, d, 2).float(),
+    "exponent_cut_to_a_whole": lambda d, base: (torch.arange(0, d, 2) * (-math.log(base) / d // 2)).exp(),
+    "exponent_cut_to_a_whole/by_pairs": lambda d, base: (torch.arange(d // 2) * (-math.log(base) / d // 2)).exp(),
+    "exponent_cut_to_a_whole/by_the_width": lambda d, base: (torch.arange(0, d, 2) * (-math.log(base) // d)).exp(),
 }
 for _name, _frequencies in NARROW.items():
     TABLES[_name] = lambda n, d, base, frequencies=_frequencies: columns(

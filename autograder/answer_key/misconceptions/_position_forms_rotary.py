@@ -36,6 +36,11 @@ def _outside(x, positions, some):
     return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
 
 
+def _pairs(x):
+    """The shape of x, its last axis counting pairs."""
+    return (*x.shape[:-1], x.shape[-1] // 2)
+
+
 def _exponents(x):
     return torch.arange(0, x.shape[-1], 2, dtype=torch.float64) / x.shape[-1]
 
@@ -46,7 +51,7 @@ RESULTS = {
     "one_cosine_negative/first": lambda x, angles: _signed(x, angles, -1, -1, 1, 1),
     "one_cosine_negative/reflected": lambda x, angles: _signed(x, angles, 1, 1, 1, -1),
     "halves_as_pairs/woven": lambda x, angles: torch.stack(_halves(x, angles), dim=-1).flatten(-2),
-    "halves_as_pairs/angles_woven": lambda x, angles: _halves_with(x, angles.repeat_interleave(2, dim=-1)),
+    "angles_of_neighbours_for_halves": lambda x, angles: _halves_with(x, angles.repeat_interleave(2, dim=-1)),
     "halves_as_pairs/backward": lambda x, angles: _halves_with(x, -angles.repeat(1, 2)),
     "rounded/to_three_digits": lambda x, angles: turned(x, angles).round(decimals=3),
     "odd_column_taken_for_the_even": lambda x, angles: turned(x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2), angles),
@@ -86,6 +91,12 @@ for _some, _as in ((RESULTS, _with_result), (ANGLES, _with_angles)):
 
 def form(like=""):
     return behind_given_checks(ROTARY, like=like)
+
+
+@form(like="positions_along_axis_one")
+def in_a_view_of_all_axes(x, base=10000.0, offset=0):
+    angles = (torch.arange(x.shape[1])[:, None] + offset) * frequencies(x, base)
+    return turned(x, angles.view(*(size if axis in (1, x.dim() - 1) else 1 for axis, size in enumerate(_pairs(x)))))
 
 
 @form()

@@ -173,3 +173,31 @@ def largest_absolute_subtracted(scores, axis):
 @softmax(like="maximum_above_only")
 def empty_rows_not_guarded(scores, axis):
     return exponentials(scores, axis) / np.exp(scores).sum(axis=axis, keepdims=True)
+
+
+@softmax(like="largest_absolute_subtracted")
+def zero_at_least(scores, axis):
+    found = np.exp(scores - np.maximum(0.0, scores.max(axis=axis, keepdims=True)))
+    total = found.sum(axis=axis, keepdims=True)
+    return found / np.where(total == 0.0, 1.0, total)
+
+
+@softmax()
+def overflow_replaced(scores, axis):
+    found = np.exp(scores)
+    infinite = np.isinf(found)
+    found = np.where(infinite.any(axis=axis, keepdims=True), infinite, found)
+    total = found.sum(axis=axis, keepdims=True)
+    return found / np.where(total == 0.0, 1.0, total)
+
+
+@softmax(like="overflow_replaced")
+def by_a_large_number(scores, axis):
+    found = np.minimum(np.exp(scores), 1e300)
+    total = found.sum(axis=axis, keepdims=True)
+    return found / np.where(total == 0.0, 1.0, total)
+
+
+@softmax(like="overflow_replaced")
+def with_zero_totals(scores, axis):
+    return shares(np.minimum(np.exp(scores), 1e300), axis)

@@ -135,13 +135,13 @@ def packed(rng, d_model, bias, alike=False):
     return theirs, mine
 
 
-def loading(rng, d_model, others, bias=True, alike=False):
+def loading(rng, d_model, others, bias=True, alike=False, num_heads=1):
     """A call with torch's layer and a module that differs from it in the parameters whose names begin as in others."""
     theirs, mine = packed(rng, d_model, bias, alike)
     for name in [name for name in mine if name.startswith(others)]:
         mine |= rng.state({name: mine[name].shape})
     module = linears(NAMES, d_model, d_model, bias, mine)
-    return call(module, torch_attention(bias, theirs, embed_dim=d_model, num_heads=1))
+    return call(module, torch_attention(bias, theirs, embed_dim=d_model, num_heads=num_heads))
 
 
 @check(
@@ -151,12 +151,12 @@ def loading(rng, d_model, others, bias=True, alike=False):
     tolerance=EXACT,
 )
 def load_projections(rng):
-    return loading(rng, rng.integer(3, 6), ("q_proj", "k_proj", "v_proj"), bias=False)
+    return loading(rng, rng.choice((4, 6)), ("q_proj", "k_proj", "v_proj"), bias=False, num_heads=2)
 
 
 @check(LOAD, sees="q_proj, k_proj and v_proj get their biases", compares="state", tolerance=EXACT)
 def load_biases(rng):
-    return loading(rng, rng.integer(3, 6), ("q_proj.bias", "k_proj.bias", "v_proj.bias"))
+    return loading(rng, rng.choice((4, 6)), ("q_proj.bias", "k_proj.bias", "v_proj.bias"), num_heads=2)
 
 
 @check(LOAD, sees="out_proj gets its weight", compares="state", tolerance=EXACT)
