@@ -107,25 +107,30 @@ def stir(built: Any, deviation: float) -> None:
             parameter.add_(deviation * torch.randn(parameter.shape, generator=source).to(parameter.dtype))
 
 
-def reached(parameters: list[Any], output: Any) -> list[list[int]]:
-    """For each parameter its axes, its rows, and how many of these a gradient of the output reaches; -1 without a path.
+def reached(built: Any, output: Any) -> list[list[int]]:
+    """For each parameter that is learnt its axes, its rows, and how many of these a gradient of the output reaches.
 
-    The gradient is that of a fixed sum of all entries, each with another weight.
+    Without a path -1; and -2 where it is of the last norm, `final_norm`, of a part. The gradient is that of a fixed sum
+    of all entries, each with another weight.
     """
     import torch
 
+    named = {name: parameter for name, parameter in built.named_parameters() if parameter.requires_grad}
+    parameters = list(named.values())
     gradients: Sequence[Any] = [None] * len(parameters)
     if isinstance(output, torch.Tensor) and output.requires_grad:
         weights = torch.sin(torch.arange(1.0, output.numel() + 1)).reshape(output.shape)
         gradients = torch.autograd.grad((output * weights).sum(), parameters, allow_unused=True)
 
-    def rows_reached(gradient: Any, rows: int) -> int:
-        if gradient is None or not gradient.numel():
-            return -1 if gradient is None else 0
+    def rows_reached(name: str, gradient: Any, rows: int) -> int:
+        if gradient is None:
+            return -2 if ".final_norm." in name else -1
+        if not gradient.numel():
+            return 0
         return int(gradient.reshape(rows, -1).ne(0).any(dim=1).sum())
 
     rows = [len(parameter) if parameter.dim() else 1 for parameter in parameters]
     return [
-        [parameter.dim(), count, rows_reached(gradient, count)]
-        for parameter, count, gradient in zip(parameters, rows, gradients, strict=True)
+        [parameter.dim(), count, rows_reached(name, gradient, count)]
+        for (name, parameter), count, gradient in zip(named.items(), rows, gradients, strict=True)
     ]

@@ -104,8 +104,8 @@ class _Writer:
         if method == ":entries":
             yield f"{name} = sum(parameter.numel() for parameter in made.parameters() if parameter.requires_grad)"
         elif method == ":gradients":
-            yield "from selfcheck.module_state import learnt, reached"
-            yield f"{name} = reached(learnt(made), {self.call('made', use, prefix)})"
+            yield "from selfcheck.module_state import reached"
+            yield f"{name} = reached(made, {self.call('made', use, prefix)})"
         elif method.startswith("."):
             yield f"{name} = made{method}"
         else:

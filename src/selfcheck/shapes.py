@@ -30,7 +30,7 @@ def _slip_and_remark(want: tuple[int, ...], part: tuple[int, ...]) -> tuple[str,
         return "generic.axes_order", "its axes stand in another order"
     long_axes = [[length for length in shape if length != 1] for shape in (want, part)]
     if long_axes[0] == long_axes[1]:
-        return "generic.axis_of_one", "axes of length 1 differ: squeeze one, or unsqueeze"
+        return "generic.axis_of_one", f"axes of length 1 differ: {_axes_of_one(want, part)}"
     if part == (math.prod(want),):
         return "generic.flat", "all entries in one row: each row wants a list of its own, or reshape"
     if want and part[:-2] == want[:-1] and math.prod(part[-2:]) == want[-1]:
@@ -38,6 +38,18 @@ def _slip_and_remark(want: tuple[int, ...], part: tuple[int, ...]) -> tuple[str,
     if len(want) > 2 and _joined_in_front(want, part):
         return "generic.joined_in_front", "joined along the first axis: torch.cat takes dim=…"
     return "", ""
+
+
+def _axes_of_one(want: tuple[int, ...], part: tuple[int, ...]) -> str:
+    """What is wrong with the axes of length 1, where the others are right."""
+    missing = want.count(1) - part.count(1)
+    if missing == 0:
+        return "they stand in other places"
+    if missing < 0:
+        return f"{-missing} too many, and squeeze(dim) removes one"
+    if 1 not in part and missing > 1:
+        return "all of them are missing, as after squeeze() without dim, which removes each"
+    return f"{missing} missing; squeeze() without dim, or a sum without keepdim, removes one, and unsqueeze adds one"
 
 
 def _joined_in_front(want: tuple[int, ...], part: tuple[int, ...]) -> bool:

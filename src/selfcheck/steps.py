@@ -241,7 +241,7 @@ def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs:
     if use["method"] == ":entries":
         return [sum(parameter.numel() for parameter in learnt(built))]
     if use["method"] == ":gradients":
-        return [reached(learnt(built), built(*args, **kwargs))]
+        return [reached(built, built(*args, **kwargs))]
     if use["method"].startswith("."):
         return [getattr(built, use["method"][1:])]
     function = getattr(built, use["method"]) if use["method"] else built

@@ -11,7 +11,7 @@ from selfcheck.generic_functions import counted
 from selfcheck.generic_rows import joined, nan_gradient
 from selfcheck.generic_slips import SLIPS
 from selfcheck.plan import Check
-from selfcheck.shapes import shape_slip
+from selfcheck.shapes import shape_advice, shape_slip
 
 DUE = np.random.default_rng(0).normal(size=(4, 3))
 SHARES = np.exp(DUE) / np.exp(DUE).sum(axis=-1, keepdims=True)
@@ -90,6 +90,18 @@ def test_right_shares_in_other_rows_are_rearranged_even_where_scores_are_multipl
 def test_one_number_for_an_array_is_told_by_its_shape():
     assert shape_slip((4, 3), ()) == "generic.one_number" == shape_slip((4,), ())
     assert shape_slip((1,), ()) == "generic.axis_of_one"
+
+
+def test_axes_of_length_one_are_told_as_missing_or_too_many():
+    for want, part, says in (
+        ((1, 1), (), "squeeze() without dim"),
+        ((2, 1, 1), (2,), "all of them are missing"),
+        ((2, 1), (2,), "1 missing"),
+        ((2, 3), (2, 3, 1), "1 too many"),
+        ((2, 1, 3), (2, 3, 1), "another order"),
+        ((1, 2, 2, 1), (2, 1, 2), "1 missing"),
+    ):
+        assert says in shape_advice(want, part)
 
 
 def test_rows_that_are_all_nan_are_not_called_equal():

@@ -32,6 +32,11 @@ def heated(logits, temperature):
     return right_chances(wide(logits), temperature)
 
 
+def never_zero(chances):
+    """The chances, where none has become zero by rounding: what is zero after a cut has been cut."""
+    return chances.clamp(min=1e-30)
+
+
 def renormalised(chances):
     return chances / chances.sum(dim=-1, keepdim=True)
 
@@ -156,7 +161,7 @@ def cut_logits_count_one(logits, temperature, top_k, top_p):
     """What is cut gets the logit 0 instead of -inf."""
     if temperature == 0:
         return right_chances(logits, 0)
-    cut = as_asked(heated(logits, temperature), top_k, top_p, wide(logits))
+    cut = as_asked(never_zero(heated(logits, temperature)), top_k, top_p, wide(logits))
     return torch.softmax((wide(logits) / temperature).where(cut > 0, 0.0), dim=-1).to(logits.dtype)
 
 

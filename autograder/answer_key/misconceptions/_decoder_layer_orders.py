@@ -73,13 +73,35 @@ class memory_added_without_dropout(Layer):
         return super().chain(x, steps[2:])
 
 
-def _in_one_order(mistake, norm_first):
+@wrong
+class memory_read_last(Layer):
+    """Behind the feed-forward layer; the norms stand in the order of their numbers."""
+
+    def chain(self, x, steps):
+        if len(steps) == 3:
+            (first, past), (second, read), (third, forward) = steps
+            steps = [(first, past), (second, forward), (third, read)]
+        return super().chain(x, steps)
+
+
+@misconception(LAYER, like="memory_read_last")
+class with_their_norms(Layer):
+    """Each norm stays with its step."""
+
+    def chain(self, x, steps):
+        return super().chain(x, [steps[0], *steps[:0:-1]])
+
+
+def _in_one_order(mistake, norm_first, like="", name=""):
+    """Another form of a mistake, made in pre-norm alone, or in post-norm alone; like: its id, where it is a form."""
+
     class Once(mistake):
         def chain(self, x, steps):
             return super().chain(x, steps) if self.norm_first == norm_first else Layer.chain(self, x, steps)
 
-    Once.__name__ = "pre_norm_alone" if norm_first else "post_norm_alone"
-    misconception(LAYER, like=mistake.__name__)(Once)
+    order = "pre_norm_alone" if norm_first else "post_norm_alone"
+    Once.__name__ = f"{name}_in_{order}" if name else order
+    misconception(LAYER, like=like or mistake.__name__)(Once)
 
 
 for _mistake in (
@@ -88,9 +110,12 @@ for _mistake in (
     no_residual_around_feed_forward,
     norms_two_and_three_exchanged,
     norm_two_for_feed_forward,
+    memory_read_last,
 ):
     for _norm_first in (True, False):
         _in_one_order(_mistake, _norm_first)
+for _norm_first in (True, False):
+    _in_one_order(with_their_norms, _norm_first, "memory_read_last", "with_their_norms")
 
 
 @wrong
@@ -165,6 +190,24 @@ def _norm_one_for(places, name):
 wrong(_norm_one_for((1,), "norm_one_for_another_step"))
 for _places, _name in (((2,), "the_third"), ((1, 2), "all")):
     misconception(LAYER, like="norm_one_for_another_step")(_norm_one_for(_places, _name))
+for _norm_first in (True, False):
+    _in_one_order(_norm_one_for((1,), ""), _norm_first, "norm_one_for_another_step")
+
+
+class NormOneForTheMemory(Layer):
+    def chain(self, x, steps):
+        if len(steps) == 3:
+            steps = [steps[0], (self.norm1, steps[1][1]), steps[2]]
+        return super().chain(x, steps)
+
+
+for _mistake, _name in (
+    (NormOneForTheMemory, "the_memory"),
+    (_norm_one_for((2,), ""), "the_third"),
+    (_norm_one_for((1, 2), ""), "all"),
+):
+    for _norm_first in (True, False):
+        _in_one_order(_mistake, _norm_first, "norm_one_for_another_step", _name)
 
 
 def _added_behind_its_norm(of_feed_forward):

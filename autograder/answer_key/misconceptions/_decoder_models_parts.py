@@ -146,3 +146,11 @@ class token_zero_hidden(OfThisCall):
         for layer in self.layers:
             x = layer(x, key_mask=self.ids != 0)
         return x
+
+
+@wrong
+class single_token_without_position(Model):
+    """if token_ids.shape[1] > 1: x = x + positions."""
+
+    def place(self, token_ids, held):
+        return super().place(token_ids, held) if token_ids.shape[1] > 1 else 0.0

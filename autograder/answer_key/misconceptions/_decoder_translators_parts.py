@@ -57,6 +57,30 @@ class memory_detached(Translator):
 
 
 @wrong
+class encoder_layers_called_one_by_one(Translator):
+    """Each decoder layer reads the encoder layer of its own number."""
+
+    def encode(self, x, real):
+        return x
+
+    def decode(self, x, memory, real):
+        for encoding, layer in zip(self.encoder.layers, self.layers, strict=True):
+            memory = encoding(memory, key_mask=real)
+            x = self.step(layer, x, memory, real)
+        return x
+
+
+@misconception(TRANSLATOR, like="encoder_layers_called_one_by_one")
+class before_the_decoder(Translator):
+    """All of them; the last norm alone is left out."""
+
+    def encode(self, x, real):
+        for layer in self.encoder.layers:
+            x = layer(x, key_mask=real)
+        return x
+
+
+@wrong
 class layer_without_part(Translator):
     """self.layers[0] within the loop."""
 

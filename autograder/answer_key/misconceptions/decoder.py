@@ -4,6 +4,7 @@ from . import (  # noqa: F401  (registers them)
     _decoder_caches,
     _decoder_chances,
     _decoder_chances_cuts,
+    _decoder_chances_forms,
     _decoder_layer,
     _decoder_layer_masks,
     _decoder_layer_orders,

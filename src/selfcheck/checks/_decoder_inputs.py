@@ -255,6 +255,14 @@ def without_part(step, answer):
     return array(sum(axes > 1 and reached < 1 for axes, _, reached in answer.nested()))
 
 
+def without_part_or_last_norm(step, answer):
+    """As `without_part`; the vectors of a part's own last norm count as well, where no path leads to them."""
+    count = without_part(step, answer)
+    if not isinstance(answer, Array) or len(answer.shape) != 2:
+        return count
+    return array(int(count.values()[0]) + sum(reached == -2 for axes, _, reached in answer.nested() if axes == 1))
+
+
 def reached_in_layers(step, answer):
     """1 where a gradient reaches a matrix that has no row for each token: none where all that layers add is dropped."""
     if not isinstance(answer, Array) or len(answer.shape) != 2:

@@ -21,6 +21,7 @@ from ._decoder_inputs import (
     translator,
     uses_agree,
     without_part,
+    without_part_or_last_norm,
 )
 from ._decoder_norms import on_a_line_or_ellipse
 
@@ -119,8 +120,8 @@ def translator_logits(rng):
 
 @check(
     TRANSLATOR,
-    sees="every matrix, queries' and keys' of all attention too, has its part in the logits",
-    view=without_part,
+    sees="every matrix, queries' and keys' too, and the encoder's last norm have their part in the logits",
+    view=without_part_or_last_norm,
 )
 def translator_learns(rng):
     pair = sources(rng, 2, 6), tokens(rng, 2, 5)
