@@ -30,3 +30,8 @@ def span(seconds: float) -> str:
 def moment(when: datetime) -> str:
     """A date and time with its zone, as learners read it: 1 December 2030, 23:59 (UTC+01:00)."""
     return f"{when.day} {when:%B %Y, %H:%M} ({when:%Z})"
+
+
+def day(when: datetime) -> str:
+    """The day of a moment, as learners read it: 1 December 2030."""
+    return f"{when.day} {when:%B %Y}"

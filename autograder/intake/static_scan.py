@@ -12,7 +12,18 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from selfcheck.bindings import root_of
-from selfcheck.source import PLAIN_ENCODINGS, dotted_name, encoding_of, imports_of, nodes_of, parse, text_of, too_deep
+from selfcheck.source import (
+    PLAIN_ENCODINGS,
+    dotted_name,
+    encoding_of,
+    imports_of,
+    module_of,
+    nodes_of,
+    of_bounded_length,
+    parse,
+    text_of,
+    too_deep,
+)
 
 from ..build.stubs import all_stubs
 from ..course.printable import printable_name
@@ -240,8 +251,9 @@ def _lookup(call: ast.Call, does: str, aliases: Mapping[str, str], modules: set[
 
 def _imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
+        return [of_bounded_length(alias.name) for alias in node.names]
     if isinstance(node, ast.ImportFrom) and not node.level:
-        names = [f"{node.module}.{alias.name}" for alias in node.names]
-        return [node.module or "", *(name for name in names if name in _MODULES or name in _NAMES)]
+        module = module_of(node)
+        names = [f"{module}.{of_bounded_length(alias.name)}" for alias in node.names]
+        return [module, *(name for name in names if name in _MODULES or name in _NAMES)]
     return []

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import seccomp, self_test, sight, staging
+from . import fork_server, seccomp, self_test, sight, staging
 from .self_test import INSIDE
 
 NOBODY = 65534
@@ -169,6 +169,8 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
     command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     command += ["--proc", "/proc", "--dev", "/dev"]
     command += ["--dev-bind", "/dev/full", "/dev/zero"]  # zeros too, but no memory that a map could share
+    for place in () if isolates else filter(os.path.exists, [f"/proc/{name}" for name in fork_server.COUNTERS]):
+        command += ["--ro-bind", fork_server.EMPTY, place]  # the other has a /proc of its own
     if isolates:
         command += ["--ro-bind-try", HUGE_PAGES_SETTING, HUGE_PAGES_SETTING]
     for scratch in ("/tmp", "/dev/shm"):

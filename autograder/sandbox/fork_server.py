@@ -39,6 +39,14 @@ PACKAGE = f"{self_test.INSIDE}/work"  # where a worker mounts the learner's pack
 SCRATCH_BYTES = 64 * 2**20
 SCRATCH_INODES = 8192  # files, folders and links: each is the kernel's memory, a kilobyte or more
 SCRATCH = ("/tmp", "/dev/shm")
+#: Files and folders of /proc in which the kernel counts what all processes of the machine do: one could count something
+#: up there, and another read it later.
+COUNTERS = (
+    *("stat", "vmstat", "zoneinfo", "buddyinfo", "loadavg", "uptime", "interrupts", "softirqs", "schedstat"),
+    *("diskstats", "cgroups", "key-users"),
+)
+COUNTING_FOLDERS = ("pressure", "irq", "fs", "sys/fs")
+EMPTY, EMPTY_FOLDER = "/dev/null", "/dev/pts"  # what is seen in their places
 SAFE = linux.NO_SETUID | linux.NO_DEVICES
 NO_FILTER, FORK, MANY, COMPILER = b"none", b"fork", b"many", b"compiler"
 #: What is imported once, for all workers: by a process's first backward pass and torch.broadcast_shapes, half a second;
@@ -201,6 +209,10 @@ def _be_worker(requests: int, answers: int, lifeline: int, memory: int, filter_r
 def _mount_scratch(files: dict[str, bytes]) -> None:
     """Mount a /proc with the worker's processes alone, empty scratch folders, and the package, read-only."""
     linux.mount("proc", "/proc", linux.READ_ONLY | SAFE | linux.NO_PROGRAMS)
+    for empty, names in ((EMPTY, COUNTERS), (EMPTY_FOLDER, COUNTING_FOLDERS)):
+        for name in names:
+            with suppress(FileNotFoundError):  # another kernel has others
+                linux.bind(empty, f"/proc/{name}")
     for place in (*SCRATCH, PACKAGE):
         with kept_mounts_below(place):
             linux.mount("tmpfs", place, SAFE, f"size={SCRATCH_BYTES},nr_inodes={SCRATCH_INODES},mode=1777")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 
 # Namespaces, of clone(2).
@@ -137,7 +138,12 @@ def is_refused(namespaces: int) -> bool:
 
 
 def _call(name: str, *arguments: object) -> None:
-    function = getattr(ctypes.CDLL(None, use_errno=True), name)
+    function = getattr(_library(), name)
     if function(*arguments) == -1:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from .source import MOST_PARTS, dotted_name, imports_of, is_long_chain, nodes_of, parts_of
+from .source import MOST_PARTS, dotted_name, imports_of, is_long_chain, nodes_of, of_bounded_length, parts_of
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 NAMING = (ast.Name, ast.Attribute, ast.alias, ast.MatchClass)
@@ -34,7 +34,7 @@ class Module:
                 value = dotted_name(node.value, self.aliases)
                 for target in node.targets:
                     if value and isinstance(target, ast.Name) and root_of(node.value) in self.aliases:
-                        self.aliases.setdefault(target.id, value)
+                        self.aliases.setdefault(target.id, of_bounded_length(value))
 
     def names_of(self, node: ast.AST) -> list[str]:
         """The dotted names that a node may stand for: one, or one more for each `from … import *`."""

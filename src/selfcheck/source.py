@@ -17,6 +17,8 @@ PLAIN_ENCODINGS = {
     *(f"cp125{part}" for part in range(8)),
 }
 MOST_PARTS = 64  # of a dotted name: no honest one has a tenth of them
+MOST_NAME = 1000  # characters of a module's dotted name: no folder of one has so many
+LONG_NAME = f"a name of more than {MOST_NAME} characters"  # in the place of such a one
 _ONE_AT_A_TIME = threading.Lock()  # CPython 3.11 counts the depth of two parsing threads as one, and fails
 
 
@@ -101,12 +103,24 @@ def imports_of(nodes: Iterable[ast.AST]) -> dict[str, str]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 imports[alias.asname or alias.name.partition(".")[0]] = (
-                    alias.name if alias.asname else alias.name.partition(".")[0]
+                    of_bounded_length(alias.name) if alias.asname else alias.name.partition(".")[0]
                 )
         elif isinstance(node, ast.ImportFrom):
+            module = module_of(node)
             for alias in node.names:
-                imports[alias.asname or alias.name] = f"{'.' * node.level}{node.module or ''}.{alias.name}"
+                imports[alias.asname or alias.name] = f"{module}.{of_bounded_length(alias.name)}"
     return imports
+
+
+def module_of(node: ast.ImportFrom) -> str:
+    """The module that names are imported from, with its dots."""
+    name = node.module or ""
+    return LONG_NAME if node.level + len(name) > MOST_NAME else "." * node.level + name
+
+
+def of_bounded_length(name: str) -> str:
+    """A dotted name, or LONG_NAME: one that is written once and used everywhere would be read again at every use."""
+    return LONG_NAME if len(name) > MOST_NAME else name
 
 
 def dotted_name(node: ast.AST, aliases: dict[str, str]) -> str | None:

@@ -194,6 +194,12 @@ def test_the_level_of_isolation_stands_with_every_grade_and_wherever_grades_are_
     assert sandbox.description == "bubblewrap without a filter of system calls"
 
 
+def test_a_page_says_on_which_day_it_was_judged_and_no_hour(read):
+    course, _, _ = read
+    page = (course.feedback("zoe", "ps1") / "ps1.html").read_text(encoding="utf-8")
+    assert re.search(r"<p>Judged \d{1,2} [A-Z][a-z]+ \d{4}\. Isolation: ", page)
+
+
 # Tables.
 
 

@@ -125,6 +125,7 @@ def test_gradescope_gets_what_it_documents_with_nothing_hidden_in_sight(course, 
     assert {test["visibility"] for test in shown} == {"after_due_date"} == {results["visibility"]}
     assert staff["visibility"] == "hidden" == results["stdout_visibility"] and "max_score" not in staff
     assert "handed in by Ada Lovelace, 2018-07-01" in staff["output"] and "notes.txt is no part" in staff["output"]
+    assert "execution_time" not in results and "judged in " in staff["output"], "how long it took is for staff alone"
     hidden = [line for line in staff["output"].splitlines() if "one query, one value, one feature" in line]
     in_sight = json.dumps(shown)
     assert hidden and "one query, one value" not in in_sight and "a check that is not shown" in in_sight

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from ...course.durations import moment, span
+from ...course.durations import day, moment, span
 from ...course.folder import Course
 from ...course.releases import release_file
 from ...judge.cache import read_result
@@ -127,7 +127,7 @@ class Gathering:
             marks.final,
             sum(self._marked.most.values()),
             result.isolation,
-            self._moment(_read_time(result.graded)),
+            self._day(_read_time(result.graded)),
             result.grader,
         )
 
@@ -175,6 +175,10 @@ class Gathering:
 
     def _moment(self, when: datetime | None) -> str:
         return moment(when.replace(tzinfo=UTC).astimezone(self._zone)) if when else ""
+
+    def _day(self, when: datetime | None) -> str:
+        """No hour: it follows from how long the code took that was judged before, which could tell of its inputs."""
+        return day(when.astimezone(self._zone)) if when else ""
 
 
 def _cells(notebook: dict[str, Any]) -> dict[str, Any]:
