@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import fork_server, seccomp, self_test, sight, staging
+from . import linux, seccomp, self_test, sight, staging
 from .self_test import INSIDE
 
 NOBODY = 65534
@@ -149,6 +149,16 @@ def fork_server_command(stage: Path, program: list[str]) -> list[str]:
     return [part for part in _command(stage, program, isolates=True) if part != "--die-with-parent"]
 
 
+def _covered_counters() -> list[str]:
+    """The options that cover what counts for the whole machine."""
+    files, folders = (
+        [place for name in names if os.path.exists(place := f"/proc/{name}")]
+        for names in (linux.COUNTERS, linux.COUNTING_FOLDERS)
+    )
+    options = [option for place in files for option in ("--dev-bind", os.devnull, place)]
+    return options + [option for place in folders for option in ("--tmpfs", place, "--remount-ro", place)]
+
+
 def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates: bool = False) -> list[str]:
     """A bubblewrap command line; isolates: for a program that makes namespaces within its own."""
     arrangement = sight.arrangement()
@@ -169,8 +179,8 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
     command += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     command += ["--proc", "/proc", "--dev", "/dev"]
     command += ["--dev-bind", "/dev/full", "/dev/zero"]  # zeros too, but no memory that a map could share
-    for place in () if isolates else filter(os.path.exists, [f"/proc/{name}" for name in fork_server.COUNTERS]):
-        command += ["--ro-bind", fork_server.EMPTY, place]  # the other has a /proc of its own
+    if not isolates:  # the fork server's workers have a /proc of their own
+        command += _covered_counters()
     if isolates:
         command += ["--ro-bind-try", HUGE_PAGES_SETTING, HUGE_PAGES_SETTING]
     for scratch in ("/tmp", "/dev/shm"):

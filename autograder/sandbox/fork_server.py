@@ -39,14 +39,7 @@ PACKAGE = f"{self_test.INSIDE}/work"  # where a worker mounts the learner's pack
 SCRATCH_BYTES = 64 * 2**20
 SCRATCH_INODES = 8192  # files, folders and links: each is the kernel's memory, a kilobyte or more
 SCRATCH = ("/tmp", "/dev/shm")
-#: Files and folders of /proc in which the kernel counts what all processes of the machine do: one could count something
-#: up there, and another read it later.
-COUNTERS = (
-    *("stat", "vmstat", "zoneinfo", "buddyinfo", "loadavg", "uptime", "interrupts", "softirqs", "schedstat"),
-    *("diskstats", "cgroups", "key-users"),
-)
-COUNTING_FOLDERS = ("pressure", "irq", "fs", "sys/fs")
-EMPTY, EMPTY_FOLDER = "/dev/null", "/dev/pts"  # what is seen in their places
+EMPTY, EMPTY_FOLDER = "/dev/null", "/dev/pts"  # what is seen in the places of counters
 SAFE = linux.NO_SETUID | linux.NO_DEVICES
 NO_FILTER, FORK, MANY, COMPILER = b"none", b"fork", b"many", b"compiler"
 #: What is imported once, for all workers: by a process's first backward pass and torch.broadcast_shapes, half a second;
@@ -209,7 +202,7 @@ def _be_worker(requests: int, answers: int, lifeline: int, memory: int, filter_r
 def _mount_scratch(files: dict[str, bytes]) -> None:
     """Mount a /proc with the worker's processes alone, empty scratch folders, and the package, read-only."""
     linux.mount("proc", "/proc", linux.READ_ONLY | SAFE | linux.NO_PROGRAMS)
-    for empty, names in ((EMPTY, COUNTERS), (EMPTY_FOLDER, COUNTING_FOLDERS)):
+    for empty, names in ((EMPTY, linux.COUNTERS), (EMPTY_FOLDER, linux.COUNTING_FOLDERS)):
         for name in names:
             with suppress(FileNotFoundError):  # another kernel has others
                 linux.bind(empty, f"/proc/{name}")

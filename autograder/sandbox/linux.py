@@ -11,6 +11,14 @@ import ctypes
 import functools
 import os
 
+#: Files and folders of /proc in which the kernel counts what all processes of the machine do: one could count something
+#: up there, and another read it later.
+COUNTERS = (
+    *("stat", "vmstat", "zoneinfo", "buddyinfo", "loadavg", "uptime", "interrupts", "softirqs", "schedstat"),
+    *("diskstats", "cgroups", "key-users"),
+)
+COUNTING_FOLDERS = ("pressure", "irq", "fs", "sys/fs")
+
 # Namespaces, of clone(2).
 NEW_MOUNTS, NEW_HOST_NAME, NEW_IPC = 0x00020000, 0x04000000, 0x08000000
 NEW_USER, NEW_PIDS, NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000

@@ -110,6 +110,8 @@ def _tell_leftovers(
         return
     for key, plan in plans.items():
         for step, answered in zip(plan["calls"], answers[key], strict=True):
+            if step.get("lessons"):  # training takes the time of all else
+                continue
             leftovers.put_back()
             afresh = carry_out(symbol, step, plan.get("gradient", False), memory=memory)
             if "value" in answered and afresh.get("value") != answered["value"]:

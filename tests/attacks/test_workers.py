@@ -13,8 +13,9 @@ from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.policy import GradingPolicy
 from autograder.judge import judge, limits, protocol
-from autograder.sandbox import fork_server
+from autograder.sandbox import linux
 from autograder.sandbox.bubblewrap import open_sandbox
+from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.arrays import unpack
 from selfcheck.catalogue import in_problem_set
 from selfcheck.plan import call
@@ -217,11 +218,13 @@ def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_agai
     assert bool(again) == wrong, "what is wrong is asked again"
 
 
-def test_no_counter_of_the_whole_machine_is_seen():
-    names = (*fork_server.COUNTERS, "pressure/cpu", "sys/fs/inode-nr", "sys/fs/file-nr")
+@pytest.mark.parametrize("forks", [True, False], ids=["forked", "sandbox of its own"])
+def test_no_counter_of_the_whole_machine_is_seen(forks):
+    names = (*linux.COUNTERS, "pressure/cpu", "sys/fs/inode-nr", "sys/fs/file-nr")
     paths = [path for path in (f"/proc/{name}" for name in names) if os.path.exists(path)]
     read = f"[len(open(path).read()) for path in {paths} if os.path.exists(path)]"
     code = f"import os\n\ndef causal_mask(n):\n    return {read}\n"
     asked = [protocol.Request("masks.causal_mask", SHOWN)]
-    (answers,) = protocol.ask(GIVEN | {"masks.py": code.encode()}, asked, False, open_sandbox())
+    with WorkerPool(forks) as pool:
+        (answers,) = protocol.ask(GIVEN | {"masks.py": code.encode()}, asked, False, open_sandbox(pool=pool))
     assert len(paths) > 8 and set(unpack(answers["0"][0]["value"]).values()) <= {0}
