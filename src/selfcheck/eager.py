@@ -52,7 +52,7 @@ def leave_compiler_out() -> None:
     wrapper = torch._disable_dynamo(lambda: None).__code__
     for function in gc.get_objects():
         if type(function) is FunctionType and function.__code__ is wrapper:
-            kept = function.__wrapped__
+            kept = vars(function)["__wrapped__"]
             vars(kept).setdefault("__dynamo_disable", kept)  # where torch puts what it has the compiler make of it
 
 
