@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import itertools
 import math
 
 from selfcheck.catalogue import Exercise
@@ -13,19 +14,41 @@ from ..course.extra_checks import extra_checks
 
 DRAWS = 3  # hidden draws of a check, at most
 ENOUGH_CALLS = 5  # in all of these: a check that makes many calls in each draw needs fewer
+MOST_REPEATS = 16  # seeds whose calls were made before, until a check counts as one that has no other calls to make
+RECORDED_SEED = 20170612
 
 
-def seed_of(secret: bytes, check: Check, draw: int = 0) -> int:
+def recorded_seed(check: Check) -> int:
+    """The seed of the draw of a visible check that learners get."""
+    return RECORDED_SEED + len(check.name)
+
+
+def seed_of(secret: bytes, check: Check, draw: int | str = 0) -> int:
     """The hidden seed of a check: the same in every run of a course, different between courses."""
     text = f"{check.exercise}/{check.name}/{draw}".encode()
     return int.from_bytes(hmac.new(secret, text, hashlib.sha256).digest()[:8], "big")
 
 
 def hidden_seeds(secret: bytes, check: Check) -> list[int]:
-    """The seeds of a check's hidden draws: the fewest that make enough calls."""
-    calls = len(check.calls(seed_of(secret, check)))
-    draws = min(DRAWS, math.ceil(ENOUGH_CALLS / max(calls, 1)))
-    return [seed_of(secret, check, draw) for draw in range(draws)]
+    """The seeds of a check's hidden draws: the fewest that make enough calls.
+
+    Each makes other calls than the draw that learners get and than those before it, where the check has others to make:
+    calls that are made again would test nothing, and a check that always makes the same may be known by heart.
+    """
+    made = [check.calls(recorded_seed(check))]
+    seeds: list[int] = []
+    repeats = 0
+    draws = min(DRAWS, math.ceil(ENOUGH_CALLS / max(len(made[0]), 1)))
+    candidates = (seed_of(secret, check, draw) for draw in itertools.count())
+    while len(seeds) < draws:
+        seed = next(candidates)
+        calls = check.calls(seed)
+        if calls in made and repeats < MOST_REPEATS:
+            repeats += 1
+        else:
+            made.append(calls)
+            seeds.append(seed)
+    return seeds
 
 
 def visible_checks(exercise: Exercise) -> list[Check]:

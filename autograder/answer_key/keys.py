@@ -16,7 +16,7 @@ from selfcheck.recorded import visible_keys
 
 from ..course.digest import digest_of_parts
 from ..course.policy import GradingPolicy
-from .checks import DRAWS, hidden_checks, hidden_seeds, seed_of, visible_checks
+from .checks import hidden_checks, hidden_seeds, seed_of, visible_checks
 
 PUBLIC_POLICY = GradingPolicy(b"attention by hand")  # of a judgement outside any course
 
@@ -80,7 +80,7 @@ def hidden_draws(exercise: Exercise, policy: GradingPolicy) -> list[tuple[Check,
     seeds = [(check, hidden_seeds(policy.secret, check)) for check in checks]
     drawn = [(check, seed, seed == drawn[0]) for check, drawn in seeds for seed in drawn]
     measured = [check.measured for check in checks if check.measured]
-    return [*drawn, *((check, seed_of(policy.secret, check, DRAWS), False) for check in measured)]
+    return [*drawn, *((check, seed_of(policy.secret, check, "measured"), False) for check in measured)]
 
 
 def _live_answers(exercise: Exercise, policy: GradingPolicy) -> list[list[Answer]]:

@@ -17,10 +17,10 @@ from selfcheck.compare import Answer
 from selfcheck.diagnose import Key, first_difference
 from selfcheck.plan import Check
 
+from .checks import recorded_seed
 from .misconceptions import misconceptions_of
 from .reference_package import NAME, reference
 
-RECORDED_SEED = 20170612
 OURS = rf"{NAME}|autograder\.answer_key\.misconceptions"  # modules: a wrong answer may divide by zero
 _TORCH_GENERATOR = threading.Lock()
 
@@ -45,7 +45,7 @@ def live_key(check: Check, seed: int, reveal: bool = False, names: bool = True) 
 
 def recorded_key(check: Check) -> Key:
     """The draw of a visible check that learners get."""
-    return live_key(check, RECORDED_SEED + len(check.name), reveal=True)
+    return live_key(check, recorded_seed(check), reveal=True)
 
 
 class WrongAnswers(Mapping[str, list[Answer]]):

@@ -11,7 +11,7 @@ from selfcheck.plan import Check
 
 from ..course.extra_checks import InvalidCheck, error_text, extra_checks
 from ..course.policy import GradingPolicy
-from .checks import DRAWS, hidden_checks, seed_of, visible_checks
+from .checks import hidden_checks, hidden_seeds, visible_checks
 from .live import answers_of, live_key
 from .reference_package import reference
 
@@ -28,10 +28,17 @@ def try_checks(policy: GradingPolicy) -> int:
         for check in extra_checks(policy.extra, exercise):
             if check.name in known:
                 raise InvalidCheck(f"{_place(check)}: {exercise.id} has a check of this name already: choose another")
-            for draw in range(DRAWS):
-                _try(check, seed_of(policy.secret, check, draw))
+            for seed in _seeds(check, policy.secret):
+                _try(check, seed)
             tried += 1
     return tried
+
+
+def _seeds(check: Check, secret: bytes) -> list[int]:
+    try:
+        return hidden_seeds(secret, check)
+    except (Exception, SystemExit) as error:  # whatever an instructor's code comes to
+        raise _stopped(check, error) from error
 
 
 def _try(check: Check, seed: int) -> None:
@@ -41,12 +48,16 @@ def _try(check: Check, seed: int) -> None:
         for step, answer in zip(key.calls, key.expected, strict=True):
             if check.view and "value" in answer:
                 check.view(step, unpack(answer["value"]))
-    except (Exception, SystemExit) as error:  # whatever an instructor's code comes to
-        module, line = check.exercise.partition(".")[0], check.make.__code__.co_firstlineno
-        raise InvalidCheck(error_text(error, module, line)) from error
+    except (Exception, SystemExit) as error:  # as above
+        raise _stopped(check, error) from error
     reason = _reason(key) or (difference and f"it answers otherwise the second time: {difference[1].text}")
     if reason:
         raise InvalidCheck(f"{_place(check)}: the reference fails this check: {reason}")
+
+
+def _stopped(check: Check, error: BaseException) -> InvalidCheck:
+    module, line = check.exercise.partition(".")[0], check.make.__code__.co_firstlineno
+    return InvalidCheck(error_text(error, module, line))
 
 
 def _reason(key: Key) -> str:

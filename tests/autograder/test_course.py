@@ -83,8 +83,9 @@ def test_each_submission_that_takes_minutes_gets_the_verdict_it_deserves(whole, 
 def assert_deserved(one, course, lines):
     found = {exercise["id"]: exercise for exercise in record(course, one)["exercises"]}
     expected = samples.expected_points(one)
-    others = [exercise for name, exercise in found.items() if exercise["points"] != expected.get(name)]
-    assert {name: exercise["points"] for name, exercise in found.items()} == expected, others
+    points = {name: exercise["points"] for name, exercise in found.items()}
+    others = [check for name in found if points[name] != expected.get(name) for check in found[name]["checks"]]
+    assert points == expected, "\n".join(map(str, others))
     for name, misconception in one.misconceptions.items():
         if name in found:
             named = {check["misconception"] for check in found[name]["checks"]} - {None}

@@ -9,7 +9,15 @@ from datetime import UTC, datetime
 import pytest
 
 from autograder.answer_key import precomputed
-from autograder.answer_key.checks import DRAWS, ENOUGH_CALLS, hidden_checks, hidden_seeds, seed_of, visible_checks
+from autograder.answer_key.checks import (
+    DRAWS,
+    ENOUGH_CALLS,
+    hidden_checks,
+    hidden_seeds,
+    recorded_seed,
+    seed_of,
+    visible_checks,
+)
 from autograder.answer_key.keys import PUBLIC_POLICY, hidden_draws, live_answer_key
 from autograder.course.folder import Course
 from autograder.course.paths import ROOT
@@ -153,6 +161,17 @@ def test_every_check_makes_enough_hidden_calls_and_no_more_draws_than_it_takes()
             assert len(seeds) == DRAWS or len(seeds) * calls >= ENOUGH_CALLS > (len(seeds) - 1) * calls
             numbers.add(len(seeds))
     assert numbers == {1, 2, DRAWS}
+
+
+@pytest.mark.parametrize("secret", [b"1", b"2", b"3"])
+def test_no_hidden_draw_repeats_another_or_the_one_shown_where_the_check_has_others(secret):
+    """By chance the three hidden squares of the causal mask were as large as the one shown, in one course of 125."""
+    for exercise in exercises():
+        for check in visible_checks(exercise) + hidden_checks(exercise):
+            seeds = [recorded_seed(check), *hidden_seeds(secret, check)]
+            made = {json.dumps(check.calls(seed)) for seed in seeds}
+            if len(made) < len(seeds):
+                assert made >= {json.dumps(check.calls(seed)) for seed in range(20)}, check.name
 
 
 def test_another_course_asks_other_inputs_in_every_exercise():
