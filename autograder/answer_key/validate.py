@@ -28,36 +28,30 @@ def try_checks(policy: GradingPolicy) -> int:
         for check in extra_checks(policy.extra, exercise):
             if check.name in known:
                 raise InvalidCheck(f"{_place(check)}: {exercise.id} has a check of this name already: choose another")
-            for seed in _seeds(check, policy.secret):
-                _try(check, seed)
+            _try(check, policy.secret)
             tried += 1
     return tried
 
 
-def _seeds(check: Check, secret: bytes) -> list[int]:
+def _try(check: Check, secret: bytes) -> None:
     try:
-        return hidden_seeds(secret, check)
+        reasons = (_reason_at(check, seed) for seed in hidden_seeds(secret, check))
+        reason = next(filter(None, reasons), "")
     except (Exception, SystemExit) as error:  # whatever an instructor's code comes to
-        raise _stopped(check, error) from error
-
-
-def _try(check: Check, seed: int) -> None:
-    try:
-        key = live_key(check, seed, names=False)
-        difference = first_difference(key, key.expected, answers_of(reference(check.exercise), key))
-        for step, answer in zip(key.calls, key.expected, strict=True):
-            if check.view and "value" in answer:
-                check.view(step, unpack(answer["value"]))
-    except (Exception, SystemExit) as error:  # as above
-        raise _stopped(check, error) from error
-    reason = _reason(key) or (difference and f"it answers otherwise the second time: {difference[1].text}")
+        module, line = check.exercise.partition(".")[0], check.make.__code__.co_firstlineno
+        raise InvalidCheck(error_text(error, module, line)) from error
     if reason:
         raise InvalidCheck(f"{_place(check)}: the reference fails this check: {reason}")
 
 
-def _stopped(check: Check, error: BaseException) -> InvalidCheck:
-    module, line = check.exercise.partition(".")[0], check.make.__code__.co_firstlineno
-    return InvalidCheck(error_text(error, module, line))
+def _reason_at(check: Check, seed: int) -> str:
+    """Why the reference fails a check for a seed; "" where it passes."""
+    key = live_key(check, seed, names=False)
+    difference = first_difference(key, key.expected, answers_of(reference(check.exercise), key))
+    for step, answer in zip(key.calls, key.expected, strict=True):
+        if check.view and "value" in answer:
+            check.view(step, unpack(answer["value"]))
+    return _reason(key) or (f"it answers otherwise the second time: {difference[1].text}" if difference else "")
 
 
 def _reason(key: Key) -> str:

@@ -11,7 +11,6 @@ from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.judge import protocol, schedule
 from autograder.judge.arguments import argument_memory
-from autograder.judge.schedule import _imports_compiler
 from autograder.sandbox.bubblewrap import open_sandbox
 from autograder.sandbox.worker_pool import WorkerPool, expect_compiler
 from selfcheck.catalogue import in_problem_set, problem_sets
@@ -122,5 +121,5 @@ def test_a_worker_imports_torchs_compiler_for_an_optimizer_alone_and_finds_it_wh
 
 def test_the_compiler_is_expected_where_models_are_trained_and_rows_are_many():
     keys = {name: [visible_keys(exercise) for exercise in in_problem_set(name)] for name in problem_sets()}
-    assert [name for name, all_keys in keys.items() if any(map(_imports_compiler, all_keys))] == ["ps7", "ps9"]
+    assert [name for name, all_keys in keys.items() if any(map(schedule._imports_compiler, all_keys))] == ["ps7", "ps9"]
     assert schedule.ROWS == _rows.ROWS, "as many as the reference takes at a time"
