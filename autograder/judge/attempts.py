@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,10 +61,28 @@ class Attempts:
         places = [place for place, answers in enumerate(self._answers) if answers is None]
         return sorted(places, key=lambda place: self._requests[place].hidden)
 
-    def hidden_after(self, waiting: list[int], hidden: list[Request], lines: list[Line]) -> list[Request]:
-        """The hidden requests, or none where an exercise that these lines tell of is to be tried again."""
+    def hidden_after(
+        self,
+        waiting: list[int],
+        hidden: list[Request],
+        before: Callable[[list[Answers]], None] | None,
+        lines: list[Line],
+    ) -> list[Request]:
+        """The hidden requests, or none where an exercise that these lines tell of is to be tried again.
+
+        before: is told the answers to the visible ones, where hidden ones follow
+        """
         died = (waiting[line["place"]] for line in lines if _has_died(line))
         again = any(map(_is_unready, lines)) or not all(map(self._is_last, died))
+        if hidden and before and not again:
+            said = {waiting[line["place"]]: line for line in lines}
+            before(
+                [
+                    self._answers[place] or answers_in(request.plans, said.get(place, {}))
+                    for place, request in enumerate(self._requests)
+                    if not request.hidden
+                ]
+            )
         return [] if again else hidden
 
     def take(self, waiting: list[int], conversation: Conversation, is_isolated: bool) -> None:

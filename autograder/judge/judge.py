@@ -27,7 +27,7 @@ from ..course.paths import REFERENCE
 from ..course.policy import GradingPolicy
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
-from .forbidden import Asking, forbidden_calls
+from .forbidden import forbidden_call
 from .own_modules import require_own_modules
 from .protocol import GraderFault
 from .schedule import Compared, Schedule
@@ -95,7 +95,6 @@ def _judged(
         answers = schedule.run()
         if _is_import_failed(answers):
             require_own_modules(answer_key.problem_set, stage_files({}, answer_key.problem_set), sandbox)
-        forbidden = forbidden_calls(Asking(files, keys, sandbox, tally, schedule.end), answers, sources)
     except GraderFault as fault:
         return [_no_grade(exercise, policy, str(fault)) for exercise in exercises]
 
@@ -107,7 +106,7 @@ def _judged(
             results.append(_all_checks(exercise, policy, FAILED, message, "stopped"))
         else:
             given, differences = answers[exercise]
-            seen = forbidden.get(exercise)
+            seen = forbidden_call(exercise, schedule.ran, sources)
             call = seen if seen and seen.is_sure else None
             spot = (call.name, call.line) if call and not call.is_hidden else None
             unseen = call.name if call and call.is_hidden else ""

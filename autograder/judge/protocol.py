@@ -85,11 +85,13 @@ def ask(
     tally: Tally | None = None,
     end: Deadline | None = None,
     turn: Turn | None = None,
+    before_hidden: Callable[[list[Answers]], None] | None = None,
 ) -> list[Answers]:
     """The answers to every request, in order; whatever the learner's code does becomes an answer with an error.
 
     files: the text of every file of the package `attention`; torch: whether to import it beforehand
     tally: what the submission uses is counted there; end: of its time in all; turn: in which they run
+    before_hidden: is told the answers to the visible requests, which come first, before a hidden one is sent
     What was killed, or ended without an answer, is tried once more: the machine may have had no memory or thread left.
     Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
@@ -104,7 +106,7 @@ def ask(
             break
         asked = [requests[place] for place in waiting]
         count = sum(not request.hidden for request in asked)
-        hidden = partial(attempts.hidden_after, waiting, asked[count:])
+        hidden = partial(attempts.hidden_after, waiting, asked[count:], before_hidden)
         conversation = package.converse(asked[:count], hidden, mode, bounds, turn)
         if tally is not None:
             tally.add(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from selfcheck.call_effect import functions_that_ran
+from selfcheck.call_effect import MOVES, functions_that_ran
 from selfcheck.call_watch import BEFORE
 from selfcheck.catalogue import Exercise
 from selfcheck.compare import Answer
 from selfcheck.diagnose import Key, first_difference
-from selfcheck.plan import MEASURED as PEAK
-from selfcheck.recorded import plans_of
 from selfcheck.verdict import Differences, differences_of
 
 from ..sandbox.bubblewrap import Sandbox
@@ -18,13 +16,12 @@ from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import expect_compiler, is_fork_server_available
 from . import periods
 from .answers import Answers, of_comparable_size
+from .asking_again import AskingAgain, Ran
 from .periods import Deadline, Turn
 from .protocol import Request, ask, ask_together
+from .requests import HIDDEN, MEASURED, VISIBLE, Keys, Part, requests_for
 
-Keys = dict[Exercise, list[Key]]
-VISIBLE, HIDDEN, MEASURED = range(3)
 ROWS = 128  # of more the reference computes the weights again, in the backward pass
-Part = tuple[Exercise, int]  # of an exercise the visible draws, the hidden ones, or those measured from outside
 Compared = tuple[list[list[Answer]], Differences]  # the answers to each key, in order, and what is wrong with them
 
 
@@ -33,17 +30,20 @@ class Schedule:
 
     All exercises share one process where their answers are right there; each of the others gets its own, and so does
     one before which a function ran that it forbids. No hidden input enters the sandbox before every visible check has
-    its answer: feedback on a visible check may quote what the learner's code says, which then cannot tell of hidden
-    inputs. So the shared process waits meanwhile for those that answer wrong exercises again; two workers are enough
-    for most submissions, and one for many right ones.
+    its answer, and where a forbidden function ran, has it again: feedback on a visible check may quote what the
+    learner's code says, or tell that an answer moved, which then cannot tell of hidden inputs. So the shared process
+    waits meanwhile for those that answer again; two workers are enough for most submissions, and one for many right
+    ones.
     tally: what the package used is added there
-    `end` is that of the submission's time.
+    `ran` tells of each part for which a forbidden function ran whether the answers come from it.
     """
 
     def __init__(self, files: Mapping[str, bytes], keys: Keys, sandbox: Sandbox, tally: Tally) -> None:
         self._files, self._keys, self._sandbox, self._tally = dict(files), keys, sandbox, tally
         self._requests = requests_for(keys, keys)
-        self.end = Deadline.of_submission()
+        self._end = Deadline.of_submission()
+        self._again = AskingAgain(files, keys, sandbox, tally, self._end)
+        self.ran: dict[Part, Ran] = {}
         self._answers: dict[Part, Answers] = {}
         self._right: set[Part] = set()
 
@@ -51,15 +51,18 @@ class Schedule:
         """All answers, compared; GraderFault where the sandbox fails."""
         if any(map(_imports_compiler, self._keys.values())):
             expect_compiler(self._sandbox)
-        if is_fork_server_available(self._sandbox):  # else a process for all costs as much as any other
-            self._ask_together()
-        self._ask_apart(self._unanswered())
+        with periods.of_this_process().turn() as turn:
+            if is_fork_server_available(self._sandbox):  # else a process for all costs as much as any other
+                self._ask_together(turn)
+            self._ask_apart(self._unanswered(), turn)
+        for kind in (VISIBLE, HIDDEN, MEASURED):
+            self._look(kind)
         return {exercise: self._compared(exercise) for exercise in self._keys}
 
     def _unanswered(self) -> list[Part]:
         return [part for part in self._requests if part not in self._answers]
 
-    def _ask_together(self) -> None:
+    def _ask_together(self, turn: Turn) -> None:
         """Ask in one process and keep what is right; what is wrong there, or trains a model, is asked for meanwhile."""
         visible = [
             (exercise, kind)
@@ -70,6 +73,7 @@ class Schedule:
 
         def hidden_after(answers: list[Answers]) -> list[Request]:
             self._keep_right(visible, answers)
+            self._look(VISIBLE, turn)
             again = {exercise for exercise, kind in self._unanswered() if kind == VISIBLE}
             self._ask_apart([part for part in self._unanswered() if part[0] in again], turn)
             hidden.extend(part for part in self._unanswered() if part[1] == HIDDEN)
@@ -77,8 +81,7 @@ class Schedule:
 
         if visible:
             requests = [self._requests[part] for part in visible]
-            with periods.of_this_process().turn() as turn:
-                answers = ask_together(self._files, requests, self._sandbox, hidden_after, self._tally, self.end, turn)
+            answers = ask_together(self._files, requests, self._sandbox, hidden_after, self._tally, self._end, turn)
             self._keep_right(hidden, answers[len(visible) :])
 
     def _keep_right(self, parts: list[Part], answers: list[Answers]) -> None:
@@ -90,50 +93,38 @@ class Schedule:
                 self._answers[part] = given
                 self._right.add(part)
 
-    def _ask_apart(self, parts: list[Part], turn: Turn | None = None) -> None:
+    def _ask_apart(self, parts: list[Part], turn: Turn) -> None:
         """Ask for these each in a process of its own, and keep whatever comes."""
+
+        def keep(answers: list[Answers]) -> None:
+            for part, given in zip(parts, answers, strict=False):  # the visible ones come first, and then all
+                self._answers.setdefault(part, _of_comparable_size(self._keys[part[0]], given))
+
+        def before_hidden(answers: list[Answers]) -> None:
+            keep(answers)
+            self._look(VISIBLE, turn)
+
         if parts:
             requests = [self._requests[part] for part in parts]
             torch = any(exercise.library == "torch" for exercise, _ in parts)
-            answers = ask(self._files, requests, torch, self._sandbox, self._tally, self.end, turn)
-            sized = (
-                _of_comparable_size(self._keys[part[0]], answer) for part, answer in zip(parts, answers, strict=True)
-            )
-            self._answers |= zip(parts, sized, strict=True)
+            keep(ask(self._files, requests, torch, self._sandbox, self._tally, self._end, turn, before_hidden))
+
+    def _look(self, kind: int, turn: Turn | None = None) -> None:
+        """Ask again for what has its answers, where a forbidden function ran for them that decides nothing yet."""
+        for exercise in self._keys:
+            decided = any(ran.effect == MOVES for (other, _), ran in self.ran.items() if other is exercise)
+            answers = self._answers.get((exercise, kind))
+            if answers and not decided and (exercise, kind) not in self.ran:
+                told = [(self._keys[exercise][int(place)], given) for place, given in answers.items()]
+                ran = self._again.ran(exercise, kind, told, turn)
+                if ran:
+                    self.ran[exercise, kind] = ran
 
     def _compared(self, exercise: Exercise) -> Compared:
         keys, parts = self._keys[exercise], [part for part in self._requests if part[0] == exercise]
         answers = {place: answer for part in parts for place, answer in self._answers[part].items()}
         given = [answers[str(place)] for place in range(len(keys))]
         return given, [None] * len(keys) if self._right.issuperset(parts) else differences_of(keys, given)
-
-
-def requests_for(asked: Keys, keys: Keys, bend: float | None = None) -> dict[Part, Request]:
-    """What every exercise is asked: the visible draws, later the hidden ones, and those that are measured.
-
-    keys: of all exercises: while the package is imported, what any of them forbids is watched
-    bend: how much the inputs of forbidden functions are moved; None for answers that count
-    """
-    everything = sorted({call for exercise in keys for call in exercise.forbidden})
-    requests = {}
-    for kind in (VISIBLE, HIDDEN, MEASURED):
-        for exercise in asked:
-            plans = plans_of(asked[exercise])
-            chosen = {
-                place: plan
-                for (place, plan), key in zip(plans.items(), asked[exercise], strict=True)
-                if _kind_of(key) == kind
-            }
-            if chosen or kind != MEASURED:
-                watch = {"forbidden": exercise.forbidden, "importing": everything, "bend": bend}
-                requests[exercise, kind] = Request(exercise.id, chosen, kind != VISIBLE, kind == MEASURED, watch)
-    return requests
-
-
-def _kind_of(key: Key) -> int:
-    if key.reveal:
-        return VISIBLE
-    return MEASURED if PEAK in key.check.compares else HIDDEN
 
 
 def _of_comparable_size(keys: list[Key], answers: Answers) -> Answers:

@@ -1,0 +1,43 @@
+"""What an exercise is asked: its visible draws, later its hidden ones, and those that are measured."""
+
+from __future__ import annotations
+
+from selfcheck.catalogue import Exercise
+from selfcheck.diagnose import Key
+from selfcheck.plan import MEASURED as PEAK
+from selfcheck.recorded import plans_of
+
+from .protocol import Request
+
+Keys = dict[Exercise, list[Key]]
+VISIBLE, HIDDEN, MEASURED = range(3)
+Part = tuple[Exercise, int]  # of an exercise the visible draws, the hidden ones, or those measured from outside
+
+
+def requests_for(asked: Keys, keys: Keys, bend: float | None = None) -> dict[Part, Request]:
+    """The requests for all parts of exercises.
+
+    keys: of all exercises: while the package is imported, what any of them forbids is watched
+    bend: how much the inputs of forbidden functions are moved; None for answers that count
+    """
+    everything = sorted({call for exercise in keys for call in exercise.forbidden})
+    requests = {}
+    for kind in (VISIBLE, HIDDEN, MEASURED):
+        for exercise in asked:
+            plans = plans_of(asked[exercise])
+            chosen = {
+                place: plan
+                for (place, plan), key in zip(plans.items(), asked[exercise], strict=True)
+                if kind_of(key) == kind
+            }
+            if chosen or kind != MEASURED:
+                watch = {"forbidden": exercise.forbidden, "importing": everything, "bend": bend}
+                requests[exercise, kind] = Request(exercise.id, chosen, kind != VISIBLE, kind == MEASURED, watch)
+    return requests
+
+
+def kind_of(key: Key) -> int:
+    """Whether a draw is visible, hidden, or hidden and measured."""
+    if key.reveal:
+        return VISIBLE
+    return MEASURED if PEAK in key.check.compares else HIDDEN
