@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from . import linux, seccomp, self_test, sight, staging
 from .self_test import INSIDE
+from .stage_folder import stage_folder
 
 NOBODY = 65534
 LEVELS = ("bubblewrap", "none")
@@ -104,8 +104,7 @@ def _run_self_test(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         return f"it needs Linux, this is {sys.platform}", ()
     if not shutil.which("bwrap"):
         return "the program bwrap is not installed", ()
-    with tempfile.TemporaryDirectory(prefix="attention-self-test-") as folder:
-        stage = Path(folder)
+    with stage_folder() as stage:
         staging.stage_programs(stage)
         staging.let_everybody_read(stage)
         try:

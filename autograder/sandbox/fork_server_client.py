@@ -8,10 +8,8 @@ import signal
 import socket
 import struct
 import subprocess
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
 
 import psutil
 
@@ -20,6 +18,7 @@ from selfcheck.catalogue import exercises
 from . import cgroup, seccomp, staging
 from .bubblewrap import fork_server_command
 from .fork_server import COMPILER, FORK, MANY, NO_FILTER
+from .stage_folder import stage_folder
 from .usage import Used
 from .worker_handle import WorkerHandle, start_program
 
@@ -34,8 +33,8 @@ class ForkServer:
     """One sandbox that has torch imported and forks workers, for any number of threads."""
 
     def __init__(self) -> None:
-        self._stage = tempfile.TemporaryDirectory(prefix="attention-fork-server-")
-        stage = Path(self._stage.name)
+        self._open = ExitStack()
+        stage = self._open.enter_context(stage_folder())
         staging.stage_programs(stage)
         staging.let_everybody_read(stage)
         self._control, inside = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -135,7 +134,7 @@ class ForkServer:
                     process.kill()
         self._process.kill()
         self._process.wait()
-        self._stage.cleanup()
+        self._open.close()
 
 
 class _Lifeline:

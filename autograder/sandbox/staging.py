@@ -12,7 +12,7 @@ from ..course.paths import SELFCHECK
 from .self_test import INSIDE
 
 #: This package's modules that run inside, and what they need of selfcheck.
-PROGRAMS = ("linux.py", "idle.py", "self_test.py", "runner.py", "worker.py", "fork_server.py")
+PROGRAMS = ("linux.py", "activity.py", "self_test.py", "runner.py", "worker.py", "fork_server.py")
 SELFCHECK_MODULES = (
     *(
         "arrays.py",

@@ -6,8 +6,9 @@ learner's code reaches it, and its end is the end of all. It reads the request a
      "memory": bytes, "processes": int, "isolated": bool, "together": bool, "filter": base64,
      "exercises": [{"place", "id", "plans", "measured"}]}
 and, once all of these are answered, a second line with further exercises: until then nothing here knows their inputs.
-`seconds` (for one process) and `budget` (for all exercises) are of the processor; by the clock there are
-`wall_clock_factor` times as many. For `idle` of these an exercise may wait while nothing of it computes, and all of
+`seconds` (for one exercise, in each of its processes and in all of them) and `budget` (for all exercises) are of the
+processor; by the clock there are `wall_clock_factor` times as many, and more where others leave it less of the
+processor than that. For `idle` of these an exercise may wait while nothing of it computes, and all of
 them together for `idle_left`. `isolated` says that all processes in sight are the submission's, so that whatever is
 left over can be ended, and whether any of them computes can be told. Each exercise runs in a process of its own, or
 `together` in one for all, which has `seconds` for all of them and a `filter` that lets it start no other process.
@@ -34,10 +35,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from . import idle, linux, runner
+from . import activity, linux, runner
 
 ANSWER_BYTES = 8 * 2**20  # of one exercise with a process of its own
-IDLE_LOOK_WALL_SECONDS = 1.0  # between two looks at whether anything computes
+LOOK_WALL_SECONDS = 1.0  # between two looks at what all processes do
 HANGS_UP = getattr(select, "POLLRDHUP", 0)  # of a socket; that a pipe has hung up is reported without asking
 STARTED = {"started": True}  # the first line, before any of the learner's code runs
 
@@ -111,7 +112,7 @@ class _Worker:
             keep_pipes=True,
         )
         try:
-            self._read_to_end(ended, deadline=None)
+            self._read_to_end(ended, None)
         finally:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -157,7 +158,7 @@ class _Worker:
             lambda writing: runner.answer_one(exercise, self._request, writing, self._package_parent, self._memory)
         )
         try:
-            answer, reason = self._read_to_end(reading, time.monotonic() + self._in_wall_clock(seconds))
+            answer, reason = self._read_to_end(reading, seconds)
         finally:
             # A child that has closed the pipe has nothing more to say; what it started ends with it.
             os.kill(child, signal.SIGKILL)
@@ -203,29 +204,21 @@ class _Worker:
         os.close(writing)
         return child, reading
 
-    def _read_to_end(self, reading: int, deadline: float | None) -> tuple[bytes, str]:
+    def _read_to_end(self, reading: int, seconds: float | None) -> tuple[bytes, str]:
         """What a child writes before it closes the pipe, and "" or why it is to be killed: "time", "idle" or "output".
 
-        Raises HungUp when nobody waits for it any more. deadline: of the monotonic clock, None for no limit.
+        Raises HungUp when nobody waits for it any more. seconds: of the processor; None for no limit
         """
-        data, idle_left = bytearray(), min(self._request["idle"], self._idle_left)
-        next_look = time.monotonic() + IDLE_LOOK_WALL_SECONDS
+        data, limit = bytearray(), None if seconds is None else self._limit(seconds)
         poll = select.poll()
         poll.register(reading, select.POLLIN)
         poll.register(self._lifeline, HANGS_UP)
         try:
             while True:
-                now = time.monotonic()
-                if deadline is not None and now > deadline:
-                    return bytes(data), "time"
-                if now > next_look and deadline is not None and self._request["isolated"]:
-                    next_look = now + IDLE_LOOK_WALL_SECONDS
-                    if not idle.is_anything_busy():
-                        idle_left -= IDLE_LOOK_WALL_SECONDS
-                        self._idle_left -= IDLE_LOOK_WALL_SECONDS
-                    if idle_left <= 0:
-                        return bytes(data), "idle"
-                events = dict(poll.poll(None if deadline is None else 1000 * (min(deadline, next_look) - now) + 1))
+                reason = limit.exceeded() if limit else ""
+                if reason:
+                    return bytes(data), reason
+                events = dict(poll.poll(1000 * limit.next_look_in() + 1 if limit else None))
                 if self._lifeline in events:
                     raise HungUp
                 if not events:
@@ -238,9 +231,48 @@ class _Worker:
                     return bytes(data), "output"
         finally:
             os.close(reading)
+            if limit:
+                self._idle_left -= limit.idle
+
+    def _limit(self, seconds: float) -> _Limit:
+        idle = min(self._request["idle"], self._idle_left)
+        return _Limit(seconds, self._request["wall_clock_factor"], idle, self._request["isolated"])
 
     def _in_wall_clock(self, seconds: float) -> float:
         return seconds * self._request["wall_clock_factor"]
+
+
+class _Limit:
+    """How long one exercise may take, from now on; looks at what its processes do, where no others are in sight."""
+
+    def __init__(self, seconds: float, wall_clock_factor: float, most_idle: float, isolated: bool) -> None:
+        self._seconds, self._factor, self._most_idle, self._isolated = seconds, wall_clock_factor, most_idle, isolated
+        self._looked, self._used = time.monotonic(), 0.0
+        self._deadline = self._looked + wall_clock_factor * seconds
+        self.idle = 0.0  # seconds by the clock that nothing computed
+
+    def next_look_in(self) -> float:
+        """Seconds by the clock."""
+        return max(0.0, self._next_look() - time.monotonic())
+
+    def exceeded(self) -> str:
+        """Which limit is reached, "time" or "idle"; "" for none."""
+        now = time.monotonic()
+        if self._isolated and now > self._next_look():
+            found, passed = activity.seen(), now - self._looked
+            if found.seconds > self._seconds:
+                return "time"
+            if not found.is_busy:
+                self.idle += passed
+            elif found.is_runnable:  # others have the processor: what they take of it is no time of this exercise's
+                self._deadline += max(0.0, passed - self._factor * max(0.0, found.seconds - self._used))
+            self._looked, self._used = now, found.seconds
+            if self.idle >= self._most_idle:
+                return "idle"
+        return "time" if now > self._deadline else ""
+
+    def _next_look(self) -> float:
+        return min(self._looked + LOOK_WALL_SECONDS, self._deadline) if self._isolated else self._deadline
 
 
 def _with_waits(exercises: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], float]]:

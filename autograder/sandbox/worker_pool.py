@@ -7,19 +7,18 @@ import json
 import os
 import select
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 
 from . import staging
 from .bubblewrap import Sandbox
 from .fork_server import MANY_WORKERS
 from .fork_server_client import START_SECONDS, ForkServer
+from .stage_folder import stage_folder
 from .usage import Used
 from .worker_handle import WorkerHandle, start_program
 
@@ -152,8 +151,7 @@ def _worker_in_own_sandbox(
     files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int, arguments: int
 ) -> Iterator[WorkerHandle]:
     """A worker for this package alone, in a sandbox that is started for it."""
-    with tempfile.TemporaryDirectory(prefix="attention-grade-") as folder:
-        stage = Path(folder)
+    with stage_folder() as stage:
         staging.stage_programs(stage)
         staging.stage_package(stage, files)
         staging.let_everybody_read(stage)

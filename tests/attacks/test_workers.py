@@ -1,5 +1,6 @@
 """What one worker of a fork server leaves to the next, and what it can take from whoever grades."""
 
+import contextlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import pytest
 
 from autograder.answer_key.keys import live_answer_key
 from autograder.build.stubs import given_files
+from autograder.cores import cores
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.policy import GradingPolicy
 from autograder.judge import judge, limits, protocol
@@ -199,10 +201,63 @@ def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(s
     assert "too much memory" in answers[0]["error"]["text"] and "not tried" in answers[-1]["error"]["text"]
 
 
-@pytest.mark.parametrize("wrong", [True, False])
-def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, sent, wrong):
+SPINS = """
+import os, time
+
+def causal_mask(n):
+    for _ in range(50):
+        if os.fork() == 0:
+            os.setsid()
+            os.execv("/bin/sh", ["sh", "-c", "while :; do :; done"])
+    time.sleep(1e6)
+"""
+HALF_A_SECOND = """
+import time
+
+def causal_mask(n):
+    while time.process_time() < 0.5:
+        pass
+    return n
+"""
+
+
+def test_processes_that_compute_together_have_the_time_of_one(sandbox, monkeypatch):
+    """Each of them has used a tenth of its own limit when all of them have used that of the exercise."""
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 5.0)
+    monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 1000.0)  # the clock ends nobody
+    (answer,) = ask(sandbox, SPINS, protocol.Request("masks.causal_mask", SHOWN))
+    assert "longer than 5 seconds" in answer["error"]["text"]
+
+
+def test_what_others_take_of_the_processor_is_no_time_of_an_exercise(sandbox, monkeypatch):
+    """By the clock it has one second, in which others leave it no third of what it needs."""
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 1.0)
+    monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 1.0)
+    ask(sandbox, HALF_A_SECOND, shown := protocol.Request("masks.causal_mask", SHOWN))  # the fork server has started
+    with contextlib.ExitStack() as stack:
+        for _ in range(8 * cores()):
+            spins = subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True)
+            stack.callback(spins.wait)
+            stack.callback(spins.kill)
+        (answer,) = ask(sandbox, HALF_A_SECOND, shown)
+    assert "value" in answer, answer
+    assert answer["value"]["value"] == str(FIRST)
+
+
+WRONG = "\n\nsoftmax = len\n"
+FORBIDDEN = """
+
+def softmax(scores, axis=-1):
+    import torch
+
+    return torch.softmax(torch.as_tensor(scores, dtype=torch.float64), axis).numpy()
+"""
+
+
+@pytest.mark.parametrize("code", [WRONG, FORBIDDEN, ""], ids=["wrong", "forbidden", "right"])
+def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_again(sandbox, sent, code):
     files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
-    files["worked_example.py"] += f"\n\nif {wrong}:\n    softmax = len\n".encode()
+    files["worked_example.py"] += code.encode()
     answer_key = live_answer_key("ps1", GradingPolicy(b"s" * 20))
     judge.judge_problem_set(files, answer_key, sandbox)
     keys = [key for exercise in in_problem_set("ps1") for key in answer_key.keys_of(exercise)]
@@ -215,7 +270,7 @@ def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_agai
     assert len(secret) > 20 and all(one in sent for one in {*shown, *secret})
     assert max(sent.rfind(one) for one in shown if one not in hidden) < min(sent.find(one) for one in secret)
     again = [one for one in set(shown) - set(hidden) if sent.count(one) > shown.count(one)]
-    assert bool(again) == wrong, "what is wrong is asked again"
+    assert bool(again) == bool(code), "what is wrong, or comes from a forbidden function, is asked again"
 
 
 @pytest.mark.parametrize("forks", [True, False], ids=["forked", "sandbox of its own"])
