@@ -7,6 +7,7 @@ import re
 import stat
 import unicodedata
 import zipfile
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,7 +25,9 @@ from .lms_times import BLACKBOARD, LmsTimes, moment_of, read_times
 MOODLE = re.compile(r"(?P<name>.{1,150}?)_(?P<number>\d{1,12})_assignsubmission_(?P<kind>file|onlinetext)_(?P<file>.*)")
 #: Canvas: lastfirst_LATE_user_submission_file, one for each file that somebody uploaded.
 CANVAS = re.compile(r"(?P<name>[^_]{1,150})_(?P<late>LATE_)?(?P<number>\d{1,12})_\d{1,12}_(?P<file>.+)")
-MOST_UNPACKED_BYTES = 8 * 2**30
+MOST_UNPACKED_BYTES = 8 * 2**30  # until then everybody has as much as a submission may have; then LITTLE
+LITTLE_BYTES = 4 * 2**20
+WORK = (".py", ".ipynb", ".zip")
 MOST_DOWNLOADED = 200_000  # files in a platform's zip, which the platform has packed
 MOST_NAME_BYTES = 255  # of a file, for most file systems
 MOST_ENDING = 10  # characters of a name's ending
@@ -157,25 +160,28 @@ def _only_zip(path: Path) -> Path | None:
 def _unpack(download: Path, place: Path) -> None:
     """Unpack the plain files of a platform's zip below a folder; names that climb, links and droppings are left out.
 
-    One person's file never stops the others: of one that is too large so much is unpacked as intake refuses, a name
-    that no file can have is cut, and where a name is that of a file and of a folder the first counts.
+    Nobody's files stop the others: of a person's so much is unpacked as intake refuses, a name that no file can have is
+    cut, and where a name is that of a file and of a folder the first counts.
     """
     shown = printable_name(download.name)
     try:
-        left = MOST_UNPACKED_BYTES
+        left, left_to = MOST_UNPACKED_BYTES, defaultdict[str, int](lambda: MOST_ZIP_BYTES + 1)
         with zipfile.ZipFile(download) as archive:
             entries = archive.infolist()
             if len(entries) > MOST_DOWNLOADED:
                 raise ValueError(f"more than {MOST_DOWNLOADED} files")
-            for info in entries:
-                parts = parts_of(info.filename.replace("\\", "/"))
-                if not _is_sound(info, parts):
-                    continue
+            named = [(info, parts_of(info.filename.replace("\\", "/"))) for info in entries]
+            sound = [(info, parts) for info, parts in named if _is_sound(info, parts)]
+            sound.sort(key=lambda entry: not entry[1][-1].casefold().endswith(WORK))  # before what else somebody has
+            is_around_all = len({parts[0] for _, parts in sound}) == 1
+            for info, parts in sound:
+                owner = _owner(parts[1] if is_around_all and len(parts) > 1 else parts[0])
+                most = left_to[owner] if left > 0 else min(left_to[owner], LITTLE_BYTES)
+                if most <= 0:
+                    continue  # intake refuses what this person has already
                 with archive.open(info) as packed:
-                    data = packed.read(MOST_ZIP_BYTES + 1)
-                left -= len(data)
-                if left < 0:
-                    raise ValueError(f"more than {MOST_UNPACKED_BYTES // 2**30} GiB")
+                    data = packed.read(most)
+                left, left_to[owner] = left - len(data), left_to[owner] - len(data)
                 target = place.joinpath(*map(_cut_name, parts))
                 with suppress(FileExistsError, NotADirectoryError, IsADirectoryError):
                     target.parent.mkdir(parents=True, exist_ok=True)
@@ -187,6 +193,16 @@ def _unpack(download: Path, place: Path) -> None:
             f"{shown} is no folder, nor a zip that can be read ({printable_name(str(error))}): unpack it and name the "
             "folder"
         ) from None
+
+
+def _owner(name: str) -> str:
+    """Whose a file or folder of a platform's zip is, by its name."""
+    for form in (MOODLE, CANVAS, BLACKBOARD):
+        found = form.fullmatch(unicodedata.normalize("NFC", name))
+        if found:
+            groups = found.groupdict()
+            return repr([groups.get(part) for part in ("name", "number", "id", "time")])
+    return name
 
 
 def _cut_name(name: str) -> str:

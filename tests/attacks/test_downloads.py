@@ -65,15 +65,35 @@ def test_a_table_that_a_student_uploads_is_none_of_the_platforms(course, tmp_pat
     assert all(one.time.when.year != 2026 or one.time.when.month != 1 for one in arrivals(course, "eve", PROBLEM_SET))
 
 
-def as_download(folder, more):
-    """The folder as a platform packs it, with these entries behind."""
+def as_download(folder, more, first=()):
+    """The folder as a platform packs it, with these entries behind, and others in front."""
     path = folder.parent / "download.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in dict(first).items():
+            packed.writestr(name, data)
         for file in sorted(folder.iterdir()):
             packed.write(file, file.name)
         for name, data in more.items():
             packed.writestr(name, data)
     return path
+
+
+@pytest.mark.parametrize("name", ["eve_103_9_{}.mp4", "eve_103_9_{}.py", "Eve_103_assignsubmission_file_/{}.py"])
+def test_many_files_of_one_person_leave_room_for_the_others(course, tmp_path, monkeypatch, name):
+    monkeypatch.setattr(downloads, "MOST_ZIP_BYTES", 2**20)
+    monkeypatch.setattr(downloads, "MOST_UNPACKED_BYTES", 2**22)
+    films = {name.format(number): bytes(2**20) for number in range(20)}
+    said = collected(course, as_download(canvas(course, tmp_path / "in"), {}, films))
+    assert {"ann", "bob"} <= set(course.students(PROBLEM_SET)), said
+
+
+def test_what_is_unpacked_of_one_person_is_more_than_a_submission_may_have_and_no_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads, "MOST_ZIP_BYTES", 2**20)
+    (tmp_path / "in").mkdir()
+    films = {f"eve_103_{number}_film.mp4": bytes(2**19) for number in range(20)} | {"eve_103_30_masks.py": b"x = 1"}
+    with downloads.opened(as_download(tmp_path / "in", films)) as folder:
+        assert sum(file.stat().st_size for file in folder.iterdir()) == 2**20 + 1
+        assert (folder / "eve_103_30_masks.py").read_bytes() == b"x = 1", "her work comes before her films"
 
 
 @pytest.mark.parametrize(
