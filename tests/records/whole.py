@@ -1,7 +1,7 @@
 """Tests of pages and of grading as a whole are proofs as well: of the site, or of the grader.
 
 Their outcome follows from the repository's files. What follows from the machine too is run every time: isolation,
-limits, processes that die, terminals, the class that is graded, the attacks.
+limits, processes that die, terminals, the class in some of its sets, attacks in which the kernel has a part.
 """
 
 from __future__ import annotations
