@@ -7,7 +7,15 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from ._arguments import check_batch, check_floating, check_mask, check_same_width, check_sequence
+from ._arguments import (
+    check_batch,
+    check_flag,
+    check_floating,
+    check_mask,
+    check_number,
+    check_same_width,
+    check_sequence,
+)
 from ._rows import ROWS, in_transform
 from .masks import combine_masks, masked_softmax
 
@@ -46,6 +54,10 @@ def modified_attention(
     if attn_mask is not None:
         check_mask("attn_mask", attn_mask, shape)
         attn_mask = attn_mask.expand(shape)
+    check_flag("is_causal", is_causal)
+    for name, number in (("scale", scale), ("softcap", softcap)):
+        if number is not None:
+            check_number(name, number)
     if softcap is not None and not softcap > 0:
         raise ValueError(f"softcap must be positive, got {softcap}; None leaves the scores as they are")
     if isinstance(bias, Tensor):

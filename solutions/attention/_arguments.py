@@ -182,8 +182,25 @@ def check_even(name: str, width: int) -> None:
         raise ValueError(f"{name} must be even, for its columns come in pairs of a sine and a cosine, got {width}")
 
 
+def check_number(name: str, value: object) -> None:
+    """TypeError unless value is a number: Python's, NumPy's, of a traced graph, or a tensor of one."""
+    if isinstance(value, Tensor):
+        fits = value.numel() == 1
+    else:
+        fits = isinstance(value, (numbers.Real, torch.SymFloat, torch.SymInt))
+    if not fits:
+        raise TypeError(f"{name} must be a number, got {type(value).__name__} {value!r}")
+
+
+def check_flag(name: str, value: object) -> None:
+    """TypeError unless value is True or False, NumPy's, 0 or 1: a text would count as True."""
+    if isinstance(value, str) or value not in (True, False):
+        raise TypeError(f"{name} must be True or False, got {type(value).__name__} {value!r}")
+
+
 def check_probability(name: str, value: float) -> None:
-    """ValueError unless value lies between 0 and 1."""
+    """TypeError unless value is a number; ValueError unless it lies between 0 and 1."""
+    check_number(name, value)
     if not 0.0 <= value <= 1.0:
         raise ValueError(f"{name} must be a probability between 0 and 1, got {value}")
 

@@ -96,19 +96,20 @@ class Blockwise(torch.autograd.Function):
         lowest = torch.finfo(wide).min  # finite: hidden - largest stays -inf
         maxima = query.new_full((*query.shape[:2], 1), lowest, dtype=wide)
         sums, room = torch.zeros_like(maxima), query.new_empty(blocks.entries, dtype=wide)
-        keys, eager = _with_last(key.to(wide), 1.0), _is_eager(query)
+        eager = _is_eager(query)
         for heads, rows in blocks.of_queries():
+            keys, values = _with_last(key[heads].to(wide), 1.0), value[heads].to(wide)
             asked = _with_last(query[heads, rows].to(wide), 0.0)
             asked.mul_(math.log2(math.e) / math.sqrt(query.shape[-1]))
             block, settled = (asked, *(x[heads, rows] for x in (maxima, sums, output))), False
             for some, columns, hidden in blocks.of_keys(heads, rows):
                 scaled, largest, total, summed = _of_rows(some, block)
                 if settled:
-                    weights = _fill(_scores(scaled, keys[heads, columns], room), hidden).exp2_()
+                    weights = _fill(_scores(scaled, keys[:, columns], room), hidden).exp2_()
                     added = weights.sum(dim=-1, keepdim=True)
                     settled = added.max().item() <= MUCH  # neither too much nor NaN
                 if not settled:
-                    weights = _fill(_scores(scaled[..., :-1], keys[heads, columns, :-1], room), hidden)
+                    weights = _fill(_scores(scaled[..., :-1], keys[:, columns, :-1], room), hidden)
                     new = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
                     shrink = torch.exp2(largest - new)
                     largest.copy_(new)
@@ -118,7 +119,7 @@ class Blockwise(torch.autograd.Function):
                     added = weights.sub_(new).exp2_().sum(dim=-1, keepdim=True)
                     settled = eager and bool(new.min() > lowest)  # each of these queries has seen a key
                 total.add_(added)
-                summed.baddbmm_(weights, value[heads, columns].to(wide))
+                summed.baddbmm_(weights, values[:, columns])
         sums.masked_fill_(sums == 0, 1.0)  # a query without keys
         output.div_(sums)
         ctx.save_for_backward(query, key, value, output, maxima, sums)
@@ -135,21 +136,22 @@ class Blockwise(torch.autograd.Function):
         upstream = upstream / sums  # every product with a weight would be divided by its query's sum
         row_sums = (upstream * output).sum(dim=-1, keepdim=True)  # Σ_j w_ij (g_i · v_j), all that softmax needs
         upstream = _with_last(upstream, -row_sums)
-        keys, values = (_with_last(x.to(wide), 1.0) for x in (key, value))
         scale = 1.0 / math.sqrt(query.shape[-1])
         room, more_room = query.new_empty(2, blocks.entries, dtype=wide)
         for heads, rows in blocks.of_queries():
             asked = query[heads, rows].to(wide)
+            keys, values = (_with_last(x[heads].to(wide), 1.0) for x in (key, value))
+            key_sums, value_sums = of_key[heads], of_value[heads]
             scaled = _with_last(asked * (math.log2(math.e) * scale), -maxima[heads, rows])
             block = asked, scaled, upstream[heads, rows], of_query[heads, rows]
             for some, columns, hidden in blocks.of_keys(heads, rows):
                 queries, scaled, above, of_queries = _of_rows(some, block)
-                some_keys = keys[heads, columns]
+                some_keys = keys[:, columns]
                 weights = _fill(_scores(scaled, some_keys, room), hidden).exp2_()  # not yet divided
-                of_value[heads, columns].baddbmm_(weights.mT, above[..., :-1])
-                of_scores = _scores(above, values[heads, columns], more_room).mul_(weights)
+                value_sums[:, columns].baddbmm_(weights.mT, above[..., :-1])
+                of_scores = _scores(above, values[:, columns], more_room).mul_(weights)
                 of_queries.baddbmm_(of_scores, some_keys[..., :-1])
-                of_key[heads, columns].baddbmm_(of_scores.mT, queries, alpha=scale)
+                key_sums[:, columns].baddbmm_(of_scores.mT, queries, alpha=scale)
         return of_query * scale, of_key, of_value, None  # autograd gives each the dtype of its argument
 
 

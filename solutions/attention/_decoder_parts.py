@@ -66,7 +66,8 @@ def renormalised(probabilities: Tensor, kept: Tensor) -> Tensor:
 def last_logits(logits: object, rows: int) -> Tensor:
     """The last position's logits (B, V) of what a model has returned.
 
-    Raises TypeError where that is no floating tensor, ValueError where it is not (B, L, V) with B = rows.
+    Raises TypeError where that is no floating tensor, ValueError where it is not (B, L, V) with B = rows, or where the
+    largest logit of a row is not finite: then there are no probabilities.
     """
     if not isinstance(logits, Tensor):
         came = type(logits).__name__
@@ -78,7 +79,15 @@ def last_logits(logits: object, rows: int) -> Tensor:
             f"the model must return logits (B, L, V), B = {rows} as in the prompt, got shape {tuple(logits.shape)}; "
             "put the batch first and the vocabulary into the last axis, and keep the axis L"
         )
-    return logits[:, -1]
+    last = logits[:, -1]
+    largest = last.amax(dim=-1)  # NaN where any is
+    if not largest.isfinite().all():
+        row = int(largest.isfinite().logical_not().nonzero()[0])
+        raise ValueError(
+            f"the model's last logits must have a finite maximum in each row, got {largest[row].item()} in row {row}; "
+            "is everything masked there, or has training diverged?"
+        )
+    return last
 
 
 def drawn(probabilities: Tensor, generator: torch.Generator | None) -> Tensor:

@@ -282,7 +282,7 @@ def generate(
     A module runs in evaluation mode and is put back as it was; nothing is recorded for gradients.
     Raises ValueError where the shapes do not fit or a number is out of its range, TypeError for a wrong dtype.
     """
-    check_prompt(prompt, max_new_tokens, end_id, temperature, top_k, top_p)
+    check_prompt(prompt, max_new_tokens, end_id, temperature, top_k, top_p, model=model, generator=generator)
     # solution: begin
     ended = torch.zeros_like(prompt[:, :1], dtype=torch.bool)
     with torch.no_grad(), evaluation(model):

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from ._arguments import check_batch, check_floating, check_mask, check_same_width, check_sequence
+from ._arguments import check_batch, check_floating, check_mask, check_probability, check_same_width, check_sequence
 
 # solution: begin (drop)
 from .masks import masked_softmax
@@ -36,8 +36,7 @@ def scaled_dot_product_attention(
     batch = check_batch(query=query, key=key, value=value)
     if attn_mask is not None:
         check_mask("attn_mask", attn_mask, (*batch, query.shape[-2], key.shape[-2]))
-    if not 0.0 <= dropout_p <= 1.0:
-        raise ValueError(f"dropout_p must be a probability between 0 and 1, got {dropout_p}")
+    check_probability("dropout_p", dropout_p)
     # solution: begin
     wide = torch.promote_types(query.dtype, torch.float32)  # in half precision the two results alone are rounded
     scores = scaled_dot_scores(query.to(wide), key.to(wide)).expand(*batch, -1, -1)  # (..., L, S)

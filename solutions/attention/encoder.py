@@ -5,7 +5,15 @@ import math
 import torch
 from torch import Tensor, nn
 
-from ._arguments import check_batched, check_floating, check_heads, check_length, check_probability, check_width
+from ._arguments import (
+    check_batched,
+    check_floating,
+    check_heads,
+    check_length,
+    check_number,
+    check_probability,
+    check_width,
+)
 from .multi_head import MultiHeadAttention
 
 __all__ = ["Encoder", "EncoderLayer", "FeedForward", "RMSNorm", "SwiGLU", "attention_columns", "layer_norm"]
@@ -28,6 +36,7 @@ def layer_norm(x: Tensor, weight: Tensor | None = None, bias: Tensor | None = No
     for name, one in given.items():
         if name != "x" and one.shape != x.shape[-1:]:
             raise ValueError(f"{name} must be ({x.shape[-1]},), one entry per feature, got shape {tuple(one.shape)}")
+    check_number("eps", eps)
     if eps < 0:
         raise ValueError(f"eps must be at least 0, got {eps}")
     # solution: begin

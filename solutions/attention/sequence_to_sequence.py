@@ -170,6 +170,7 @@ class AttentionDecoder(nn.Module):
     Attributes: `embedding`, `gru` (nn.GRU, batch first), `combine` (nn.Linear 2 · d_model → d_model), `output`
     (nn.Linear d_model → vocab_size), and for the score: additive `score_w1` (d_model, 2 · d_model) and `score_w2`
     (d_model,), bilinear `score_weight` (d_model, d_model), else none.
+    `torch.vmap` does not map torch's GRU, and so not this module.
     Raises ValueError for an unknown score or a size below 1.
     """
 

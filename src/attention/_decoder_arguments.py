@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 29e516ac981e
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 11b32c23334a
 """Argument checks of the decoder: given to learners, no part of any exercise."""
 
 import math
@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from ._arguments import (
@@ -109,11 +110,23 @@ def check_sampling(temperature: float, top_k: int | None, top_p: float | None) -
         raise ValueError(f"top_p must be a share above 0, at most 1, got {top_p}; None keeps all")
 
 
-def check_prompt(prompt: Tensor, max_new_tokens: int, end_id: int | None, *sampling: Any) -> None:
+def check_prompt(
+    prompt: Tensor,
+    max_new_tokens: int,
+    end_id: int | None,
+    *sampling: Any,
+    model: object = ...,
+    generator: object = None,
+) -> None:
     """TypeError unless prompt and numbers are integers; ValueError unless prompt is (B, P), P at least 1.
 
     sampling: temperature, top_k, top_p, where they are to be checked as well
+    model: likewise, where it is given; it can be called. generator: None or torch's
     """
+    if model is not ... and not callable(model):
+        raise TypeError(f"model must be callable, from ids (B, L) to logits (B, L, V), got {type(model).__name__}")
+    if generator is not None and not isinstance(generator, torch.Generator):
+        raise TypeError(f"generator must be a torch.Generator or None, got {type(generator).__name__} {generator!r}")
     check_integers("prompt", prompt, dimensions=2)
     if prompt.shape[1] == 0:
         raise ValueError(f"prompt must have at least one token in each row, got shape {tuple(prompt.shape)}")

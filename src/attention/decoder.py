@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 7844efd01ded
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. b8bd8db542da
 """A Transformer that writes: decoder layers, a language and a translation model, and how tokens are drawn from them."""
 
 from collections.abc import Callable, Sequence
@@ -191,5 +191,5 @@ def generate(
     A module runs in evaluation mode and is put back as it was; nothing is recorded for gradients.
     Raises ValueError where the shapes do not fit or a number is out of its range, TypeError for a wrong dtype.
     """
-    check_prompt(prompt, max_new_tokens, end_id, temperature, top_k, top_p)
+    check_prompt(prompt, max_new_tokens, end_id, temperature, top_k, top_p, model=model, generator=generator)
     raise NotImplementedError("exercise 10.6: Writing, one token after the other")

@@ -1,10 +1,10 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 386c33f5e222
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. b80b598e7ca3
 """Scaled dot-product attention, the operation that every Transformer repeats."""
 
 import torch
 from torch import Tensor
 
-from ._arguments import check_batch, check_floating, check_mask, check_same_width, check_sequence
+from ._arguments import check_batch, check_floating, check_mask, check_probability, check_same_width, check_sequence
 
 
 __all__ = ["scaled_dot_product_attention"]
@@ -32,6 +32,5 @@ def scaled_dot_product_attention(
     batch = check_batch(query=query, key=key, value=value)
     if attn_mask is not None:
         check_mask("attn_mask", attn_mask, (*batch, query.shape[-2], key.shape[-2]))
-    if not 0.0 <= dropout_p <= 1.0:
-        raise ValueError(f"dropout_p must be a probability between 0 and 1, got {dropout_p}")
+    check_probability("dropout_p", dropout_p)
     raise NotImplementedError("exercise 3.5: Scaled dot-product attention")

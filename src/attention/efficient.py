@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 1e8c73bc21fe
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 302fa9f175af
 """Attention that scales: softmax in one pass, attention in blocks, shared key heads, a cache, a GPU kernel."""
 
 import math
@@ -12,6 +12,7 @@ from ._altered_scores import modified_attention
 from ._arguments import (
     check_backward,
     check_batch,
+    check_flag,
     check_floating,
     check_length,
     check_mask,
@@ -76,12 +77,14 @@ def blockwise_attention(
     is_causal: True hides the future, aligned to the end: the last query sees every key (torch's own aligns the start)
     attn_mask: bool, broadcastable to (..., L, S), True = attend; with is_causal both must allow
     Returns the output (..., L, d_v). A query that may attend to nothing gets zeros.
+    Scores q · k / √d_k must stay below 2.3e38, the largest float32 divided by log2(e): powers are taken of 2.
     Raises ValueError where the shapes do not fit, TypeError for a wrong dtype.
     """
     check_floating(query=query, key=key, value=value)
     check_sequence(query=query, key=key, value=value)
     check_same_width(query, key)
     check_length("block_size", block_size, least=1)
+    check_flag("is_causal", is_causal)
     if key.shape[-2] != value.shape[-2]:
         raise ValueError(
             f"key and value must have the same length S, got shapes {tuple(key.shape)} and {tuple(value.shape)}"

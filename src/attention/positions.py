@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 2529ffbd5bb6
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 4fcfb79c70f3
 """Positions: how attention, which sees a set, learns about order."""
 
 import torch
@@ -10,6 +10,7 @@ from ._arguments import (
     check_floating,
     check_integers,
     check_length,
+    check_number,
     check_probability,
     check_sequence,
     check_whole,
@@ -159,6 +160,7 @@ def longer_base(base: float, factor: float, d_head: int) -> float:
     """
     check_even("d_head", d_head)
     _check_base(base)
+    check_number("factor", factor)
     if d_head < 4 or factor < 1:
         raise ValueError(f"d_head must be at least 4 and factor at least 1, got {d_head} and {factor}")
     return base * factor ** (d_head / (d_head - 2))
@@ -206,6 +208,7 @@ def alibi_bias(num_heads: int, query_length: int, key_length: int | None = None)
 
 
 def _check_base(base: float) -> None:
+    check_number("base", base)
     if not base > 0:
         raise ValueError(f"base must be positive, got {base}; the usual value is 10000")
 

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 521306d93623
+# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. ba74fc374a33
 """Attention before Transformers: a decoder that looks back, local, hard and hierarchical attention."""
 
 from collections.abc import Callable
@@ -128,6 +128,7 @@ class AttentionDecoder(nn.Module):
     Attributes: `embedding`, `gru` (nn.GRU, batch first), `combine` (nn.Linear 2 · d_model → d_model), `output`
     (nn.Linear d_model → vocab_size), and for the score: additive `score_w1` (d_model, 2 · d_model) and `score_w2`
     (d_model,), bilinear `score_weight` (d_model, d_model), else none.
+    `torch.vmap` does not map torch's GRU, and so not this module.
     Raises ValueError for an unknown score or a size below 1.
     """
 
