@@ -15,6 +15,8 @@ from .environment import environment
 from .gate import GateError
 from .peaks import peaks
 
+SLOWEST = 10  # bfloat16 is measured where it is no more than so many times as slow as float32
+
 
 @click.command()
 @click.option(
@@ -48,7 +50,7 @@ def measure(device: str, quick: bool) -> dict[str, Any]:
     click.echo(", ".join(f"{name} {value}" for name, value in told.items() if value is not None))
     threads = torch.get_num_threads()
     told["peaks"] = peaks(device, quick) if device == "cuda" else run_apart(peaks, device, quick, threads)
-    found["rows"] = [results.complete(row, told) for row in _rows(device, quick, threads)]
+    found["rows"] = [results.complete(row, told) for row in _rows(device, quick, threads, told["peaks"])]
     for row in found["rows"]:
         click.echo(line(row))
     if device == "cpu":
@@ -58,8 +60,13 @@ def measure(device: str, quick: bool) -> dict[str, Any]:
     return found
 
 
-def _rows(device: str, quick: bool, threads: int) -> list[dict[str, Any]]:
-    measured = attention_rows.run(device, quick, threads, lambda text: click.echo(text, err=True))
+def _rows(device: str, quick: bool, threads: int, peaks: dict[str, Any]) -> list[dict[str, Any]]:
+    rates = peaks["flop_per_s"]
+    halves = device == "cuda" or SLOWEST * rates["bfloat16"] >= rates["float32"]
+    if not halves:
+        times = rates["float32"] / rates["bfloat16"]
+        click.echo(f"bfloat16 is left out: this CPU multiplies it {times:.0f} times as slowly as float32")
+    measured = attention_rows.run(device, quick, threads, lambda text: click.echo(text, err=True), halves)
     if device == "cpu":
         click.echo("layers", err=True)
         measured += run_apart(modules.run, quick, threads)

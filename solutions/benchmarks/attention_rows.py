@@ -163,8 +163,11 @@ def memory_of(group: Group, name: str, pass_: str, threads: int = 0) -> int:
     return torch.cuda.max_memory_allocated() - before
 
 
-def cpu_groups(quick: bool) -> Iterator[Group]:
-    """What a CPU run measures, batch 1, d 64: float32 by all variants, bfloat16 by SDPA."""
+def cpu_groups(quick: bool, halves: bool = True) -> Iterator[Group]:
+    """What a CPU run measures, batch 1, d 64: float32 by all variants, bfloat16 by SDPA.
+
+    halves: False leaves bfloat16 out
+    """
     all_of_them = ways.on_cpu()
     lengths, heads = ((128, 256), 2) if quick else ((512, 1024, 2048, 4096, 8192), 8)
     rounds = {"seconds": 0.2, "least": 2, "most": 3} if quick else {}
@@ -179,7 +182,8 @@ def cpu_groups(quick: bool) -> Iterator[Group]:
             yield Group(shape, causal, "float32", chosen, backward, **rounds)
             if length == 8192:
                 yield Group(shape, causal, "float32", ("naive",), seconds=1.0, least=2)
-            yield Group(shape, causal, "bfloat16", ("SDPA",), ("SDPA",) * causal, **rounds)
+            if halves:
+                yield Group(shape, causal, "bfloat16", ("SDPA",), ("SDPA",) * causal, **rounds)
 
 
 def gpu_groups(quick: bool) -> Iterator[Group]:
@@ -195,10 +199,15 @@ def gpu_groups(quick: bool) -> Iterator[Group]:
                 yield Group(shape, causal, dtype, names, names, device="cuda", **rounds)
 
 
-def run(device: str, quick: bool, threads: int, say: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
-    """All rows for this device. On a CPU the times of a group and the memory of a call each have their own process."""
+def run(
+    device: str, quick: bool, threads: int, say: Callable[[str], None] = lambda _: None, halves: bool = True
+) -> list[dict[str, Any]]:
+    """All rows for this device. On a CPU the times of a group and the memory of a call each have their own process.
+
+    halves: see `cpu_groups`
+    """
     found = []
-    for group in gpu_groups(quick) if device == "cuda" else cpu_groups(quick):
+    for group in gpu_groups(quick) if device == "cuda" else cpu_groups(quick, halves):
         shape = group.shape
         say(f"attention, {'causal' if group.causal else 'full'}, {group.dtype}, L {shape.length}, d {shape.width}")
         rows = time_group(group) if device == "cuda" else run_apart(_timed, group, threads)

@@ -1,7 +1,8 @@
 """Compiles the Triton kernels for GPUs that are not here; started by test_triton_attention.py in a process of its own.
 
-Arguments: GPU generations by compute capability (75, 80, 90). Prints one line of JSON: for each configuration that is
-tried there, the registers of a thread and the bytes of its stack, to which the compiler moves what does not fit.
+Arguments: a GPU generation by compute capability (75, 80, 89, 90), fp16 or bf16, causal or full. Prints one line of
+JSON: for each configuration that is tried there, the registers of a thread and the bytes of its stack, to which the
+compiler moves what does not fit.
 """
 
 import json
@@ -21,7 +22,7 @@ FOUR_AXES = ("query", "key", "value", "output", "upstream", "of_query", "of_key"
 TOOL = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
 
 
-def compiled(kernel, capability, width, choice, is_causal=True):
+def compiled(kernel, capability, width, choice, dtype, is_causal):
     rows, columns, warps, stages = choice
     names, tensors = kernel.fn.arg_names, kernel.fn.arg_names[: kernel.fn.arg_names.index("batch")]
     constants = {"CAUSAL": is_causal, "WIDTH": width, "ROWS": rows, "COLUMNS": columns}
@@ -29,7 +30,7 @@ def compiled(kernel, capability, width, choice, is_causal=True):
     for name in tensors:
         block = rows if name in ("query", "output", "upstream", "of_query") else columns
         described = capability >= 90 and name in FOUR_AXES
-        kind = "fp16" if name in FOUR_AXES else "fp32"
+        kind = dtype if name in FOUR_AXES else "fp32"
         signature[name] = f"tensordesc<{kind}[1,1,{block},{width}]>" if described else f"*{kind}"
     signature["strides"] = (("i32",) * 3,) * len(tensors)
     even = {(names.index(name),): [["tt.divisibility", 16]] for name in tensors if signature[name].startswith("*")}
@@ -48,14 +49,13 @@ def resources(binary):
 
 
 def main():
-    found = []
-    for capability in map(int, sys.argv[1:]):
-        for name, choices in kernels.CHOICES.items():
-            for width in (64, 128):
-                for choice in choices[capability // 10, width]:
-                    used = resources(compiled(getattr(kernels, name), capability, width, choice).asm["cubin"])
-                    found.append({"kernel": name, "capability": capability, "width": width, "choice": choice} | used)
-                    print(found[-1], file=sys.stderr, flush=True)
+    found, (capability, dtype, form) = [], sys.argv[1:]
+    for name, choices in kernels.CHOICES.items():
+        for width in (64, 128):
+            for choice in choices[int(capability) // 10, width]:
+                done = compiled(getattr(kernels, name), int(capability), width, choice, dtype, form == "causal")
+                found.append({"kernel": name, "width": width, "choice": choice} | resources(done.asm["cubin"]))
+                print(found[-1], file=sys.stderr, flush=True)
     json.dump(found, sys.stdout)
 
 

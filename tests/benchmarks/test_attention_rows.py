@@ -8,7 +8,7 @@ import torch
 from click.testing import CliRunner
 
 from benchmarks import __main__ as command
-from benchmarks import attention_rows, cost, exact, gate, modules, results, variants
+from benchmarks import attention_rows, cost, exact, gate, modules, peaks, results, variants
 from benchmarks.attention_rows import Group
 
 SHAPE = cost.Shape(1, 2, 24, 8)
@@ -80,7 +80,7 @@ def test_a_planted_wrong_variant_is_refused_and_nothing_is_timed(wrong, monkeypa
 def test_the_command_ends_with_1_and_writes_nothing_where_a_variant_is_wrong(wrong, monkeypatch, tmp_path):
     planted = {"naive": variants._bound(variants.naive), "planted": variants._bound(wrong)}
     monkeypatch.setattr(variants, "on_cpu", lambda: planted)
-    monkeypatch.setattr(attention_rows, "cpu_groups", lambda _: [GROUP])
+    monkeypatch.setattr(attention_rows, "cpu_groups", lambda *_: [GROUP])
     monkeypatch.setattr(attention_rows, "_time_in_turn", lambda *_: pytest.fail("it was timed"))
     done = CliRunner().invoke(command.main, ["--quick", "--device", "cpu", "--out", str(tmp_path / "x.json")])
     assert done.exit_code == 1
@@ -100,6 +100,27 @@ def test_an_interrupted_run_ends_with_130_and_keeps_the_file_that_was_there(monk
     assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
 
 
+def test_bfloat16_is_left_out_where_a_cpu_multiplies_it_far_more_slowly(monkeypatch):
+    made = []
+    monkeypatch.setattr(attention_rows, "time_group", lambda group: made.append(group.dtype) or [])
+    for rate, dtypes in ((4e11, {"float32", "bfloat16"}), (1.1e10, {"float32", "bfloat16"}), (1e9, {"float32"})):
+        made.clear()
+        found = made_peaks() | {"flop_per_s": {"float32": 1e11, "bfloat16": rate}}
+        monkeypatch.setattr(command, "peaks", lambda *_, found=found: found)
+        monkeypatch.setattr(command.multi_head, "run", lambda _: {})
+        monkeypatch.setattr(command, "as_text", lambda _: "")
+        done = CliRunner().invoke(command.main, ["--quick", "--device", "cpu"])
+        assert done.exit_code == 0 and set(made) == dtypes
+        assert ("100 times as slowly as float32" in done.output) == ("bfloat16" not in dtypes)
+
+
+def test_no_larger_product_is_tried_after_one_that_takes_long(monkeypatch):
+    monkeypatch.setattr(peaks, "_fastest", lambda function, device: 1.0)
+    assert peaks._matmul("float32", "cpu", (4, 8)) == 2 * 4**3
+    monkeypatch.setattr(peaks, "_fastest", lambda function, device: 0.1)
+    assert peaks._matmul("float32", "cpu", (4, 8)) == 2 * 8**3 / 0.1
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_asked_for_and_missing_is_an_error():
     done = CliRunner().invoke(command.main, ["--device", "cuda"])
@@ -113,7 +134,7 @@ def test_every_variant_passes_and_its_rows_are_complete(monkeypatch, tmp_path):
         for causal in (False, True)
         for dtype in ("float32",)
     ]
-    monkeypatch.setattr(attention_rows, "cpu_groups", lambda _: groups)
+    monkeypatch.setattr(attention_rows, "cpu_groups", lambda *_: groups)
     monkeypatch.setattr(command.multi_head, "run", lambda _: None)
     monkeypatch.setattr(command, "as_text", lambda _: "")
     path = tmp_path / "made.json"
