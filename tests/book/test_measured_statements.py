@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -56,3 +57,40 @@ def test_every_statement_holds_in_the_run_that_the_page_shows(page: str, site: P
     outcomes = _outcomes(page, BeautifulSoup(html, "html.parser").get_text())
     assert list(outcomes) == _stated(page)
     assert [statement for statement, held in outcomes.items() if not held] == []
+
+
+CLOCKS = {"process_time", "perf_counter", "cpu_seconds", "checked_seconds"}
+
+
+def _timed_functions() -> set[str]:
+    """The studies' functions, "clocks.layer_times", that look at a clock, or call one of their module that does."""
+    uses: dict[str, set[str]] = {}
+    for file in (BOOK / "studies").glob("*.py"):
+        for function in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                names = (getattr(node, "id", None) or getattr(node, "attr", None) for node in ast.walk(function))
+                uses[f"{file.stem}.{function.name}"] = {name for name in names if name}
+    timed: set[str] = set()
+    while more := {
+        name
+        for name, used in uses.items()
+        if name not in timed
+        and used & (CLOCKS | {other.partition(".")[2] for other in timed if other.split(".")[0] == name.split(".")[0]})
+    }:
+        timed |= more
+    return timed
+
+
+def test_every_page_that_times_says_whether_its_sentences_hold_in_this_build() -> None:
+    timed, timing = _timed_functions(), {}
+    for page in [*BOOK.glob("chapters/*.md"), *BOOK.glob("deeper/*.md")]:
+        text = page.read_text("utf-8")
+        cells = "\n".join(re.findall(r"^```\{code-cell\}.*?^```$", text, re.M | re.S))
+        modules = re.findall(r"^from studies import (.+)$", cells, re.M)
+        known = [name.split(" as ") for names in modules for name in names.split(", ")]
+        of = {name[-1]: name[0] for name in known}
+        called = {f"{of[name]}.{function}" for name, function in re.findall(r"\b(\w+)\.(\w+)\(", cells) if name in of}
+        if called & timed:
+            timing[page.stem] = "NOT IN THIS RUN" in cells or re.search(r"^:?tags: .*\bmeasured\b", cells, re.M)
+    assert len(timing) >= 9 and "attention-roofline" in timing
+    assert [page for page, says in timing.items() if not says] == []
