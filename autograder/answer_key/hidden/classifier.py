@@ -18,10 +18,11 @@ from selfcheck.checks.classifier import MEAN, STEP, TEXT, mask_of, model
 from selfcheck.plan import built, call, check, loss, optimizer, tensor
 
 
-@check(MEAN, sees="every dtype, one token, one feature", tolerance=2e-2, points=1)
+@check(MEAN, sees="every dtype, one token, one feature, equal sizes", tolerance=2e-2, points=1)
 def mean_sizes(rng):
     calls = [call(rng.tensor(2, 4, 3, dtype=dtype), mask_of((3, 0), 4)) for dtype in DTYPES]
-    return [*calls, call(rng.tensor(1, 1, 1)), call(rng.tensor(3, 1, 2), mask_of((1, 0, 1), 1))]
+    equal = [call(rng.tensor(3, 3, 3), mask_of((1, 3, 2), 3)), call(rng.tensor(2, 3, 3), mask_of((1, 2), 3))]
+    return [*calls, *equal, call(rng.tensor(1, 1, 1)), call(rng.tensor(3, 1, 2), mask_of((1, 0, 1), 1))]
 
 
 @check(MEAN, sees="padding of any value gives no gradient, and disturbs none", compares="gradient", points=1)
@@ -62,15 +63,17 @@ def text_padding_layers(rng):
     construct = call(VOCAB, 7, 18, 3, 10, 2, max_length=9, padding_id=padding)
     texts = some_texts(rng, (2, 3))
     by_default = [call(padded(texts, length)) for length in (3, 6)]
+    equal = some_texts(rng, (1, 3, 2))
     return [
         built(construct, *uses, lessons=warm_up(rng, padding=padding)),
         built(call(VOCAB, 7, 18, 3, 10, 1), *by_default),
+        built(call(VOCAB, 7, 18, 3, 10, 1), *(call(padded(equal, length)) for length in (3, 18))),
     ]
 
 
 @check(
     STEP,
-    sees="classes as targets, several inputs, old gradients and dropout at once",
+    sees="classes as targets, several inputs, old gradients and dropout at once; as many features as rows",
     compares=("values", "state"),
     points=1,
 )
@@ -78,7 +81,11 @@ def step_everything(rng):
     target = tensor([rng.integer(0, 3) for _ in range(5)], "int64")
     batch = (rng.tensor(5, 2), rng.tensor(5, 6), rng.tensor(5, 1), target)
     made = model(rng, 2, 6, 1, outputs=3, stale=True, dropout=0.3, training=False)
-    return call(made, batch, optimizer("0", 0.2), loss("cross_entropy"))
+    square = (rng.tensor(2, 2), rng.tensor(2, 2))
+    return [
+        call(made, batch, optimizer("0", 0.2), loss("cross_entropy")),
+        call(model(rng, 2, outputs=2), square, optimizer("0", 0.2), loss("mse_loss")),
+    ]
 
 
 @check(STEP, sees="what is in the batch stays as it was", compares="unchanged", points=1)
@@ -109,7 +116,10 @@ def pair_padding_most(rng):
     construct = call(VOCAB, 18, 3, 10, 2, max_length=7, padding_id=padding)
     left, right = some_texts(rng, (2, 3)), some_texts(rng, (3, 1))
     by_default = [call(padded(left, a), padded(right, b)) for a, b in ((3, 3), (6, 3), (3, 5))]
+    one, other = some_texts(rng, (1, 3, 2)), some_texts(rng, (2, 1, 3))
+    equal = [call(padded(one, a), padded(other, b)) for a, b in ((3, 3), (18, 3), (3, 18))]
     return [
         built(construct, *uses, lessons=pair_warm_up(rng, padding)),
         built(call(VOCAB, 18, 3, 10, 1), *by_default),
+        built(call(VOCAB, 18, 3, 10, 1), *equal),
     ]

@@ -34,12 +34,16 @@ def decoder_layer_gradient(rng):
     ]
 
 
-@check(LAYER, sees="both masks at once, and where padding hides all there is", points=1)
+@check(LAYER, sees="both masks at once, where padding hides all there is, and where sizes are equal", points=1)
 def layer_masks(rng):
     own = tensor([[True, True, True, False], [False, False, True, True]])
     other = tensor([[True, False] * 3 + [True], [False] * 7])
     read = call(rng.tensor(2, 4, 6), rng.tensor(2, 7, 6), own, other)
-    return built(inputs.layer(cross=True), read, state=inputs.decoder_state(rng, 6, 5, cross=True))
+    three, others = ([[j < count for j in range(3)] for count in counts] for counts in ((1, 3, 2), (2, 1, 3)))
+    equal = call(rng.tensor(3, 3, 6), rng.tensor(3, 3, 6), tensor(three), tensor(others))
+    return [
+        built(inputs.layer(cross=True), use, state=inputs.decoder_state(rng, 6, 5, cross=True)) for use in (read, equal)
+    ]
 
 
 @check(LAYER, sees="post-norm with a cache and a memory, in pieces of any length", points=1)
@@ -136,6 +140,7 @@ def loss_sizes(rng):
         texts.lesson(rng, 2, 4, 1),
         texts.lesson(rng, 1, 2, 5),
         texts.lesson(rng, 4, 4, 4, [[True] * 4] * 4),
+        texts.lesson(rng, 4, 4, 4, [[j < count for j in range(4)] for count in (2, 4, 1, 3)]),
         call(large, tokens),
         call(large, tokens, tensor([[False, True, False], [True, False, False]])),
     ]
@@ -157,6 +162,7 @@ def chances_everything(rng):
         call(texts.spread_logits(rng, 1, 2), 0, 3, 0.5),
         call(texts.spread_logits(rng, 2, vocab=1), 0.5, 1, 0.5),
         call(texts.spread_logits(rng, 3), top_k=1),
+        call(texts.spread_logits(rng, 6, 6), 0.8, 4, 0.83),
     ]
 
 

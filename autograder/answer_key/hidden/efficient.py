@@ -10,7 +10,7 @@ from selfcheck.checks.efficient import BLOCKWISE, SOFTMAX
 from selfcheck.plan import built, call, check, iterator, refused, tensor
 
 
-@check(SOFTMAX, sees="many chunks, of any widths, with scores hidden in the later ones", points=1)
+@check(SOFTMAX, sees="many chunks, of any widths, with scores hidden in the later ones", coinciding=True, points=1)
 def online_many(rng):
     widths = [rng.choice((1, 2, 4, 5)) for _ in range(12)]
     hidden = [
@@ -24,6 +24,7 @@ def online_many(rng):
         call(iterator(*(tensor(scores) for scores in hidden))),
         call(iterator(*(rng.tensor(7, 1, 3, width) for width in widths))),
         call(iterator(*(tensor([round(rng.gauss(0, 3), 2)]) for _ in range(9)))),
+        call(iterator(*(rng.tensor(4, 4) for _ in range(4)))),
     ]
 
 
@@ -34,14 +35,14 @@ def online_half(rng):
     return call(iterator(*(tensor(row, "float16") for row in rows)))
 
 
-@check(BLOCKWISE, sees="no length and no block size is special", points=1)
+@check(BLOCKWISE, sees="no length and no block size is special", coinciding=True, points=1)
 def blockwise_sizes(rng):
     queries, keys, d_k, d_v = rng.sizes(4, 5, 10)
     return [
         blocks(rng, (), queries, keys, size, d_v, d_k=d_k, is_causal=causal)
         for size in (1, 3, keys - 1, keys, 50)
         for causal in (False, True)
-    ] + [blocks(rng, (), 1, 1, 1, 1), blocks(rng, (3,), queries, 1, 2, d_v)]
+    ] + [blocks(rng, (), 1, 1, 1, 1), blocks(rng, (3,), queries, 1, 2, d_v), blocks(rng, (4,), 4, 4, 4, 4, d_k=4)]
 
 
 @check(BLOCKWISE, sees="masks of every kind, with and without is_causal, with d_k above 1", points=1)
@@ -50,6 +51,10 @@ def blockwise_masks(rng):
     return [
         blocks(rng, (2, 3), 6, 8, 5, 7, d_k=4, is_causal=causal, attn_mask=tensor(rng.booleans(*shape)))
         for shape in shapes
+        for causal in (False, True)
+    ] + [
+        blocks(rng, (5,), 5, 5, size, 5, d_k=5, is_causal=causal, attn_mask=tensor(rng.booleans(5, 5, 5)))
+        for size in (2, 5)
         for causal in (False, True)
     ]
 
@@ -77,7 +82,8 @@ def blockwise_half_gradient(rng):
 def backward_sizes(rng):
     queries, keys, d_k, d_v = rng.sizes(4, 5, 10)
     calls = [gradients(rng, (), queries, keys, size, d_v, d_k=d_k) for size in (1, 3, keys - 1, keys, 50)]
-    return [*calls, gradients(rng, (), 1, 1, 1, 1), gradients(rng, (2, 3), queries, 1, 50, d_v)]
+    calls += [gradients(rng, (), 1, 1, 1, 1), gradients(rng, (2, 3), queries, 1, 50, d_v)]
+    return [*calls, gradients(rng, (4,), 4, 4, 4, 4, d_k=4)]
 
 
 @check(BACKWARD, sees="gradients are right in half precision", tolerance=5e-2, points=1)
@@ -85,12 +91,19 @@ def backward_narrow(rng):
     return [gradients(rng, (2,), 4, 7, 3, 5, dtype, d_k=2) for dtype in ("float16", "bfloat16")]
 
 
-@check(GROUPED, sees="any numbers of heads, groups, queries and keys, with and without masks", points=2)
+@check(
+    GROUPED,
+    sees="any numbers of heads, groups, queries and keys, with and without masks",
+    coinciding=True,
+    points=2,
+)
 def grouped_sizes(rng):
     calls = [grouped(rng, heads, groups, 3, d_k=4, queries=2, keys=5) for heads, groups in ((8, 2), (9, 3), (5, 5))]
     mask = tensor(rng.booleans(3, 8, 2, 5))
     calls += [grouped(rng, 8, 4, batch=3, queries=2, keys=5, attn_mask=mask), grouped(rng, 1, 1, queries=1, keys=1)]
-    return [*calls, grouped(rng, 4, 1, queries=5, keys=2, attn_mask=tensor(mask_of(rng, 2)))]
+    calls.append(grouped(rng, 4, 1, queries=5, keys=2, attn_mask=tensor(mask_of(rng, 2))))
+    equal = {"batch": 4, "queries": 4, "keys": 4, "d_k": 4, "d_v": 4}
+    return calls + [grouped(rng, heads, 4, **equal, attn_mask=tensor(rng.booleans(4, heads, 4, 4))) for heads in (4, 8)]
 
 
 @check(
@@ -122,4 +135,5 @@ def cache_long(rng):
     total = sum(lengths)
     uses = [step(rng, (2, 3), length, d_k=7, d_v=5) for length in lengths]
     more = refused(step(rng, (2, 3), 1, d_k=7, d_v=5))
-    return [built(call(total), *uses), built(call(total), *uses, more), built(call(100), *uses)]
+    equal = [step(rng, (3, 3), 3, d_k=3, d_v=3) for _ in range(2)]
+    return [built(call(total), *uses), built(call(total), *uses, more), built(call(100), *uses), built(call(6), *equal)]

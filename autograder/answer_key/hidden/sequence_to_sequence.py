@@ -10,7 +10,7 @@ from selfcheck.checks.sequence_to_sequence import ATTEND, HIERARCHICAL, LOCAL
 from selfcheck.plan import call, check, generator
 
 
-@check(ATTEND, sees="every score, with leading dimensions that broadcast, with a mask and without", points=1)
+@check(ATTEND, sees="every score, leading dimensions that broadcast, equal sizes, with a mask and without", points=1)
 def attend_everything(rng):
     queries, keys, d_v, batch = rng.sample((3, 5, 6, 7), 4)
     equal_lead, other = (batch, 2), (batch, 1)
@@ -20,7 +20,7 @@ def attend_everything(rng):
         for kind in SCORES
         for lead, key_lead in ((equal_lead, other), (other, equal_lead))
         for mask in masks
-    ]
+    ] + [inputs.attending(rng, kind, 4, 4, 4, (4,), mask=mask_of(rng, 4, 4, 4)) for kind in SCORES]
 
 
 @check(ATTEND, sees="nothing that was given has changed", compares="unchanged", points=1)
@@ -29,12 +29,14 @@ def attend_unchanged(rng):
     return inputs.attending(rng, "bilinear", queries, keys, d_v, mask=mask_of(rng, queries, keys))
 
 
-@check(LOCAL, sees="wide windows, narrow windows and whole ones", points=1)
+@check(LOCAL, sees="wide windows, narrow windows and whole ones, as many rows as positions", coinciding=True, points=1)
 def local_sizes(rng):
     length = rng.integer(4, 9)
     centers = [round(rng.random() * (length - 1), 1) for _ in range(3)]
     whole = call(rng.tensor(length), inputs.rows(float(rng.integer(0, length))), rng.integer(1, 4))
-    return [whole, *(call(rng.tensor(3, length), inputs.rows(centers), reach) for reach in (0.65, 2.35, 20.0))]
+    square = call(rng.tensor(3, 3, 3), inputs.rows([[0.2, 1.0, 1.6], [1.9, 0.4, 0.7], [2.0, 1.3, 0.1]]), 1.35)
+    calls = [call(rng.tensor(3, length), inputs.rows(centers), reach) for reach in (0.65, 2.35, 20.0)]
+    return [whole, *calls, square]
 
 
 @check(LOCAL, sees="nothing that was given has changed", compares="unchanged", points=1)
@@ -47,9 +49,14 @@ def hard_three(rng):
     return [draws.three(rng), draws.three(rng, generator=generator(rng.integer(1, 1000)))]
 
 
-@check(HARD, sees="a choice of score -inf is never drawn", view=draws.hidden_never_drawn, points=1)
+@check(
+    HARD,
+    sees="a choice of score -inf is never drawn, nor where rows are as many as choices",
+    view=draws.hidden_never_drawn,
+    points=1,
+)
 def hard_hidden(rng):
-    return draws.with_hidden_choice(rng)
+    return [draws.with_hidden_choice(rng), draws.with_hidden_choice(rng, count=4)]
 
 
 @check(HARD, sees="nothing that was given has changed", compares="unchanged", points=1)
@@ -64,6 +71,7 @@ def hierarchical_everything(rng):
     return [
         inputs.documents(rng, d, rng.tensor(batch, sentences, words, d), inputs.words_in(counts, words)),
         inputs.documents(rng, 1, rng.tensor(1, 2, 3, 1)),
+        inputs.documents(rng, 3, rng.tensor(3, 3, 3, 3), inputs.words_in([[1, 3, 2], [2, 0, 3], [3, 1, 1]], 3)),
     ]
 
 
@@ -83,11 +91,13 @@ def hierarchical_dtype(rng):
     return [inputs.documents(rng, 3, rng.tensor(1, 3, 2, 3, dtype=dtype), mask) for dtype in DTYPES]
 
 
-@check(DECODER, sees="every score, with a mask", points=1)
+@check(DECODER, sees="every score, with a mask, with equal sizes too", points=1)
 def decoder_every_score(rng):
     mask = inputs.words_in([[rng.integer(1, 5), 5]], 5)[0]
     smallest = inputs.decoding(rng, 1, 1, (1, 2, 2))
-    return [smallest, *(inputs.decoding(rng, 7, 3, (2, 4, 5), kind, mask=mask) for kind in SCORES)]
+    steps = [inputs.decoding(rng, 7, 3, (2, 4, 5), kind, mask=mask) for kind in SCORES]
+    equal = inputs.words_in([[1, 3, 2]], 3)[0]
+    return [smallest, *steps, *(inputs.decoding(rng, 3, 3, (3, 3, 3), kind, mask=equal) for kind in SCORES)]
 
 
 @check(DECODER, sees="gradients reach the source and all parameters, and stay finite", compares="gradient", points=1)

@@ -114,10 +114,10 @@ def three_shares(step, answer):
     return array([int(abs(share - math.exp(entry) / total) <= 0.17) for share, entry in zip(shares, row, strict=True)])
 
 
-def with_hidden_choice(rng):
-    """A call with equal rows in which two choices of four are hidden by -inf."""
+def with_hidden_choice(rng, count=60):
+    """A call with that many equal rows in which two choices of four are hidden by -inf."""
     row = rng.sample((-math.inf, -math.inf, 0.5, 1.0), 4)
-    return call(rows([row] * 60), rows([[[0.0], [1.0], [4.0], [9.0]]] * 60))
+    return call(rows([row] * count), rows([[[0.0], [1.0], [4.0], [9.0]]] * count))
 
 
 @of_draws

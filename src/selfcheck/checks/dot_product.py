@@ -114,6 +114,16 @@ def dropout_facts(step, answer):
     return array(int(first != again))
 
 
+def dropout_words(step):
+    """What the numbers of `dropout_facts` are, for a step."""
+    if "times" in step:
+        return "1 where two calls drop different weights"
+    return "the share of weights dropped, the factor on the others, and 1 for each fact that holds"
+
+
+dropout_facts.words = dropout_words
+
+
 @of_both
 def used_facts(step, answer):
     """The share of weights dropped, the factor on the others, and 1 for each of these that holds.
