@@ -41,6 +41,11 @@ def zero_totals_replaced(scores, axis):
 
 
 @softmax(like="overflow_to_nan")
+def as_the_formula_says(scores, axis):
+    return shares(np.exp(scores), axis)
+
+
+@softmax(like="overflow_to_nan")
 def repaired(scores, axis):
     return np.nan_to_num(shares(np.exp(scores), axis))
 

@@ -12,6 +12,7 @@ from . import (  # they register 2.5 and 2.3, and what several exercises have in
     _worked_slips,  # noqa: F401
     _worked_softmax,  # noqa: F401
     _worked_softmax_values,  # noqa: F401
+    _worked_whole_numbers,  # noqa: F401
 )
 from ._worked_common import floats, right_softmax, wrong
 
