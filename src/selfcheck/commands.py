@@ -49,7 +49,7 @@ def main(context: click.Context) -> None:
     if hasattr(sys.stdout, "reconfigure"):  # a Windows file or pipe may not know the marks
         sys.stdout.reconfigure(errors="replace")
     if context.invoked_subcommand is None:
-        progress(_console(), examine(available(exercises())))
+        progress(_console(), examine(available(exercises()), recalls=True))
 
 
 @main.command("check")
@@ -65,7 +65,7 @@ def check_command(names: Sequence[str]) -> None:
 @main.command("progress")
 def progress_command() -> None:
     """All exercises, how far they are, and the next one."""
-    progress(_console(), examine(available(exercises())))
+    progress(_console(), examine(available(exercises()), recalls=True))
 
 
 @main.command("watch")
@@ -153,9 +153,9 @@ def restore_command() -> None:
     restore()
 
 
-def examine(chosen: Sequence[Exercise]) -> list[ExerciseResult]:
-    """The verdicts of some exercises on the package as it is on disk now."""
-    with stoppable(), Learner().imported() as learner:
+def examine(chosen: Sequence[Exercise], recalls: bool = False) -> list[ExerciseResult]:
+    """The verdicts of some exercises on the package as it is on disk now; recalls: see `Learner`."""
+    with stoppable(), Learner(recalls).imported() as learner:
         return [learner.result(exercise) for exercise in chosen]
 
 

@@ -110,7 +110,7 @@ def _values(check: Check, call: dict[str, Any], expected: Answer, got: Answer, r
     if difference and difference.kind in ("values", "nan") and are_facts(wanted, raw[0]):
         difference = Difference("facts", f"this does not hold{_how_often(wanted, came, raw, reveal)}")
     if difference and check.view and difference.kind in ("values", "facts"):
-        difference = replace(difference, text=difference.text + _derived(check))
+        difference = replace(difference, text=difference.text + _derived(check, call))
     if check.view and (not difference or difference.kind in ("values", "nan", "facts")):
         # A view looks at some facts about an answer, and may see nothing amiss where its numbers are none.
         difference = none_where_one_is_due(*raw) or difference
@@ -154,8 +154,9 @@ def _how_often(wanted: Array, came: Any, raw: tuple[Any, Any], reveal: bool) -> 
     return f" in {len(wrong)} of {len(cases)} cases, first at {first}{numbers}"
 
 
-def _derived(check: Check) -> str:
-    """What the numbers are that a view has made of an answer, in its own words."""
-    told = " ".join((getattr(check.view, "__doc__", None) or "").split())
+def _derived(check: Check, call: dict[str, Any]) -> str:
+    """What the numbers are that a view has made of an answer: in its own words, `words(call)` where it has those."""
+    words = getattr(check.view, "words", None)
+    told = " ".join((words(call) if words else getattr(check.view, "__doc__", None) or "").split())
     told = re.split(r"(?<=[^.])[.;](?: |$)|: (?=any other)", told)[0]
     return f". Compared is what follows from your answer: {told[:1].lower()}{told[1:]}" if told else ""

@@ -10,7 +10,7 @@ from .catalogue import Exercise
 from .catalogue.names import exercises_named
 from .learner import Learner, available, package_folder, stoppable
 from .pictures import beside_text, pictures
-from .reproducing import program, value_text
+from .reproducing import program
 from .runner import find, fresh_package
 from .steps import Given, build
 from .verdict import FAILED, CheckResult, ExerciseResult
@@ -70,9 +70,9 @@ class Failing:
             yield from ((f"{prefix}{name}", value) for name, value in kwargs.items())
 
     def __repr__(self) -> str:
-        _, expected, got = self._shown
+        step, expected, got = self._shown
         heading = f"# {self.exercise.number} {self.exercise.id}: {self.check.sees}"
-        return f"{heading}\n{self.code}\n\n{_commented('expected', expected)}\n{_commented('yours', got)}"
+        return f"{heading}\n{program(self.exercise, step, {'expected': expected, 'yours': got})}"
 
 
 @dataclass(frozen=True)
@@ -106,16 +106,18 @@ class Nothing:
 def failing(name: str | float) -> Failing | Nothing:
     """The first failing call of an exercise, "4.2": show it, run its `code`, or take its `argument(0)`.
 
-    Of several exercises, as a module names them, the first that fails. Raises KeyError for a name that means none.
+    Of several exercises, as a module names them, the first that is begun and fails, or else the first that fails.
+    Raises KeyError for a name that means none.
     """
-    results = []
+    results, first = [], None
     with stoppable(), Learner().imported() as learner:
         for exercise in available(exercises_named(name)):
             results.append(learner.result(exercise))
             shown = next((check for check in results[-1].checks if check.verdict == FAILED and check.shown), None)
-            if shown:
+            if shown and results[-1].started:
                 return Failing(exercise, shown)
-    return Nothing(_why_nothing(results))
+            first = Failing(exercise, shown) if shown and first is None else first
+    return first or Nothing(_why_nothing(results))
 
 
 def compare(name: str | float) -> Comparison | Nothing:
@@ -138,12 +140,3 @@ def _why_nothing(results: list[ExerciseResult]) -> str:
 
 def _numbers(results: list[ExerciseResult]) -> str:
     return ", ".join(result.exercise.number for result in results)
-
-
-def _commented(title: str, answer: dict[str, Any]) -> str:
-    """An answer as a comment."""
-    if "error" in answer:
-        text = f"{answer['error']['type']}: {answer['error']['text']}"
-    else:
-        text = value_text(answer["value"], 2) if "value" in answer else "nothing"
-    return "\n".join(f"# {line}" for line in f"{title}: {text}".split("\n"))

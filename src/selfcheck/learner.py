@@ -16,13 +16,14 @@ from .call_effect import MOVES, Answers, best_name, effect, functions_that_ran
 from .catalogue import Exercise, parts_of
 from .catalogue.names import exercises_named
 from .diagnose import Key
-from .memory import remember
+from .memory import Memory, remember
+from .passed_before import States, as_passed
 from .reach import builds_on, forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package
 from .source_slips import named_from_source
 from .supervision import TIME_LIMIT, OutOfTime, supervised
-from .traces import describe
+from .traces import describe, trace_text
 from .verdict import FAILED, ExerciseResult, judge, skip_where_dependencies_fail
 
 
@@ -47,10 +48,16 @@ def available(chosen: Iterable[Exercise]) -> list[Exercise]:
 
 
 class Learner:
-    """The learner's package, freshly imported; each exercise is judged at most once."""
+    """The learner's package, freshly imported; each exercise is judged at most once.
 
-    def __init__(self) -> None:
+    recalls: True for an overview: what has passed, and is as it was then, is not run again
+    """
+
+    def __init__(self, recalls: bool = False) -> None:
         self.folder = package_folder()
+        self._passed = Memory(self.folder.parent).passed if recalls else {}
+        self._known = States(self.folder)
+        self._states: dict[str, str] = {}
         self._results: dict[str, ExerciseResult] = {}
         self._told: dict[str, ExerciseResult] = {}  # those that somebody asked for
 
@@ -59,7 +66,7 @@ class Learner:
         """Within it the package is imported anew, so that an edited file counts at once."""
         with fresh_package(str(self.folder.parent)), _one_thread():
             yield self
-        remember(self.folder.parent, self._told.values())
+        remember(self.folder.parent, self._told.values(), self._states)
 
     def result(self, exercise: Exercise) -> ExerciseResult:
         """The verdicts of one exercise; failures that come from another exercise are marked as skipped."""
@@ -77,6 +84,9 @@ class Learner:
         return self._own_result(parts_of(exercise_id)[0]).passed
 
     def _own_result(self, exercise: Exercise) -> ExerciseResult:
+        state = self._states[exercise.number] = self._known.of(exercise.module)
+        if self._passed.get(exercise.number) == state:
+            return as_passed(exercise)
         if exercise.number not in self._results:
             keys = visible_keys(exercise)
             plans = plans_of(keys)
@@ -117,7 +127,10 @@ class Learner:
             return answers
 
         ran = functions_that_ran(answers.values())
-        if not ran or effect(ask, answers) != MOVES:
+        try:
+            if not ran or supervised(lambda: effect(ask, answers), debugs=False) != MOVES:
+                return None
+        except OutOfTime:  # nobody can tell
             return None
         source = self._source(exercise.module)
         spot = forbidden_call(source, exercise.symbol, exercise.forbidden, self._source)
@@ -138,12 +151,23 @@ def _stopped(plans: dict[str, Any], where: str) -> Answers:
 
 
 def _with_prints(result: ExerciseResult, keys: Sequence[Key], answers: Sequence[list[Answer]]) -> ExerciseResult:
-    """The verdicts, each with what the learner's code printed during the check."""
+    """The verdicts, each with what the learner's code printed during the check, and how it came to an exception."""
     printed: dict[str, str] = {}
+    traces: dict[str, str] = {}
     for key, given in zip(keys, answers, strict=True):
-        text = "".join(answer.get("printed", "") for answer in given)
-        printed[key.check.name] = printed.get(key.check.name, "") + text
-    return replace(result, checks=tuple(replace(check, printed=printed[check.check]) for check in result.checks))
+        name = key.check.name
+        printed[name] = printed.get(name, "") + "".join(answer.get("printed", "") for answer in given)
+        raised: dict[str, Any] = next((answer["error"] for answer in given if "error" in answer), {})
+        traces[name] = traces.get(name) or trace_text(raised)
+    checks, told = [], set()
+    for check in result.checks:
+        text, trace = printed[check.check], traces[check.check]
+        places = "".join(line for line in trace.split("\n") if line[:1] != " ")
+        if check.verdict == FAILED and check.kind == "raised" and places not in told:
+            text += trace
+            told.add(places)
+        checks.append(replace(check, printed=text))
+    return replace(result, checks=tuple(checks))
 
 
 def _watch(exercise: Exercise) -> dict[str, Any]:

@@ -68,5 +68,5 @@ def progress(name: str | float | None = None) -> Progress:
     name: what is counted, "ps3", "masks"; everything without it. Raises KeyError for a name that means nothing.
     """
     chosen = available(exercises_named(name) if name is not None else exercises())
-    with stoppable(), Learner().imported() as learner:
+    with stoppable(), Learner(recalls=True).imported() as learner:
         return Progress([learner.result(exercise) for exercise in chosen])

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .arrays import Array, unpack
 from .catalogue import Exercise
 from .objects import SEED
 
-__all__ = ["program", "value_text"]
+__all__ = ["program"]
 
 WIDTH = 88  # characters of a line, as the course's own code has them
 MOST_ENTRIES = 400  # of an array that is written out
 PLAIN = ("tensor", "ndarray", "list", "number", "none", "text", "dtype", "tuple", "items", "generator", "triple")
 
 
-def program(exercise: Exercise, step: dict[str, Any]) -> str:
+def program(exercise: Exercise, step: dict[str, Any], answers: Mapping[str, dict[str, Any]] | None = None) -> str:
     """The step as Python: imports, arguments, the call. `answer` is what it gives.
 
+    answers: by name what else is written behind it: the expected answer, and the one that came
     An argument that no few lines make, such as a model with its parameters, is fetched from `failing`.
     """
     writer = _Writer(exercise)
@@ -29,6 +30,8 @@ def program(exercise: Exercise, step: dict[str, Any]) -> str:
         body.insert(0, f'given = failing("{exercise.number}").arguments()')
     if any("given[" in line or ".train()" in line for line in body):
         body.insert(0, f"torch.manual_seed({SEED})")  # as the check does: dropout draws the same
+    for name, one in (answers or {}).items():
+        body += ["", *_answer(name, one).split("\n")]
     imports = [f"import {module}" for module in ("numpy", "torch") if any(f"{module}." in line for line in body)]
     imports.append(f"from attention.{exercise.module} import {exercise.symbol}")
     if any("failing(" in line for line in body):
@@ -36,9 +39,16 @@ def program(exercise: Exercise, step: dict[str, Any]) -> str:
     return "\n".join([*imports, "", *body])
 
 
-def value_text(tree: dict[str, Any], indent: int = 0) -> str:
-    """A packed value as Python writes it; one that is no plain value by the name of its type."""
-    return _literal(tree, indent) or f"<{tree.get('type', tree['kind'])}>"
+def _answer(name: str, answer: dict[str, Any]) -> str:
+    """An answer as a line of Python, `expected = …`; as a comment where it is an error, or no plain value."""
+    if "error" in answer:
+        text = f"{answer['error']['type']}: {answer['error']['text']}"
+    else:
+        literal = _literal(answer["value"], 0) if "value" in answer else "None"
+        if literal:
+            return f"{name} = {literal}"
+        text = f"<{answer['value'].get('type', answer['value']['kind'])}>"
+    return "\n".join(f"# {line}" for line in f"{name}: {text}".split("\n"))
 
 
 class _Writer:

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SWITCH", "exit_code", "is_own", "send", "socket_file", "start"]
+__all__ = ["SWITCH", "exit_code", "is_own", "send", "socket_file", "start", "version"]
 
 SWITCH = "SELFCHECK_SERVER"
 NOT_SERVED = {"edit"}  # an editor wants the terminal as its own
@@ -82,7 +82,7 @@ def socket_file() -> Path | None:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
-        path = folder / _version()
+        path = folder / version()
     except OSError:
         return None
     is_private = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
@@ -107,7 +107,7 @@ def _has_options() -> bool:
     return first.startswith("-") and first != "-m"
 
 
-def _version() -> str:
+def version() -> str:
     """A name for all that a server has imported and read when it started."""
     variables = {name: value for name, value in os.environ.items() if name.startswith(READ_AT_START)}
     variables.pop("OPENBLAS_NUM_THREADS", None)

@@ -32,15 +32,16 @@ class _Left(KeyboardInterrupt):
     """The debugger was left with `quit`: the check ends as with Ctrl-C."""
 
 
-def supervised(run: Callable[[], T], limit: float = TIME_LIMIT, notice: float = NOTICE) -> T:
+def supervised(run: Callable[[], T], limit: float = TIME_LIMIT, notice: float = NOTICE, debugs: bool = True) -> T:
     """What `run` returns. `breakpoint()` and `pdb.set_trace()` within it reach the terminal or the notebook.
 
     limit: seconds that its thread computes, or PATIENCE times as many by the clock; notice: seconds by the clock
+    debugs: False where both are to be passed by, for whoever debugs has been there before
     Where somebody debugs, neither holds.
     Raises OutOfTime, with the place where the code was, at the limit.
     """
     watch = _Watch(limit, notice)
-    with _debugger_at(sys.stdout, watch), watch:
+    with _debugger_at(sys.stdout, watch) if debugs else _no_debugger(), watch:
         return run()
 
 
@@ -137,6 +138,17 @@ def _debugger_at(output: Any, watch: _Watch) -> Iterator[None]:
     finally:
         sys.breakpointhook, pdb.set_trace = hook, set_trace
         sys.stdout = output
+
+
+@contextlib.contextmanager
+def _no_debugger() -> Iterator[None]:
+    """Within it, nothing starts a debugger."""
+    hook, set_trace = sys.breakpointhook, pdb.set_trace
+    sys.breakpointhook = pdb.set_trace = lambda *_, **__: None
+    try:
+        yield
+    finally:
+        sys.breakpointhook, pdb.set_trace = hook, set_trace
 
 
 class _Debugger(pdb.Pdb):

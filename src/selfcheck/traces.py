@@ -8,6 +8,7 @@ import contextlib
 import difflib
 import itertools
 import linecache
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
@@ -16,6 +17,8 @@ from typing import Any
 from .line_slips import nodes_in, written
 from .operations import RAISED, Position, operation_at, text_at
 
+MOST_FRAMES, MOST_VALUES = 4, 6  # that are told: lines of a learner's, the innermost ones, and names in each
+SMALL = 6  # entries of an array that are told
 LIBRARIES = ("selfcheck", "torch", "numpy", "math", "contextlib", "importlib")
 
 
@@ -50,7 +53,54 @@ def describe(error: BaseException) -> dict[str, Any]:
     if top and not circular and places[-1][0].f_code.co_name != "<module>":  # a call made while the module is imported
         facts |= {"inner_line": line}
         file, line = top[-1][0].f_code.co_filename, top[-1][1]
+    facts |= {"trace": [_frame_facts(frame, number) for frame, number in places[-MOST_FRAMES:]]}
     return facts | {"file": file, "line": line, "source": linecache.getline(file, line).strip()[:200]}
+
+
+def trace_text(error: dict[str, Any]) -> str:
+    """A learner's own lines that an exception came through, the innermost last, with what their names held; "" for few.
+
+    error: as `describe` tells it
+    """
+    trace = error.get("trace", [])
+    lines = []
+    for frame in trace:
+        lines.append(f"{frame['file']}, line {frame['line']}, in {frame['function']}: {frame['source']}")
+        lines += [f"    {name} = {value}" for name, value in frame["values"].items()]
+    return "\n".join(lines) + "\n" if len(lines) > 1 else ""
+
+
+def _frame_facts(frame: FrameType, line: int) -> dict[str, Any]:
+    """A line of a learner's, and what the names in it hold."""
+    code = frame.f_code
+    source = linecache.getline(code.co_filename, line).strip()[:200]
+    values: dict[str, str] = {}
+    for node in nodes_in(source):
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+            with contextlib.suppress(Exception, SystemExit):  # as below
+                told = _value_text(_value(node, frame))
+                if told:
+                    values.setdefault(written(node)[:60], told)
+    function = "the module" if code.co_name == "<module>" else code.co_name
+    return {
+        "file": Path(code.co_filename).name,
+        "line": line,
+        "function": function,
+        "source": source,
+        "values": dict(list(values.items())[:MOST_VALUES]),
+    }
+
+
+def _value_text(value: Any) -> str:
+    """A small array or number as a learner would write it, of a larger array its shape; "" for anything else."""
+    if value is None or type(value) in (bool, int, float):
+        return repr(value)
+    kind = type(value).__module__.partition(".")[0]
+    if kind not in ("torch", "numpy") or not hasattr(value, "shape") or not hasattr(value, "tolist"):
+        return ""
+    shape, count = tuple(value.shape), math.prod(value.shape)
+    name = f"{type(value).__name__} of shape {shape}, {str(value.dtype).removeprefix('torch.')}"
+    return f"{value.tolist()}, {name}" if 0 < count <= SMALL else name
 
 
 def _is_refusal(steps: list[TracebackType], file: str, line: int) -> bool:

@@ -36,7 +36,7 @@ class Watch:
         self.console.print(Text(f"watching {self.folder}; Ctrl-C ends"))
         try:
             if looks is None:
-                self._examine_from(0)
+                self._examine_from(0, begun_first=True)
                 self.show(keyboard)
             while looks is None or looks > 0:
                 looks = None if looks is None else looks - 1
@@ -44,7 +44,7 @@ class Watch:
                     key = keyboard.pressed(PAUSE)
                 if key == "q":
                     break
-                if self._obey(key) | self._look():
+                if self._obey(key) | self._look(keyboard):
                     self.show(keyboard)
         except KeyboardInterrupt:
             self.console.print("ended")
@@ -77,8 +77,11 @@ class Watch:
             self._examine_from((self.position + 1) % len(self.chosen))
         return key in ("r", "n")
 
-    def _look(self) -> bool:
-        """Check the exercises of the modules that were saved since the last look; whether there were any."""
+    def _look(self, keyboard: Keyboard) -> bool:
+        """Check the exercises of the modules that were saved since the last look; whether there were any.
+
+        The one in view comes first, and is shown before the others are checked.
+        """
         now = self._now()
         saved = {path.stem for path, stamp in now.items() if self._times.get(path) != stamp}
         self._times = now
@@ -86,7 +89,13 @@ class Watch:
         if not concerned:
             return False
         self.console.rule(Text(f"{', '.join(sorted(saved))} saved {time.strftime('%H:%M:%S')}"), style="dim")
-        if self._examine(concerned):
+        in_view = self.chosen[self.position]
+        others = [exercise for exercise in concerned if exercise != in_view]
+        if in_view in concerned and others:
+            if not self._examine([in_view]):
+                return True
+            self.show(keyboard)
+        if self._examine(others or concerned):
             self._view(concerned)
         return True
 
@@ -104,20 +113,27 @@ class Watch:
         elif begun:
             self._examine_from(self.chosen.index(begun[-1]))
 
-    def _examine_from(self, start: int) -> None:
-        """Bring the first exercise into view, from a position on and round, that does not pass."""
+    def _examine_from(self, start: int, begun_first: bool = False) -> None:
+        """Bring the first exercise into view, from a position on and round, that does not pass.
+
+        begun_first: whether one that is begun comes before those that are not
+        """
+        first = None
         for step in range(len(self.chosen)):
             self.position = (start + step) % len(self.chosen)
             exercise = self.chosen[self.position]
-            if exercise.number not in self.results and not self._examine([exercise]):
+            if exercise.number not in self.results and not self._examine([exercise], recalls=True):
                 return
             if not self._passes(exercise):
-                return
+                if not begun_first or self.results[exercise.number].started:
+                    return
+                first = self.position if first is None else first
+        self.position = self.position if first is None else first
 
-    def _examine(self, chosen: Sequence[Exercise]) -> bool:
+    def _examine(self, chosen: Sequence[Exercise], recalls: bool = False) -> bool:
         """Check some exercises on what is on disk now; False where somebody stopped it."""
         try:
-            with stoppable(), Learner().imported() as learner:
+            with stoppable(), Learner(recalls).imported() as learner:
                 for exercise in chosen:
                     self.results[exercise.number] = learner.result(exercise)
         except Stopped as stopped:

@@ -82,6 +82,24 @@ def test_pdb_that_is_called_by_its_name_reaches_the_terminal_too(folder: Path) -
     in_a_terminal(folder, ["2.1"], talk)
 
 
+ASKED_AGAIN = """
+
+def softmax(scores, axis=-1):
+    import torch
+
+    if abs(torch.softmax(torch.tensor([0.0, 1.0]), 0)[1].item() - 0.731059) > 1e-5:  # its inputs are moved
+        {there}
+    return torch.softmax(torch.as_tensor(scores, dtype=torch.float64), axis).numpy()
+"""
+
+
+@pytest.mark.parametrize("there", ["breakpoint()", "import pdb; pdb.set_trace()"])
+def test_no_debugger_waits_where_nobody_sees_it(folder: Path, there: str) -> None:
+    """An answer by a forbidden function is asked for again, out of sight."""
+    write(folder, ASKED_AGAIN.format(there=there))
+    in_a_terminal(folder, ["2.3"], lambda until, send: until("write that step yourself"))
+
+
 def test_ctrl_c_ends_a_check_and_not_the_watch(folder: Path) -> None:
     def talk(until: Callable[[str], str], send: Callable[[bytes], None]) -> None:
         until("h hint")
@@ -118,12 +136,12 @@ def test_a_stub_line_left_below_an_answer_is_named(folder: Path) -> None:
 def test_what_fails_can_be_run_and_compared(folder: Path) -> None:
     write(folder, RIGHT.format(before="").replace("@ np.asarray(w_key)", "@ np.asarray(w_query)"))
     program = terminal(folder, "failing", "2.1")
-    assert "from attention.worked_example import project" in program and "# expected: (" in program
-    code = f"{program}\nprint(answer[1][0])"
+    assert "from attention.worked_example import project" in program and "\nexpected = (" in program
+    code = f"{program}\nprint(answer[1][0], yours[1][0], expected[1][0])"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=variables(), capture_output=True, text=True, timeout=LIMIT
     )
-    assert done.stdout.strip() == "[1 0 2]", done.stderr
+    assert done.stdout.strip() == "[1 0 2] [1 0 2] [0. 1. 1.]", done.stderr
     beside = terminal(folder, "compare", "project")
     assert "yours (3, 3)" in beside and "expected (3, 3)" in beside and "1*" in beside
 

@@ -4,6 +4,7 @@ import pytest
 
 from selfcheck import runner
 from selfcheck.arrays import pack
+from selfcheck.checks.dot_product import dropout_words
 from selfcheck.compare import compare
 from selfcheck.diagnose import Key, diagnose
 from selfcheck.exceptions import explained_where_refused
@@ -229,3 +230,28 @@ def test_numbers_that_a_check_derives_are_said_to_be_derived():
     text = compare(chosen, call(1).packed(), due, came).text
     assert "first at [0]: expected 0.25, got 0.75" in text
     assert text.endswith("Compared is what follows from your answer: the share of entries that are zero")
+
+
+def counted(step, answer):
+    """How many entries there are."""
+    return shares(step, answer)
+
+
+counted.words = lambda step: "of two calls the second" if "times" in step else shares.__doc__
+
+
+@pytest.mark.parametrize(
+    ("more", "words"), [({}, "the share of entries that are zero"), ({"times": 2}, "of two calls")]
+)
+def test_a_view_of_several_kinds_of_steps_says_what_it_derives_from_each(more, words):
+    chosen = Check("toy.double", "x", "x", lambda rng: None, view=counted)
+    due, came = ({"value": pack(tensor(values)), "changed": []} for values in ([0.0, 1.0, 2.0, 3.0], [0.0] * 3 + [1.0]))
+    assert (
+        f"Compared is what follows from your answer: {words}"
+        in compare(chosen, call(1).packed() | more, due, came).text
+    )
+
+
+def test_dropout_says_what_its_two_numbers_are():
+    assert dropout_words({}).startswith("the share of weights dropped, the factor on the others")
+    assert dropout_words({"times": 2}) == "1 where two calls drop different weights"

@@ -102,5 +102,5 @@ def test_a_memory_of_an_earlier_version_is_read_and_a_damaged_one_is_empty(tmp_p
 def test_a_folder_that_cannot_be_written_costs_the_memory_and_nothing_else(entry, write, tmp_path):
     write(WRONG)
     results = check("4.2").results
-    remember(tmp_path / "attention" / "masks.py", results)  # no folder
+    remember(tmp_path / "attention" / "masks.py", results, {})  # no folder
     assert json.loads((tmp_path / ".selfcheck.json").read_text()) == {"named": {"4.2": "aligned_to_start"}}

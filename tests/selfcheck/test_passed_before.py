@@ -1,0 +1,76 @@
+"""What has passed is not run again for an overview, unless something that it depends on has changed."""
+
+import pytest
+
+from selfcheck import learner, passed_before
+from selfcheck.catalogue import parts_of
+from selfcheck.learner import Learner, check
+from selfcheck.overview import progress
+
+(EXERCISE,) = parts_of("masks.causal_mask")
+MASKS = """
+from .helper import triangle
+
+
+def causal_mask(query_length, key_length=None, device=None):
+    if query_length < 0 or (key_length or 0) < 0:
+        raise ValueError("a length is negative")
+    return triangle(query_length, query_length if key_length is None else key_length, device)
+"""
+HELPER = """
+import torch
+
+
+def triangle(rows, columns, device):
+    return torch.ones(rows, columns, dtype=torch.bool, device=device).tril(columns - rows)
+"""
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package with a right mask, made by a function of another module."""
+    folder = tmp_path / "attention"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "unrelated.py").write_text("number = 1\n")
+    (folder / "helper.py").write_text(HELPER)
+    (folder / "masks.py").write_text(MASKS)
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """The ids of the exercises whose answers were asked for."""
+    asked, answer = [], learner.answer_exercise
+    monkeypatch.setattr(learner, "answer_exercise", lambda name, *more: asked.append(name) or answer(name, *more))
+    return asked
+
+
+def passes():
+    with Learner(recalls=True).imported() as known:
+        return known.result(EXERCISE).passed
+
+
+def test_what_passed_is_not_run_again_until_a_text_changes_that_it_reaches(package, ran):
+    assert all(result.passed for result in check("4.2").results) and len(ran) == 1
+    (package / "unrelated.py").write_text("number = 2\n")
+    assert passes() and "1 of" in repr(progress("4.2"))
+    assert len(ran) == 1, "nothing has changed that it reaches"
+    (package / "helper.py").write_text(HELPER.replace(".tril", ".triu"))
+    assert not passes() and len(ran) == 2
+    assert not passes() and len(ran) == 3, "what fails is always run"
+    (package / "helper.py").write_text(HELPER)
+    assert passes() and passes() and len(ran) == 4
+
+
+def test_a_check_that_is_asked_for_by_name_is_always_run(package, ran):
+    check("4.2")
+    check("4.2")
+    assert len(ran) == 2
+
+
+def test_other_checks_or_another_torch_make_everything_run_again(package, ran, monkeypatch):
+    check("4.2")
+    monkeypatch.setattr(passed_before, "version", lambda: "another")
+    assert passes() and len(ran) == 2
