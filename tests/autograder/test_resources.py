@@ -2,12 +2,16 @@
 
 import errno
 import json
+import subprocess
+import sys
 
+import psutil
 import pytest
 
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.judge import limits, protocol
+from autograder.sandbox import usage
 from autograder.sandbox.bubblewrap import open_sandbox
 from autograder.sandbox.usage import Tally, Used
 from autograder.sandbox.worker_pool import WorkerPool, default_pool
@@ -218,6 +222,44 @@ def causal_mask(n):
     tally, answer = used(sandbox, body, together=False)
     assert "too much memory" in answer["error"]["text"]
     assert tally.used.peak_mib >= 3 * 2**8, "of one alone it would be a third of that"
+
+
+MAPS = """
+import ctypes, mmap, sys
+
+ctypes.CDLL(None).prctl(41, 1, 0, 0, 0)  # no large pages
+kept = mmap.mmap(-1, 2**35, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+for size in (2**21, 2**35):
+    for place in range(0, size, 2**21):
+        kept[place]  # the page of zeros that all share, and 4 KiB of a table for it
+    print(flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_page_tables_are_counted_though_no_process_has_a_page_of_its_own():
+    with subprocess.Popen([sys.executable, "-c", MAPS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        found = []
+        for _ in range(2):
+            process.stdout.readline()
+            found.append((usage._memory_of(of := psutil.Process(process.pid)), of.memory_info().rss))
+            process.stdin.write(b"\n")
+            process.stdin.flush()
+    (few, before), (many, after) = found
+    assert many - few >= 2**26 > 2**23 >= after - before
+
+
+def test_an_exercise_has_so_many_open_files(sandbox):
+    body = """
+def causal_mask(n):
+    kept = []
+    try:
+        while True:
+            kept.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        return kept[-1] + 1
+"""
+    assert used(sandbox, body, together=False)[1]["value"]["value"] == "64"
 
 
 def test_workers_add_up_and_the_largest_memory_counts():

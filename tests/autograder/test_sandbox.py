@@ -185,27 +185,30 @@ def test_without_bubblewrap_grading_stops_and_says_how_to_get_it(tmp_path):
     assert "apt-get install bubblewrap" in " ".join(refusal.split())
 
 
-#: What takes a property away: a part of the command line, and what stands there instead.
+BUT_PROCESSES = [f"--unshare-{one}" for one in ("user", "ipc", "net", "uts")]
+#: What takes a property away: parts of the command line, and what stands there instead.
 TAKEN = {
-    "no network": ("--unshare-all", ["--unshare-all", "--share-net"]),
-    "no rights": ("--new-session", ["--new-session", "--cap-add", "ALL"]),
-    "no environment": ("--clearenv", [word for number in range(20) for word in ("--setenv", f"N{number}", "1")]),
-    "no writable files": ("/", ["/dev"]),
+    "no network": {"--unshare-all": ["--unshare-all", "--share-net"]},
+    "no processes but its own": {"--unshare-all": BUT_PROCESSES, "--as-pid-1": [], "--proc": ["--ro-bind", "/proc"]},
+    "no rights": {"--new-session": ["--new-session", "--cap-add", "ALL"]},
+    "no environment": {"--clearenv": [word for number in range(20) for word in ("--setenv", f"N{number}", "1")]},
+    "no writable files": {"/": ["/dev"]},
+    "nothing private": {"--clearenv": ["--clearenv", "--ro-bind", __file__, "/private"]},
 }
 
 
 @pytest.mark.parametrize("name", TAKEN)
 def test_where_a_property_that_matters_is_missing_nothing_is_graded(monkeypatch, name):
-    part, instead = TAKEN[name]
+    open_sandbox(private=["/private"])  # with all of them
     whole = bubblewrap._command
 
     def command(*given):
-        return [word for one in whole(*given) for word in (instead if one == part else [one])]
+        return [word for one in whole(*given) for word in TAKEN[name].get(one, [one])]
 
     monkeypatch.setattr(bubblewrap, "_tried", {})
     monkeypatch.setattr(bubblewrap, "_command", command)
     with pytest.raises(SandboxUnavailable, match=f"sandbox self-test failed: .*{name}"):
-        open_sandbox()
+        open_sandbox(private=["/private"])
 
 
 def test_without_isolation_the_same_answers_come_back():
