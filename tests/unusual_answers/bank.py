@@ -2,14 +2,15 @@
 
 Each is an entry of a TOML file here: `exercise`, an id; `style`, what is unusual; `code`, which stands at the end of
 the module of the reference, as if a learner had written it. A file's `tails`, by exercise, are added behind the code,
-unless the answer is `whole`.
+unless the answer is `whole`. `top` stands before the module's text; `beside` are modules of one's own, by file name.
 `says`: a part of what the learner reads; `problem_set`, where an id has two parts; `quick`: tried in every run.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.answer_key.keys import AnswerKey
@@ -33,6 +34,8 @@ class Unusual:
     problem_set: str = ""
     quick: bool = False
     whole_module: str = ""
+    top: str = ""
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     def replaced(self, text: str) -> Unusual:
         """The same answer as the text of its whole module."""
@@ -43,7 +46,9 @@ class Unusual:
         """A whole submission: the reference with this answer."""
         files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
         name = f"{self.exercise.partition('.')[0]}.py"
-        return files | {name: (self.whole_module or f"{files[name].decode()}\n\n{self.code}").encode()}
+        whole = self.whole_module or f"{self.top}{files[name].decode()}\n\n{self.code}"
+        own = {other: text.encode() for other, text in self.beside.items()}
+        return files | own | {name: whole.encode()}
 
     def judged(self, answer_key: AnswerKey) -> ExerciseResult:
         """The verdict of the real judge, in the sandbox where there is one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -120,6 +121,96 @@ def extract_helpers(tree: ast.Module, rng: random.Random) -> None:
     Extracted().visit(tree)
 
 
+def inline(tree: ast.Module, rng: random.Random) -> None:
+    """`y = x[0]; return f(y)` becomes `return f(x[0])`, and a call of a function of one line becomes that line."""
+    lines = {node.name: node for node in tree.body if _is_plain(node) and _only_line(node) is not None}
+    for function in _functions(tree):
+        bound = _bound_in(function)
+        for node in ast.walk(function):
+            if isinstance(node, FUNCTIONS[:2]):
+                node.body = _without_steps(node.body, function)
+        usable = {name: line for name, line in lines.items() if line is not function and name not in bound}
+        function.body = [_Inlined(usable, bound).visit(node) for node in function.body]
+
+
+class _Inlined(ast.NodeTransformer):
+    """Puts a function's only line where it is called with names and constants alone."""
+
+    def __init__(self, lines: dict[str, ast.FunctionDef], bound: set[str]) -> None:
+        """bound: the names of whoever calls, which mean something else in the line"""
+        self.lines, self.bound = lines, bound
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        called = self.lines.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if called is None or node.keywords or not all(isinstance(one, (ast.Name, ast.Constant)) for one in node.args):
+            return node
+        names = [one.arg for one in called.args.args]
+        line = copy.deepcopy(_only_line(called))
+        free = {one.id for one in ast.walk(line) if isinstance(one, ast.Name)} - set(names)
+        if len(names) != len(node.args) or free & self.bound:
+            return node
+        return _Put(dict(zip(names, node.args, strict=True))).visit(line)
+
+
+class _Put(ast.NodeTransformer):
+    """Puts expressions in the place of names."""
+
+    def __init__(self, given: dict[str, ast.expr]) -> None:
+        self.given = given
+
+    def visit_Name(self, node):
+        return copy.deepcopy(self.given.get(node.id, node))
+
+
+def _only_line(function: ast.FunctionDef) -> ast.expr | None:
+    """What a function of nothing but one `return` gives back, from plain arguments; None for any other."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    given = function.args
+    others = (given.posonlyargs, given.kwonlyargs, given.defaults, given.vararg, given.kwarg)
+    if len(body) != 1 or not isinstance(body[0], ast.Return) or any(others):
+        return None
+    value = body[0].value
+    scopes = (*BOUND_TO_PLACE, *FUNCTIONS, ast.comprehension)
+    return None if value is None or any(isinstance(one, scopes) for one in ast.walk(value)) else value
+
+
+def _without_steps(body: list[ast.stmt], function: ast.FunctionDef) -> list[ast.stmt]:
+    """Statements without those that give a name, used once and at once, to what calls nothing."""
+    counts = Counter(one.id for one in ast.walk(function) if isinstance(one, ast.Name))
+    left: list[ast.stmt] = []
+    for node in body:
+        before = left[-1] if left else None
+        if isinstance(before, ast.Assign) and isinstance(node, ast.Return) and node.value and _is_step(before, counts):
+            name = before.targets[0].id
+            if any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node)) and _can_move(node.value):
+                left[-1] = ast.Return(_Put({name: before.value}).visit(node.value))
+                continue
+        left.append(node)
+    return left
+
+
+def _is_step(node: ast.Assign, counts: Counter[str]) -> bool:
+    is_name = len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+    moves = not any(isinstance(one, (ast.Call, *BOUND_TO_PLACE)) for one in ast.walk(node.value))
+    return is_name and moves and counts[node.targets[0].id] == 2
+
+
+def _bound_in(function: ast.FunctionDef) -> set[str]:
+    """All names that a function, or what stands in it, binds."""
+    found = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, (*FUNCTIONS[:2], ast.ClassDef)) and node is not function:
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.partition(".")[0])
+    return found
+
+
 def map_over(tree: ast.Module, rng: random.Random) -> None:
     """A list comprehension becomes list(map(…))."""
 
@@ -143,7 +234,7 @@ def add_self_test(tree: ast.Module, rng: random.Random) -> None:
 
 
 WAYS: list[Callable[[ast.Module, random.Random], None]] = [
-    *(rename_locals, document, reorder, name_results, extract_helpers, map_over, add_self_test),
+    *(rename_locals, document, reorder, name_results, extract_helpers, inline, map_over, add_self_test),
 ]
 
 

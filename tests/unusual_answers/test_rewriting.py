@@ -12,6 +12,7 @@ from autograder.judge.judge import judge_problem_set
 from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck.catalogue import in_problem_set, modules_of, problem_sets
 
+from . import rewriting
 from .rewriting import rewritten
 from .test_unusual_answers import RIGHT, assert_full_marks, name_of
 
@@ -58,6 +59,38 @@ def test_rewriting_changes_the_text_and_is_the_same_each_time():
     first, again, other = (rewritten_files("ps1", seed)["worked_example.py"] for seed in (0, 0, 1))
     assert first == again != other
     compile(first, "first", "exec")
+
+
+STEPS = """
+def _shifted(x, by):
+    \"\"\"Of one line.\"\"\"
+    return x - by
+
+def _scaled(x):
+    return x * scale
+
+scale = 3
+
+def answer(x, more):
+    largest = x[0]
+    return _shifted(x[1], more) + largest + _shifted(more, 2)
+
+def other(x, scale):
+    return _scaled(x) + scale
+"""
+
+
+def test_a_step_and_a_function_of_one_line_are_written_where_they_are_used():
+    tree = ast.parse(STEPS)
+    rewriting.inline(tree, random.Random(0))
+    text = ast.unparse(tree)
+    assert "return _shifted(x[1], more) + x[0] + (more - 2)" in text, "where an argument is more than a name, it stays"
+    assert "return _scaled(x) + scale" in text, "there the name is another's"
+    results = []
+    for source in (STEPS, text):
+        exec(compile(source, "steps", "exec"), made := {})
+        results.append((made["answer"]([5, 7], 11), made["other"](2, 9)))
+    assert results == [(10, 15), (10, 15)]
 
 
 COMPILED = """
