@@ -18,7 +18,10 @@ from ..course.paths import REFERENCE
 from .solution_marks import Region, regions, replace_regions
 
 WORD = re.compile(r"[A-Za-z_]\w*")
-HEADER = "# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. "
+#: The first line of a stub with exercises, and of a file that is given, up to the digest of the rest. By that the build
+#: tells whether anybody has edited the file, and leaves it alone then.
+HEADER = "# Generated: write your answers where it raises NotImplementedError. As it was handed out: "
+GIVEN_HEADER = "# Generated: given, with nothing to write in it. As it was handed out: "
 
 
 def strip(source: str, module: str, solved: Collection[str] = ()) -> str:
@@ -93,7 +96,8 @@ def stub(module_file: Path, solved: Collection[str] = ()) -> str:
     body = module_file.read_text(encoding="utf-8")
     if not module_file.name.startswith("_"):
         body = strip(body, module_file.stem, solved)
-    return f"{HEADER}{digest_of(body.encode())}\n{body}"
+    header = HEADER if "raise NotImplementedError" in body else GIVEN_HEADER
+    return f"{header}{digest_of(body.encode())}\n{body}"
 
 
 def edited(text: str) -> bool:

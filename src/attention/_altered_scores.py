@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 0ed576ab150d
+# Generated: given, with nothing to write in it. As it was handed out: 0ed576ab150d
 """Attention whose scores are changed before the softmax: given to learners, no part of any exercise."""
 
 import math

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 310971c33d69
+# Generated: given, with nothing to write in it. As it was handed out: 310971c33d69
 """Argument checks that the torch modules share: given to learners, no part of any exercise."""
 
 import numbers

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 6879ae1c34d2
+# Generated: given, with nothing to write in it. As it was handed out: 6879ae1c34d2
 """Attention for some queries at a time: the weights of all queries are never there at once."""
 
 import torch

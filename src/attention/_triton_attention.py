@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 2360b2e7a17b
+# Generated: given, with nothing to write in it. As it was handed out: 2360b2e7a17b
 """FlashAttention as Triton kernels: forward, and backward from the saved log-sum-exp   (Dao 2023).
 
 One program of `_forward` owns a block of queries and walks along the keys with an online softmax. Backward computes the

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 219fd9fc7980
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: 219fd9fc7980
 """Encoders at work: one text or a pair of texts becomes one answer."""
 
 from collections.abc import Callable, Sequence

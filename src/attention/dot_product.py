@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. b80b598e7ca3
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: b80b598e7ca3
 """Scaled dot-product attention, the operation that every Transformer repeats."""
 
 import torch

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 302fa9f175af
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: 302fa9f175af
 """Attention that scales: softmax in one pass, attention in blocks, shared key heads, a cache, a GPU kernel."""
 
 import math

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 2067184a484b
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: 2067184a484b
 """The Transformer encoder: attention and feed-forward layers with residual connections and layer normalisation."""
 
 import math

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. d766de6fcf88
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: d766de6fcf88
 """Boolean masks: who may attend to whom, True = attend."""
 
 import torch

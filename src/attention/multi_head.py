@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. c9c01f62a455
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: c9c01f62a455
 """Multi-head attention: several attentions side by side, each with projections of its own from all features."""
 
 import torch

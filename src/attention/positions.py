@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 4fcfb79c70f3
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: 4fcfb79c70f3
 """Positions: how attention, which sees a set, learns about order."""
 
 import torch

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. 5e4ad6f89b87
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: 5e4ad6f89b87
 """The four score functions: how well a query fits a key."""
 
 import math

@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. ba74fc374a33
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: ba74fc374a33
 """Attention before Transformers: a decoder that looks back, local, hard and hierarchical attention."""
 
 from collections.abc import Callable

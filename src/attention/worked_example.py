@@ -1,4 +1,4 @@
-# Generated from the reference. Write your answers here: `build` overwrites only a file nobody has edited. e154420d7367
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: e154420d7367
 """Self-attention on arrays small enough to check by hand.
 
 Every argument and every result is array-like: nested lists, tuples or NumPy arrays. Row vectors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from .learner import Learner, available, stoppable
 from .terminal import progress, tell
 from .verdict import ExerciseResult
 
+LONGEST = 1000  # characters of a line that nobody reads in a terminal
 NAME = "NAME is an exercise (4.2, causal_mask), a module (masks), its file, a chapter (4) or a problem set (ps3)."
 
 
@@ -160,4 +162,6 @@ def examine(chosen: Sequence[Exercise], recalls: bool = False) -> list[ExerciseR
 
 
 def _console() -> Console:
-    return Console(highlight=False)
+    """That of a pipe or file has lines as long as they need to be."""
+    console = Console(highlight=False)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(highlight=False, width=LONGEST)

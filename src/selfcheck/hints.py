@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,11 +39,12 @@ class Hint:
 def hint(exercise_id: str | float) -> Hint:
     """The next hint of an exercise: how to mend what the last check named, then from a nudge to nearly the answer.
 
-    Each call gives one more. For an id with two parts, "4.8" or "3.5" says which; the id alone means the first part.
+    Each call gives one more. Of several exercises, as a module names them, it is that of the first of which the last
+    check named a mistake, or else of the first that has not passed.
     Raises KeyError, with the nearest names, for an exercise that does not exist.
     """
-    exercise = available(exercises_named(exercise_id))[0]
     memory = Memory(_folder())
+    exercise = _first(available(exercises_named(exercise_id)), memory)
     remedy = _remedy(exercise, memory.named.pop(exercise.number, ""))
     if remedy:
         memory.write()
@@ -51,6 +53,12 @@ def hint(exercise_id: str | float) -> Hint:
     memory.hints[exercise.number] = position + 1
     memory.write()
     return Hint(exercise, position, exercise.hints[position])
+
+
+def _first(chosen: Sequence[Exercise], memory: Memory) -> Exercise:
+    """The exercise among these for which somebody is likely to want a hint."""
+    named = [exercise for exercise in chosen if exercise.number in memory.named]
+    return (named or [exercise for exercise in chosen if exercise.number not in memory.passed] or list(chosen))[0]
 
 
 def _remedy(exercise: Exercise, misconception: str) -> str:

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from .catalogue import Exercise
-from .served import version
 from .verdict import PASSED, CheckResult, ExerciseResult
+from .version import version
 
 __all__ = ["States", "as_passed"]
 

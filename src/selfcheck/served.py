@@ -9,8 +9,6 @@ how many seconds such a process waits before it ends.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import importlib.util
 import json
 import os
 import select
@@ -24,13 +22,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SWITCH", "exit_code", "is_own", "send", "socket_file", "start", "version"]
+from .version import version
+
+__all__ = ["SWITCH", "exit_code", "is_own", "send", "socket_file", "start"]
 
 SWITCH = "SELFCHECK_SERVER"
 NOT_SERVED = {"edit"}  # an editor wants the terminal as its own
-LIBRARIES = ("torch", "numpy", "click", "rich")
-#: Environment variables that Python and its libraries read when they start begin so.
-READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "TORCH", "CUDA_", "ATEN_")
 CONNECTED, READY = 1.0, 10.0  # seconds after which the server counts as absent
 GO, STATUS = b"g", struct.Struct("i")
 FORWARDED = ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGWINCH", "SIGCONT")
@@ -105,25 +102,6 @@ def _has_options() -> bool:
     """Whether Python itself was given options, or is one that was not started as a program."""
     first = (sys.orig_argv[1:] or ["-"])[0]
     return first.startswith("-") and first != "-m"
-
-
-def version() -> str:
-    """A name for all that a server has imported and read when it started."""
-    variables = {name: value for name, value in os.environ.items() if name.startswith(READ_AT_START)}
-    variables.pop("OPENBLAS_NUM_THREADS", None)
-    known: list[Any] = [sys.version, sys.executable, sorted(variables.items())]
-    for library in LIBRARIES:
-        spec = importlib.util.find_spec(library)
-        known.append((library, _state(spec.origin) if spec and spec.origin else None))
-    for folder, folders, files in os.walk(Path(__file__).parent):
-        folders[:] = sorted(set(folders) - {"__pycache__"})
-        known += [_state(os.path.join(folder, name)) for name in sorted(files)]
-    return hashlib.sha256(repr(known).encode("utf-8", "surrogateescape")).hexdigest()[:20]
-
-
-def _state(path: str) -> tuple[str, int, int]:
-    status = os.stat(path)
-    return path, status.st_mtime_ns, status.st_size
 
 
 def _request(arguments: Sequence[str]) -> bytes:

@@ -80,6 +80,12 @@ def test_an_edited_stub_is_never_overwritten(tmp_path):
     assert path.read_text() == mine
 
 
+def test_the_first_line_says_whether_there_is_something_to_write():
+    made = stubs.all_stubs()
+    assert made["masks.py"].startswith("# Generated: write your answers where it raises NotImplementedError.")
+    assert made["_arguments.py"].startswith("# Generated: given, with nothing to write in it.")
+
+
 def test_an_outdated_stub_that_nobody_edited_is_brought_up_to_date(tmp_path):
     stubs.write_stubs(tmp_path)
     path = tmp_path / "masks.py"

@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from autograder.release import bundle as releasing
+from selfcheck import commands
 from selfcheck.catalogue import exercises
 
 #: Each runs a Python of its own, which imports torch; what it prints follows from the bundle alone.
@@ -287,6 +288,13 @@ check("causal_mask")
 """
     said = "you defined causal_mask in this notebook; the check reads attention/masks.py"
     assert python(bundle, code).count(said) == 1
+
+
+def test_a_pipe_gets_whole_lines_unless_it_says_how_wide_they_are(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert commands._console().width == commands.LONGEST
+    monkeypatch.setenv("COLUMNS", "60")
+    assert commands._console().width == 60
 
 
 def test_progress_is_a_bar_for_each_problem_set_and_the_next_exercise(bundle):

@@ -90,6 +90,17 @@ def test_a_misconception_without_a_remedy_offers_none(entry, write):
     assert "hint 1 of 3" in str(hint("4.2"))
 
 
+def test_of_several_exercises_it_is_the_hint_of_one_that_is_wanted(entry, write, tmp_path):
+    assert str(hint("masks")).startswith("4.1 hint 1")
+    write(WRONG)
+    check("4.2")
+    assert str(hint("masks")) == f"4.2 how to mend it: {REMEDY}"
+    memory = Memory(tmp_path)
+    memory.passed = {"4.1": "as it was", "4.2": "likewise"}
+    memory.write()
+    assert str(hint("masks")).startswith("4.3 hint 1") and str(hint("4.1")).startswith("4.1")
+
+
 def test_a_memory_of_an_earlier_version_is_read_and_a_damaged_one_is_empty(tmp_path):
     path = tmp_path / ".selfcheck.json"
     path.write_text('{"4.2": 2}')
