@@ -138,7 +138,7 @@ def test_the_gradient_of_row_2_by_hand():
     assert abs(row.grad.sum().item()) < EXACT
 
 
-def test_the_gradients_of_row_2_are_those_of_exercise_11_5(page):
+def test_the_gradients_of_row_2_are_those_of_the_exercise(page):
     query, key, value = example()
     output, log_sum = page["tiles_forward"](query, key, value, 2)
     upstream = torch.zeros_like(output)

@@ -123,7 +123,7 @@ def test_what_the_pages_say_of_predictions():
     assert f"{simple['one pass, autograd']} times in the one-pass form, and {simple['SDPA']} times in SDPA" in PAGE
     counted = {name: misses.ratio(one, "counted") for name, one in rows.items()}
     assert all(0.9 < ratio < 1.8 for ratio in counted.values())
-    assert f"What is left, a factor of {counted['one pass, autograd']:.1f}" in text
+    assert f"A factor of {counted['one pass, autograd']:.1f} is left." in text
     assert f"the prediction is {100 * (1 - 1 / counted['naive']):.0f} % too low" in text
     assert round(rows["naive"]["new_memory"]) == 512 == 4 * 128
     bars = [f"{1000 * rows['naive'][part]:.0f}" for part in ("benchmark", "counted", "measured")]
