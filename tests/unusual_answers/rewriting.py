@@ -125,7 +125,7 @@ def inline(tree: ast.Module, rng: random.Random) -> None:
     """`y = x[0]; return f(y)` becomes `return f(x[0])`, and a call of a function of one line becomes that line."""
     lines = {node.name: node for node in tree.body if _is_plain(node) and _only_line(node) is not None}
     for function in _functions(tree):
-        bound = _bound_in(function)
+        bound = set().union(*_bound_in(function))
         for node in ast.walk(function):
             if isinstance(node, FUNCTIONS[:2]):
                 node.body = _without_steps(node.body, function)
@@ -196,21 +196,6 @@ def _is_step(node: ast.Assign, counts: Counter[str]) -> bool:
     return is_name and moves and counts[node.targets[0].id] == 2
 
 
-def _bound_in(function: ast.FunctionDef) -> set[str]:
-    """All names that a function, or what stands in it, binds."""
-    found = set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, (*FUNCTIONS[:2], ast.ClassDef)) and node is not function:
-            found.add(node.name)
-        elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
-    return found
-
-
 def map_over(tree: ast.Module, rng: random.Random) -> None:
     """A list comprehension becomes list(map(…))."""
 
@@ -251,6 +236,12 @@ def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
 
 def _own_names(function: ast.FunctionDef) -> set[str]:
     """The names that a function binds, without those that something else in it binds or declares as well."""
+    stored, taken = _bound_in(function)
+    return stored - taken
+
+
+def _bound_in(function: ast.FunctionDef) -> tuple[set[str], set[str]]:
+    """The names that are given something in a function, and those that it binds or declares in another way."""
     nodes = list(ast.walk(function))
     stored = {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     taken = {one.arg for one in nodes if isinstance(one, ast.arg)}
@@ -261,7 +252,7 @@ def _own_names(function: ast.FunctionDef) -> set[str]:
             taken.add(one.name)
         elif isinstance(one, ast.alias):
             taken.add(one.asname or one.name.partition(".")[0])
-    return stored - taken
+    return stored, taken
 
 
 def _is_plain(node: ast.stmt) -> bool:
