@@ -3,7 +3,7 @@
 # solution: begin (drop)
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -12,6 +12,31 @@ from ._whole import whole_gradients
 
 MUCH = 2.0**10  # a sum of a block's weights up to which its queries' largest score so far will do for it, too
 ENTRIES = 2**18  # scores that are there at a time: 1 MiB in float32, which the second-level cache of a core holds
+
+
+class Hidden(NamedTuple):
+    """What is hidden in a block (n, rows, columns): masked, bool (n or 1, rows, columns), and what lies in the future.
+
+    last_seen: the last column that the first row sees; each row sees one more. None where every row sees all.
+    """
+
+    masked: Tensor | None
+    last_seen: int | None
+
+    def fill(self, scores: Tensor) -> Tensor:
+        """The scores, -inf in place of what is hidden."""
+        if self.last_seen is not None:
+            seen = torch.ones(scores.shape[1:], dtype=torch.bool, device=scores.device).tril_(self.last_seen)
+            scores.masked_fill_(~seen, -math.inf)
+        return self._fill_masked(scores)
+
+    def powers(self, scores: Tensor) -> Tensor:
+        """2 to the power of each score, 0 in place of what is hidden: the future takes no mask, it is written over."""
+        powers = self._fill_masked(scores).exp2_()
+        return powers if self.last_seen is None else powers.tril_(self.last_seen)
+
+    def _fill_masked(self, scores: Tensor) -> Tensor:
+        return scores if self.masked is None else scores.masked_fill_(self.masked.to(scores.device), -math.inf)
 
 
 class Blocks:
@@ -24,7 +49,8 @@ class Blocks:
         self.count, self.shift = math.prod(self.batch), keys - length  # query i is at position i + shift
         self.columns = size
         self.rows = max(1, min(length, max(size, ENTRIES // size)))  # many queries share each block of keys
-        self.heads = max(1, min(self.count, ENTRIES // max(1, self.rows * min(size, keys))))
+        entries = 2 * ENTRIES if is_causal else ENTRIES  # of which about half are hidden
+        self.heads = max(1, min(self.count, entries // max(1, self.rows * min(size, keys))))
         self.entries = self.heads * self.rows * min(size, keys)
         self.mask, self.which = None, None
         if attn_mask is not None:
@@ -33,7 +59,6 @@ class Blocks:
             self.mask = whole.reshape(math.prod(lead), length, keys)
             which = torch.arange(len(self.mask), device=attn_mask.device).reshape(lead)
             self.which = which.expand(self.batch).reshape(-1)  # each sequence's mask
-        self._triangle: tuple[tuple[int, int, int], Tensor] | None = None
 
     @property
     def masks(self) -> Tensor | None:
@@ -46,36 +71,22 @@ class Blocks:
             for start in range(0, self.length, self.rows):
                 yield slice(head, min(head + self.heads, self.count)), slice(start, min(start + self.rows, self.length))
 
-    def of_keys(self, heads: slice, rows: slice) -> Iterator[tuple[slice, slice, list[Tensor]]]:
-        """The blocks of keys that these queries may see: by which of the queries, which keys, and what is hidden there.
-
-        What is hidden is a list of bool tensors (n or 1, the first rows, columns), True = hidden.
-        """
+    def of_keys(self, heads: slice, rows: slice) -> Iterator[tuple[slice, slice, Hidden]]:
+        """The blocks of keys that these queries may see: by which of the queries, which keys, and what is hidden."""
         seen = rows.stop + self.shift if self.is_causal else self.keys
         for start in range(0, seen, self.columns):
-            stop, first, hidden = min(start + self.columns, seen), rows.start, []
+            stop, first, last_seen, masked = min(start + self.columns, seen), rows.start, None, None
             if self.is_causal:
                 first = max(first, start - self.shift)  # the first query that sees any of these keys
-                partly = min(stop - self.shift - 1, rows.stop) - first  # queries that do not see all of them
-                if partly > 0:
-                    hidden.append(self._future(partly, stop - start, first + self.shift - start + 1))
+                if first + self.shift < stop - 1:  # and does not see all of them
+                    last_seen = first + self.shift - start
             if self.mask is not None:
                 masked = ~self.mask[:, first : rows.stop, start:stop]
                 if len(masked) > 1:
                     masked = masked[self.which[heads]]
                 if not torch.compiler.is_compiling() and masked.device.type != "meta" and masked.all():
                     continue
-                hidden.append(masked)
-            yield slice(first - rows.start, None), slice(start, stop), hidden
-
-    def _future(self, rows: int, columns: int, diagonal: int) -> Tensor:
-        """True on and above a diagonal, (1, rows, columns): most blocks have the same, so the last is kept."""
-        asked = rows, columns, diagonal
-        if torch.compiler.is_compiling():  # a graph keeps nothing
-            return torch.ones(1, rows, columns, dtype=torch.bool).triu(diagonal)
-        if self._triangle is None or self._triangle[0] != asked:
-            self._triangle = asked, torch.ones(1, rows, columns, dtype=torch.bool).triu(diagonal)
-        return self._triangle[1]
+            yield slice(first - rows.start, None), slice(start, stop), Hidden(masked, last_seen)
 
 
 class Blockwise(torch.autograd.Function):
@@ -105,11 +116,11 @@ class Blockwise(torch.autograd.Function):
             for some, columns, hidden in blocks.of_keys(heads, rows):
                 scaled, largest, total, summed = _of_rows(some, block)
                 if settled:
-                    weights = _fill(_scores(scaled, keys[:, columns], room), hidden).exp2_()
+                    weights = hidden.powers(_scores(scaled, keys[:, columns], room))
                     added = weights.sum(dim=-1, keepdim=True)
                     settled = added.max().item() <= MUCH  # neither too much nor NaN
                 if not settled:
-                    weights = _fill(_scores(scaled[..., :-1], keys[:, columns, :-1], room), hidden)
+                    weights = hidden.fill(_scores(scaled[..., :-1], keys[:, columns, :-1], room))
                     new = torch.maximum(largest, weights.amax(dim=-1, keepdim=True))
                     shrink = torch.exp2(largest - new)
                     largest.copy_(new)
@@ -147,7 +158,7 @@ class Blockwise(torch.autograd.Function):
             for some, columns, hidden in blocks.of_keys(heads, rows):
                 queries, scaled, above, of_queries = _of_rows(some, block)
                 some_keys = keys[:, columns]
-                weights = _fill(_scores(scaled, some_keys, room), hidden).exp2_()  # not yet divided
+                weights = hidden.powers(_scores(scaled, some_keys, room))  # not yet divided
                 value_sums[:, columns].baddbmm_(weights.mT, above[..., :-1])
                 of_scores = _scores(above, values[:, columns], more_room).mul_(weights)
                 of_queries.baddbmm_(of_scores, some_keys[..., :-1])
@@ -174,13 +185,6 @@ def _is_eager(x: Tensor) -> bool:
 def _scores(query: Tensor, key: Tensor, room: Tensor) -> Tensor:
     """query · keyᵀ (n, rows, columns), written into room."""
     return torch.bmm(query, key.mT, out=_view(room, (len(query), query.shape[1], key.shape[1])))
-
-
-def _fill(scores: Tensor, hidden: list[Tensor]) -> Tensor:
-    """-inf in place of what is hidden."""
-    for some in hidden:
-        scores[:, : some.shape[-2]].masked_fill_(some.to(scores.device), -math.inf)
-    return scores
 
 
 def _view(room: Tensor, shape: tuple[int, ...]) -> Tensor:
