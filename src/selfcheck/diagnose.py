@@ -86,7 +86,9 @@ def diagnose(
         min((name for name, places in candidates.items() if place in places), key=rank.__getitem__, default=None)
         for place in range(len(keys))
     ]
-    return [name and explained_by(name) for name in names]
+    # What an earlier call has left is no misconception's, whatever numbers come of it.
+    left = [any(answer.get("leftover") for answer in got) for got in answers]
+    return [None if of_others or not name else explained_by(name) for name, of_others in zip(names, left, strict=True)]
 
 
 def _without_chance(

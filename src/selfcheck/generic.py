@@ -123,7 +123,9 @@ def _part(key: Key, position: int, due: Any, came: Any) -> Found | None:
 
 def _beside_the_numbers(key: Key, expected: Answer, got: Answer, position: int, difference: Difference) -> Found | None:
     """What a module's parameters tell of a difference."""
-    if difference.kind in (*COMPARED, "gradient", "changed") and not difference.cause.startswith("generic.no_return"):
+    if difference.kind in (*COMPARED, "gradient", "changed", "no error") and not difference.cause.startswith(
+        "generic.no_return"
+    ):
         slip = state.one_object(got) or state.leftover(got)
         if slip:
             return slip

@@ -105,16 +105,16 @@ def _tell_leftovers(
     memory: Any,
 ) -> None:
     """Name in an answer, under "leftover", what earlier calls left in the module, where another comes without it."""
-    names = leftovers.grown()
+    names = leftovers.left()
     if not names:
         return
     for key, plan in plans.items():
         for step, answered in zip(plan["calls"], answers[key], strict=True):
-            if step.get("lessons"):  # training takes the time of all else
+            if step.get("lessons") or "value" not in answered:  # training takes the time of all else
                 continue
             leftovers.put_back()
             afresh = carry_out(symbol, step, plan.get("gradient", False), memory=memory)
-            if "value" in answered and afresh.get("value") != answered["value"]:
+            if afresh.get("value") != answered["value"]:
                 answered["leftover"] = names
 
 
