@@ -195,7 +195,7 @@ def test_tokens_per_second_are_as_the_page_says():
     low, high = round(100 * min(too_high)), round(100 * max(too_high))
     assert f"{low} to {high} % too high" in PAGE and f"{low} to {high} per cent" in PAGE
     last = speed["rows"][-1]
-    assert last["measured"][1] / last["measured"][0] < 3 and "less than three times" in PAGE
+    assert 3 < last["measured"][1] / last["measured"][0] < 4 and "less than four times" in PAGE
     assert math.ceil(last["megaflops"][0] / last["megaflops"][1]) == 135 and "factor of 135" in PAGE
 
 
