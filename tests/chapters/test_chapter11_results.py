@@ -109,7 +109,12 @@ def test_what_the_page_says_of_memory():
     naive, one, blocks = (peaks[form, 4096, True] for form in ("naive", "one pass, autograd", "blockwise"))
     assert f"{one:.0f} against {naive:.0f} MiB at 4096" in PAGE and f"grow with $L$: {blocks:.0f} MiB" in PAGE
     assert one > naive and peaks["one pass, autograd", 2048, False] < peaks["naive", 2048, False] / 2
-    for form, low, high in (("naive", 2.9, 5), ("one pass, autograd", 3, 5), ("blockwise", 1.3, 2.5), ("SDPA", 1.3, 2.5)):
+    for form, low, high in (
+        ("naive", 2.9, 5),
+        ("one pass, autograd", 3, 5),
+        ("blockwise", 1.3, 2.5),
+        ("SDPA", 1.3, 2.5),
+    ):
         lengths = studies.LENGTHS[form]
         ratios = [peaks[form, n, True] / peaks[form, n // 2, True] for n in lengths[1:]]
         assert all(low < ratio < high for ratio in ratios), (form, ratios)
