@@ -66,7 +66,7 @@ def one_query_at_a_time(query, key, value, attn_mask, dropout_p):
             someone = visible.any(dim=-1, keepdim=True)
             weights = torch.where(visible | ~someone, scores, -torch.inf).softmax(-1) * someone
         keep = (torch.rand(weights.shape) >= dropout_p).to(weights.dtype)
-        used = weights * keep / (1 - dropout_p)
+        used = weights * keep / (1 - dropout_p) if dropout_p < 1 else torch.zeros_like(weights)
         outputs.append((used[..., None, :] @ value).squeeze(-2))
         all_weights.append(weights)
     return torch.stack(outputs, dim=-2), torch.stack(all_weights, dim=-2)
@@ -79,7 +79,9 @@ def built_from_earlier_exercises(query, key, value, attn_mask, dropout_p):
 
     weights = masked_softmax(scaled_dot_scores(query, key), attn_mask)
     used = weights
-    if dropout_p > 0:
+    if dropout_p == 1:
+        used = torch.zeros_like(used)
+    elif dropout_p > 0:
         used = used * torch.empty_like(used).bernoulli_(1 - dropout_p) / (1 - dropout_p)
     return used @ value, weights
 

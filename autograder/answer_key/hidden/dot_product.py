@@ -29,7 +29,7 @@ def attention_extremes(rng):
 
 @check(
     ATTENTION,
-    sees="no number of axes, no length and no equal sizes are special",
+    sees="no number of axes, no length, no equal sizes are special, nor a dropout_p of 1, which leaves nothing",
     points=1,
     problem_set="ps2",
     coinciding=True,
@@ -41,6 +41,7 @@ def attention_shapes(rng):
         attend(rng, (queries, d_k), (1, d_k), 1),
         attend(rng, (2, 1, 3, queries, d_k), (1, 2, 1, keys, d_k), d_v),
         attend(rng, (queries, d_k), (2, keys, d_k), d_v, value_batch=()),
+        attend(rng, (queries, d_k), (keys, d_k), d_v, dropout_p=1.0),
         *(attend(rng, (*lead, length, d), (*lead, keys, d), width) for lead, length, keys, d, width in EQUAL),
         call(tensor([[0.0] * 3, [1.0] * 3]), tensor([[0.0] * 3, [1.0] * 3, [1.0] * 3]), rng.tensor(3, 4)),
     ]

@@ -36,6 +36,8 @@ def additive_extremes(rng):
         call(large(rng, queries, d_q), large(rng, keys, d_k), rng.tensor(hidden, d_q + d_k), rng.tensor(hidden)),
         additive(rng, (1, d_q), (keys, d_k), 1),
         additive(rng, (2, 1, queries, d_q), (3, keys, d_k), hidden),
+        additive(rng, (queries, d_q), (3, keys, d_k), hidden),
+        additive(rng, (1, queries, d_q), (3, keys, d_k), hidden),
         additive(rng, (4, 4), (4, 4), 4),
         additive(rng, (3, 3, 3), (3, 3, 3), 3),
         call(
@@ -56,6 +58,8 @@ def bilinear_extremes(rng):
         call(large(rng, queries, d_q), large(rng, keys, d_k), rng.tensor(d_q, d_k)),
         bilinear(rng, (1, 1), (keys, d_k)),
         bilinear(rng, (2, 1, queries, d_q), (3, keys, d_k)),
+        bilinear(rng, (queries, d_q), (3, keys, d_k)),
+        bilinear(rng, (1, queries, d_q), (3, keys, d_k)),
         bilinear(rng, (4, 4), (4, 4)),
         bilinear(rng, (3, 3, 3), (3, 3, 3)),
         call(tensor([[0.0] * d_q, [1.0] * d_q]), tensor([[0.0] * d_k, [1.0] * d_k]), rng.tensor(d_q, d_k)),
@@ -74,6 +78,8 @@ def dot_extremes(rng):
         call(large(rng, queries, width), large(rng, keys, width)),
         two(rng, (1, 1), (keys, 1)),
         two(rng, (2, 1, queries, width), (3, keys, width)),
+        two(rng, (queries, width), (3, keys, width)),
+        two(rng, (1, queries, width), (3, keys, width)),
         *equal_sizes(rng),
     ]
 
@@ -90,5 +96,7 @@ def scaled_extremes(rng):
         call(large(rng, queries, 6), large(rng, keys, 6)),
         two(rng, (1, 12), (keys, 12)),
         two(rng, (2, 1, queries, 17), (3, keys, 17)),
+        two(rng, (queries, 12), (3, keys, 12)),
+        two(rng, (1, queries, 12), (3, keys, 12)),
         *equal_sizes(rng),
     ]

@@ -194,6 +194,22 @@ def zero_taken_for_masked(scores, mask=None, dim=-1):
     return right(hidden, visible(hidden, hidden != 0), dim)
 
 
+def _with_a_number_in_the_total(number, like=""):
+    name = f"of_{number:.0e}".replace("-", "minus_") if like else "number_added_to_the_total"
+
+    @behind_given_checks(SOFTMAX, name, like)
+    def wrong(scores, mask=None, dim=-1):
+        hidden = scores.masked_fill(~visible(scores, mask), -math.inf)
+        largest = hidden.amax(dim=dim, keepdim=True) if hidden.numel() else 0.0
+        terms = (hidden - torch.as_tensor(largest).masked_fill(largest == -math.inf, 0.0)).exp()
+        return terms / (terms.sum(dim=dim, keepdim=True) + number)
+
+
+_with_a_number_in_the_total(1e-6)
+for _number in (1.0, 1e-2, 1e-3, 1e-4, 1e-5, 1e-7):
+    _with_a_number_in_the_total(_number, "number_added_to_the_total")
+
+
 # Other functions, other axes
 
 

@@ -171,6 +171,22 @@ _with_number("minus_1e9_for_infinity", -1e9)
 _with_number("minus_1e4_for_infinity", -1e4)
 
 
+def _with_a_number_in_the_total(number, like=""):
+    def wrongly(scores, axis=-1):
+        scores = as_floats(scores)
+        largest = scores.max(axis=axis, keepdims=True)
+        exponentials = np.exp(scores - np.where(largest == -np.inf, 0.0, largest))
+        return exponentials / (exponentials.sum(axis=axis, keepdims=True) + number)
+
+    wrongly.__name__ = f"of_{number:.0e}".replace("-", "minus_") if like else "number_added_to_the_total"
+    wrong(SOFTMAX, like)(wrongly)
+
+
+_with_a_number_in_the_total(1e-3)
+for _number in (1e-1, 1e-2, 1e-4):
+    _with_a_number_in_the_total(_number, "number_added_to_the_total")
+
+
 @wrong(SOFTMAX)
 def empty_row_uniform_from_minus_1e4(scores, axis=-1):
     scores = as_floats(scores)

@@ -12,7 +12,11 @@ LOWEST = -3.4028234663852886e38  # the smallest number of float32
 # 4.7 masked_softmax
 
 
-@check("masks.masked_softmax", sees="the allowed entries of a row share a weight of 1; the others get 0")
+@check(
+    "masks.masked_softmax",
+    sees="the allowed entries of a row share a weight of 1, to nine digits; the others get 0",
+    tolerance=1e-9,
+)
 def softmax_masked(rng):
     rows, columns = rng.sizes(2, 4, 7)
     scores, mask = rng.normal(rows, columns), mixed_rows(rng, rows, columns)
@@ -58,7 +62,12 @@ def softmax_minus_infinity(rng):
     wrong = rng.normal(3, 5)
     wrong[1][rng.integer(0, 5)] = math.nan  # all of its row are allowed: each weight there is NaN, however it is found
     seen = [[True] * 5 if row == 1 else allowed for row, allowed in enumerate(mixed_rows(rng, 3, 5))]
-    return [call(tensor(scores), tensor(mask, "bool")), call(tensor(scores)), call(tensor(wrong), tensor(seen, "bool"))]
+    return [
+        call(tensor(scores), tensor(mask, "bool")),
+        call(tensor(scores)),
+        call(tensor(wrong), tensor(seen, "bool")),
+        call(tensor([[math.nan] * 3, rng.normal(3)])),
+    ]
 
 
 @check("masks.masked_softmax", sees="the axis that sums to 1 is dim, with a mask and without")
