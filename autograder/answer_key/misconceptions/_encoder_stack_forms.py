@@ -8,7 +8,7 @@ from ._encoder_stack import ENCODER, Stack, _Answering
 wrong = misconception(ENCODER)
 
 
-def _layers_alone(like, allowed):
+def _layers_alone(like, allowed, name="in_the_layers_alone"):
     """A form whose layers get other masks, while the weights that are handed back keep to both."""
 
     class Masked(Stack):
@@ -20,13 +20,24 @@ def _layers_alone(like, allowed):
                 x = layer(x, *allowed(place, *masks))
             return (self.last(x), weights) if return_weights else self.last(x)
 
-    Masked.__name__ = "in_the_layers_alone"
+    Masked.__name__ = name
     misconception(ENCODER, like)(Masked)
 
 
 _layers_alone("masks_ignored", lambda place, *masks: (None, None))
 _layers_alone("attn_mask_ignored", lambda place, attn_mask, key_mask: (None, key_mask))
 _layers_alone("key_mask_ignored", lambda place, attn_mask, key_mask: (attn_mask, None))
+_layers_alone("masks_ignored", lambda place, *masks: masks if place else (None, None), "but_in_later_layers")
+_layers_alone(
+    "attn_mask_ignored",
+    lambda place, attn_mask, key_mask: (None if place else attn_mask, key_mask),
+    "but_in_the_first_layer",
+)
+_layers_alone(
+    "key_mask_ignored",
+    lambda place, attn_mask, key_mask: (attn_mask, None if place else key_mask),
+    "but_in_the_first_layer",
+)
 _layers_alone("masks_exchanged", lambda place, attn_mask, key_mask: (key_mask, attn_mask))
 
 
@@ -92,3 +103,24 @@ class made_for_both_and_used_for_one(Stack):
         super().__init__(num_layers, d_model, *args, **kwargs)
         if not self.norm_first:
             self.final_norm = torch.nn.LayerNorm(d_model)
+
+
+def _forgetting(like, name, kept):
+    """A form that passes a mask to the first layer alone, for the weights too."""
+
+    class Forgetting(Stack):
+        def answer(self, x, masks, return_weights):
+            weights = []
+            for place, layer in enumerate(self.layers):
+                given = kept(*masks) if place else masks
+                if return_weights:
+                    weights.append(self.weights(layer, x, *given))
+                x = layer(x, *given)
+            return (self.last(x), weights) if return_weights else self.last(x)
+
+    Forgetting.__name__ = name
+    misconception(ENCODER, like)(Forgetting)
+
+
+_forgetting("attn_mask_ignored", "behind_the_first_layer", lambda attn_mask, key_mask: (None, key_mask))
+_forgetting("key_mask_ignored", "behind_the_first_layer", lambda attn_mask, key_mask: (attn_mask, None))

@@ -46,3 +46,18 @@ def token_by_token(x):
 def batch_and_heads_exchanged(x):
     batch, heads, length, d_head = x.shape
     return x.reshape(heads, batch, length, d_head).permute(1, 2, 0, 3).reshape(batch, length, heads * d_head)
+
+
+@behind_given_checks(MERGE, like="axes_of_one_squeezed")
+def of_a_batch_of_one(x):
+    return x.transpose(1, 2).flatten(-2).squeeze(0)
+
+
+@behind_given_checks(MERGE, like="axes_of_one_squeezed")
+def of_a_single_token(x):
+    return x.transpose(1, 2).flatten(-2).squeeze(1)
+
+
+@behind_given_checks(MERGE, like="axes_of_one_squeezed")
+def of_each_head(x):
+    return torch.cat([head.squeeze() for head in x.unbind(1)], dim=-1)

@@ -91,7 +91,7 @@ def merge_tokens(rng):
 )
 def merge_features(rng):
     batch, heads, d_head = rng.sizes(3, 2, 6)
-    return call(rng.tensor(batch, heads, 1, d_head))
+    return [call(rng.tensor(batch, heads, 1, d_head)), call(rng.tensor(1, heads, 1, d_head))]
 
 
 @check(MERGE, sees="gradients pass through", compares="gradient", given=True)
