@@ -41,9 +41,9 @@ def by_hand(query, keys, values, score, mask=None):
 @alternative(ATTEND)
 def query_by_query(query, keys, values, score, mask=None):
     refuse_attend(query, keys, values, mask)
-    contexts, rows = [], []
+    scores, contexts, rows = score(query, keys), [], []
     for i in range(query.shape[-2]):
-        row = score(query[..., i : i + 1, :], keys)
+        row = scores[..., i : i + 1, :]
         allowed = None
         if mask is not None:
             allowed = mask if mask.dim() < 2 or mask.shape[-2] == 1 else mask[..., i : i + 1, :]
@@ -78,8 +78,8 @@ def position_by_position(scores, center, window):
         near.append((distance.abs() <= window) & (scores[..., s] > -torch.inf))
         factors.append(torch.exp(-(distance**2) / (2 * (window / 2) ** 2)))
     near, factors = torch.stack(near, dim=-1), torch.stack(factors, dim=-1)
-    safe = torch.where(near, scores, 0.0)
-    exponentials = torch.exp(safe - safe.detach().amax(dim=-1, keepdim=True)) * near
+    largest = scores.detach().masked_fill(~near, -torch.inf).amax(dim=-1, keepdim=True)
+    exponentials = torch.exp(torch.where(near, scores - largest, -torch.inf))
     total = exponentials.sum(dim=-1, keepdim=True)
     return exponentials / torch.where(total > 0, total, 1.0) * factors
 

@@ -170,3 +170,21 @@ def and_their_values(query, keys, values, score, mask=None):
 def _seen(mask):
     """(..., S, 1): the keys that some query may attend to."""
     return (mask.any(dim=-2) if mask.dim() > 1 else mask).unsqueeze(-1)
+
+
+def _filled_then_hidden(name, number, hidden=lambda seen: seen):
+    """Register a fill of forbidden scores; hidden: of the mask, what the weights are multiplied by."""
+
+    def wrong(query, keys, values, score, mask=None):
+        scores = score(query, keys)
+        seen = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
+        weights = scores.masked_fill(~seen, number).softmax(dim=-1) * hidden(seen)
+        return weights @ values, weights
+
+    like, _, form = name.rpartition("/")
+    behind_given_checks(ATTEND, form, like)(wrong)
+
+
+_filled_then_hidden("filled_above_the_scores", -1e4)
+_filled_then_hidden("filled_above_the_scores/minus_1e9", -1e9)
+_filled_then_hidden("filled_above_the_scores/empty_rows_alone", -1e4, lambda seen: seen.any(dim=-1, keepdim=True))

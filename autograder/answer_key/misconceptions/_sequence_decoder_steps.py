@@ -211,3 +211,18 @@ class weights_detached(Decoder):
 class source_detached(Decoder):
     def attended(self, query, source, mask):
         return super().attended(query, source.detach(), mask)
+
+
+@wrong
+class filled_above_the_scores(Decoder):
+    low = -1e4
+
+    def weights(self, scores, mask):
+        if mask is None:
+            return scores.softmax(dim=-1)
+        return scores.masked_fill(~mask, self.low).softmax(dim=-1) * mask
+
+
+@misconception(DECODER, like="filled_above_the_scores")
+class filled_above_the_scores_with_minus_1e9(filled_above_the_scores):
+    low = -1e9

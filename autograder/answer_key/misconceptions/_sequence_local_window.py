@@ -113,3 +113,29 @@ def _filled_beside_minus_infinity(name, number):
 
 _filled_beside_minus_infinity("far_wins_over_minus_infinity", None)
 _filled_beside_minus_infinity("far_wins_over_minus_infinity/minus_1e9", -1e9)
+
+
+def _filled_then_hidden(name, number):
+    """Register a fill of scores outside the window, whose weights are then set to zero there."""
+
+    def wrong(scores, center, window):
+        distance = distances(scores, center)
+        near = distance.abs() <= window
+        return torch.softmax(scores.masked_fill(~near, number), dim=-1) * near * gaussian(distance, window)
+
+    like, _, form = name.rpartition("/")
+    behind_given_checks(LOCAL, form, like)(wrong)
+
+
+_filled_then_hidden("filled_above_the_window", -1e4)
+_filled_then_hidden("filled_above_the_window/minus_1e9", -1e9)
+
+
+@behind_given_checks(LOCAL)
+def zero_among_the_scores(scores, center, window):
+    distance = distances(scores, center)
+    near = (distance.abs() <= window) & (scores > -torch.inf)
+    safe = scores.where(near, 0.0)
+    exponentials = torch.exp(safe - safe.detach().amax(dim=-1, keepdim=True)) * near
+    total = exponentials.sum(dim=-1, keepdim=True)
+    return exponentials / total.where(total > 0, 1.0) * gaussian(distance, window)

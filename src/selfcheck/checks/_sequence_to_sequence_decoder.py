@@ -83,7 +83,8 @@ def decoder_mask(rng):
 
 @check(DECODER, sees="under a mask, logits and weights are those of the real source tokens alone")
 def decoder_masked(rng):
-    return inputs.decoding(rng, 7, 3, (4, 2, 5), mask=inputs.words_in([[2, 3, 5, 4]], 5)[0])
+    step = inputs.decoding(rng, 7, 3, (4, 2, 5), mask=inputs.words_in([[2, 3, 5, 4]], 5)[0])
+    return [step, *(inputs.decoding_far_below_zero(rng, low) for low in (-2e4, -1e9))]
 
 
 @check(DECODER, sees="without a real source token, the weights and the context are zero")

@@ -49,6 +49,15 @@ def with_hidden_giant(rng):
     )
 
 
+def with_scores_far_below_zero(rng, low):
+    """A call of attend whose allowed scores are all below `low`; those of forbidden keys are common ones."""
+    queries, keys, d_v = rng.sizes(3, 3, 7)
+    query, key = [[1.0]] * queries, [[low * 2 + 0.4 * j] for j in range(keys)]
+    key[rng.integer(0, keys)] = [0.5]
+    mask = [value[0] < 0 for value in key]
+    return call(tensor(query), tensor(key), rng.tensor(keys, d_v), bound(rng, "dot", 1, 1), tensor(mask))
+
+
 def of_zero_and_giant(rng, queries, keys, d_v):
     """A call of attend whose first query is all zero, and whose last has scores of thousands."""
     query = [[0.0, 0.0], *rng.normal(queries - 2, 2), [3000.0, 2000.0]]
@@ -120,6 +129,14 @@ def with_giant_outside(rng):
     for row, place in zip(scores, places, strict=True):
         row[place + 2] = 30.0
     return call(rows(scores), rows([float(place) for place in places]), 0.3)  # one position alone: its weight is 1
+
+
+def far_below_zero(rng):
+    """Calls whose scores in the window are far below zero: all of them, then one beside common ones."""
+    among = [[low + value for value in rng.normal(7)] for low in (-2e3, -3e4, -3e9)]
+    beside = [rng.normal(7) for _ in (-1e4, -1e9)]
+    beside[0][3], beside[1][3] = -1e4, -1e9
+    return [call(rows(among), rows([2.6, 3.4, 2.4]), 1.5), call(rows(beside), rows([2.6, 3.4]), 1.5)]
 
 
 # HierarchicalAttention
@@ -197,6 +214,15 @@ def without_context(state):
     out, both = state["combine.weight"].shape
     table = state["combine.weight"].nested()
     return {"combine.weight": tensor([[0.0] * (both // 2) + row[both // 2 :] for row in table])}
+
+
+def decoding_far_below_zero(rng, low):
+    """A step whose scores of real source tokens are all below `low`, beside common ones of padding."""
+    real = [[low + value for value in rng.normal(3)] for _ in range(3)]
+    states = tensor([[*real, *rng.normal(2, 3)]])
+    ahead = {"gru.bias_ih_l0": tensor([0.0] * 3 + [-9.0] * 3 + [9.0] * 3)}  # the GRU's state is nearly 1
+    mask = [[True] * 3 + [False] * 2]
+    return decoding(rng, 7, 3, (1, 2, 5), "dot", mask=mask, states=states, change=lambda state: ahead)
 
 
 @of_both

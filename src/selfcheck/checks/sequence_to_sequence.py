@@ -86,9 +86,9 @@ def attend_masked(rng):
     ]
 
 
-@check(ATTEND, sees="a forbidden key has no influence, however large its score")
+@check(ATTEND, sees="a forbidden key has no influence, however large its score, however low the others")
 def attend_large_score(rng):
-    return inputs.with_hidden_giant(rng)
+    return [inputs.with_hidden_giant(rng), *(inputs.with_scores_far_below_zero(rng, low) for low in (-1e4, -1e9))]
 
 
 @check(ATTEND, sees="a query that may attend to nothing gets zero weights and a zero context")
@@ -143,9 +143,13 @@ def local_scores(rng):
     return call(rng.tensor(3, 8), inputs.rows([rng.integer(2, 5) + 0.5 for _ in range(3)]), 0.7)
 
 
-@check(LOCAL, sees="the softmax knows nothing of scores outside the window", tells=parts.other_fall)
+@check(
+    LOCAL,
+    sees="the softmax knows nothing of what lies outside the window, however low the scores",
+    tells=parts.other_fall,
+)
 def local_softmax(rng):
-    return inputs.with_giant_outside(rng)
+    return [inputs.with_giant_outside(rng), *inputs.far_below_zero(rng)]
 
 
 @check(
