@@ -12,7 +12,7 @@ from .aspects import ASPECTS, Answer
 from .exceptions import explained
 from .plan import Check
 from .trees import Difference, compare_trees, leaves, none_where_one_is_due
-from .words import expected_form, form_advice, form_slip, index_text, name_of, number_text
+from .words import apart, expected_form, form_advice, form_slip, index_text, name_of
 
 __all__ = ["Answer", "Difference", "compare"]
 
@@ -149,7 +149,7 @@ def _how_often(wanted: Array, came: Any, raw: tuple[Any, Any], reveal: bool) -> 
     ]
     numbers = ""
     if reveal and all(len(some) == 1 for some in entries):
-        due, given = (number_text(some[0].values()[wrong[0]]) for some in entries)
+        due, given = apart(*(some[0].values()[wrong[0]] for some in entries))
         numbers = f", where {due} is expected and {given} came" if due != given else ""
     return f" in {len(wrong)} of {len(cases)} cases, first at {first}{numbers}"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .arrays import Array, array, as_array
 from .shapes import shape_advice, shape_slip
-from .words import expected_form, form_advice, form_slip, index_text, name_of, number_text
+from .words import apart, expected_form, form_advice, form_slip, index_text, name_of
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def compare_arrays(want: Array, part: Array, tolerance: float, reveal: bool, whe
     a, b = pairs[wrong[0]]
     if isinstance(b, float) and math.isnan(b):
         return Difference("nan", f"NaN at {first}{where}; {len(wrong)} of {len(pairs)} entries are wrong")
-    numbers = f": expected {number_text(a)}, got {number_text(b)}" if reveal else ""
+    numbers = ": expected {}, got {}".format(*apart(a, b)) if reveal else ""
     many = f"; {len(wrong)} of {len(pairs)} entries differ" if len(pairs) > 1 else ""
     place = f", first at {first}" if want.shape else ""
     return Difference("values", f"the values differ{where}{place}{numbers}{many}")

@@ -37,8 +37,14 @@ def name_of(value: Any) -> str:
     return f"the number {number_text(value)}"
 
 
-def number_text(number: Any) -> str:
-    return f"{number:.4g}" if isinstance(number, float) else str(number)
+def number_text(number: Any, digits: int = 4) -> str:
+    return f"{number:.{digits}g}" if isinstance(number, float) else str(number)
+
+
+def apart(due: Any, given: Any) -> tuple[str, str]:
+    """Two numbers that differ, with as many digits as it takes to see it."""
+    texts = ((number_text(due, digits), number_text(given, digits)) for digits in range(4, 18))
+    return next((pair for pair in texts if pair[0] != pair[1]), (number_text(due), number_text(given)))
 
 
 def index_text(place: int, shape: tuple[int, ...]) -> str:
