@@ -30,8 +30,18 @@ def _blockwise(kind):
     blockwise.wrong(largest_attached, like=kind.__name__)
 
 
-for _kind in (online.sum_not_rescaled, online.parts_not_rescaled, online.sum_rescaled_upside_down):
+for _kind in (online.sum_not_rescaled, online.parts_not_rescaled, online.sum_rescaled_upside_down, online.sum_detached):
     _online(_kind)
 _online(online_parts.parts_rescaled_upside_down)
 for _wrong in (blockwise.sum_not_rescaled, blockwise.output_not_rescaled, blockwise.divided_in_every_block):
     _blockwise(_wrong)
+
+
+class factor_detached(blockwise.Attached):
+    """What is carried on is rescaled by a number that passes no gradient on."""
+
+    def carried(self, old, shrink, which):
+        return old * shrink.detach()
+
+
+blockwise.wrong(factor_detached)

@@ -263,3 +263,10 @@ def blocks_along_the_first_axis(query, key, value, output, log_sums, upstream, b
 class log_sums_scaled(Backward):
     def weights(self, keys):
         return torch.exp((self.q @ keys.mT - self.log_sums) / self.root)
+
+
+@wrong
+class root_of_value_width(Backward):
+    def row_sums(self):
+        self.root = self.output.shape[-1] ** 0.5
+        return super().row_sums()

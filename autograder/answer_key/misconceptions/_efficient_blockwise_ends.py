@@ -110,3 +110,38 @@ class own_largest_of_the_block(Attached):
         own = scores.amax(dim=-1, keepdim=True)
         weights, shrink = torch.exp(scores - finite(own)), torch.exp(largest - finite(new))
         return new, total * shrink + weights.sum(dim=-1, keepdim=True), summed * shrink + weights @ values
+
+
+@wrong
+class stopped_at_the_first_future_block(Blockwise):
+    """Under is_causal the loop ends where the first query sees no more keys."""
+
+    def causal(self, start, stop, mask):
+        self.over = start > self.keys - self.length
+        return super().causal(start, stop, mask)
+
+    def step(self, largest, total, summed, scores, values):
+        if getattr(self, "over", False):
+            return largest, total, summed
+        return super().step(largest, total, summed, scores, values)
+
+
+@wrong
+class split_along_axis_one(Blockwise):
+    """Keys and values are split along axis 1: with two axes features, with four heads."""
+
+    def answer(self, query, key, value, block_size, is_causal, attn_mask):
+        self.wide = torch.float64 if query.dtype == torch.float64 else torch.float32
+        self.length, self.keys = query.shape[-2], key.shape[-2]
+        query, key, value = query.to(self.wide), key.to(self.wide), value.to(self.wide)
+        state, start = self.begin(query, key, value), 0
+        for keys, values in zip(key.split(block_size, dim=1), value.split(block_size, dim=1), strict=False):
+            stop = start + keys.shape[1]
+            scores = query @ keys.mT * self.scale(query, value)
+            if is_causal:
+                last = torch.arange(self.length)[:, None] + (self.keys - self.length)
+                scores = scores.masked_fill(torch.arange(start, stop) > last, -torch.inf)
+            if attn_mask is not None:
+                scores = scores.masked_fill(~self.mask(attn_mask)[..., start:stop], -torch.inf)
+            state, start = self.step(*state, scores, values), stop
+        return self.finish(*state)

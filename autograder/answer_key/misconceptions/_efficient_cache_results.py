@@ -204,3 +204,24 @@ class batch_of_one_stretched(Cache):
     def joined(self, old, new):
         lead = torch.broadcast_shapes(old.shape[:-2], new.shape[:-2])
         return super().joined(old.expand(*lead, -1, -1), new.expand(*lead, -1, -1))
+
+
+@wrong
+class key_stored_before_its_value_fits(Cache):
+    """What is looked at last finds the other one stored already."""
+
+    order = 0, 1
+
+    def answer(self, key, value):
+        if self.held is None:
+            return super().answer(key, value)
+        pair = [key, value]
+        if self.positions() + key.shape[-2] > self.max_length:
+            raise ValueError("the cache is full")
+        for place in self.order:
+            if self.other_axes(self.held[place]) != self.other_axes(pair[place]):
+                raise ValueError("this does not fit what the cache holds")
+            held = list(self.held)
+            held[place] = self.joined(held[place], pair[place])
+            self.held = tuple(held)
+        return self.held

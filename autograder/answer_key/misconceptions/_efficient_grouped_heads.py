@@ -1,5 +1,6 @@
 """Wrong attention with shared key heads: another scale, another form of the result, another mask."""
 
+import functools
 import math
 
 import torch
@@ -218,3 +219,20 @@ class mask_reshaped_as_it_came(Grouped):
         batch, heads, length, keys = scores.shape
         mask = mask.reshape(batch, groups, heads // groups, length, keys)
         return super().masked(scores, mask.flatten(1, 2), groups)
+
+
+@wrong
+class first_key_head_for_all(Grouped):
+    """Of the keys alone."""
+
+    def keys(self, key, heads):
+        return key[:, :1].expand(-1, heads, -1, -1)
+
+
+@functools.partial(wrong, like="divided_by_groups")
+class as_far_as_there_are_heads(Grouped):
+    """Head h // G, as far as there are as many."""
+
+    def copies(self, x, heads):
+        groups = x.shape[1]
+        return x[:, [min(head // groups, groups - 1) for head in range(heads)]]

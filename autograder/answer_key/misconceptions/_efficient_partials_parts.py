@@ -227,3 +227,12 @@ class factors_of_a_softmax(Merge):
 class logarithm_of_the_sum_for_the_total(Merge):
     def sums(self, first, second, mine, other):
         return torch.logaddexp(first[0], second[0]), super().sums(first, second, mine, other)[1]
+
+
+@functools.partial(wrong, like="log_sum_for_the_maximum")
+class where_there_is_a_key(Merge):
+    """A part without a key stays what it is, without NaN."""
+
+    def results(self, maximum, total, summed):
+        some = total.where(total > 0, 1.0)
+        return maximum + some.log(), total / some, summed / some[..., None]

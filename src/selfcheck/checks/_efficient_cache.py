@@ -60,6 +60,10 @@ def cache_goes_on(rng):
     return [
         built(call(4), step(rng, (2,), 2), refused(step(rng, (2,), 3)), step(rng, (2,), 1)),
         built(call(2), refused(step(rng, (2,), 3)), step(rng, (2,), 1)),
+        *(
+            built(call(9), step(rng, (2,), 2), refused(step(rng, (2,), 3, **other)), step(rng, (2,), 1))
+            for other in ({"d_v": 1}, {"d_k": 1})
+        ),
     ]
 
 
