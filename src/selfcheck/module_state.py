@@ -8,6 +8,7 @@ from typing import Any
 from .arrays import pack, revive
 
 MAX_NAMED = 8  # parameters in a message
+ROUNDING = 1e-6  # of a largest gradient in float32
 BUILT = ":built"  # what a step builds, among the modules of its arguments
 
 
@@ -111,7 +112,8 @@ def reached(built: Any, output: Any) -> list[list[int]]:
     """For each parameter that is learnt its axes, its rows, and how many of these a gradient of the output reaches.
 
     Without a path -1; and -2 where it is of the last norm, `final_norm`, of a part. The gradient is that of a fixed sum
-    of all entries, each with another weight.
+    of all entries, each with another weight. What is as small as a rounding of the largest gradient counts as 0: what
+    cancels, as the gradient of a key's bias does, leaves other roundings on every machine.
     """
     import torch
 
@@ -122,12 +124,17 @@ def reached(built: Any, output: Any) -> list[list[int]]:
         weights = torch.sin(torch.arange(1.0, output.numel() + 1)).reshape(output.shape)
         gradients = torch.autograd.grad((output * weights).sum(), parameters, allow_unused=True)
 
+    largest = max(
+        (float(gradient.abs().max()) for gradient in gradients if gradient is not None and gradient.numel()),
+        default=0.0,
+    )
+
     def rows_reached(name: str, gradient: Any, rows: int) -> int:
         if gradient is None:
             return -2 if ".final_norm." in name else -1
         if not gradient.numel():
             return 0
-        return int(gradient.reshape(rows, -1).ne(0).any(dim=1).sum())
+        return int((gradient.reshape(rows, -1).abs() > ROUNDING * largest).any(dim=1).sum())
 
     rows = [len(parameter) if parameter.dim() else 1 for parameter in parameters]
     return [
