@@ -7,7 +7,7 @@ from selfcheck.module_state import reached
 
 
 class Attention(nn.Module):
-    """Single-head attention of x with itself: the key's bias moves all scores of a query alike, so none of its weights."""
+    """One head: the bias of the keys moves all scores of a query alike, and so none of its weights."""
 
     def __init__(self):
         super().__init__()
