@@ -154,3 +154,9 @@ class single_token_without_position(Model):
 
     def place(self, token_ids, held):
         return super().place(token_ids, held) if token_ids.shape[1] > 1 else 0.0
+
+
+@wrong
+class logarithms_in_forward(Model):
+    def out(self, x):
+        return torch.log_softmax(super().out(x), dim=-1)

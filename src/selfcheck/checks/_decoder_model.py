@@ -61,7 +61,7 @@ def model_order(rng):
     return built(language_model(1), call(texts), stirred=STIRRED)
 
 
-@check(MODEL, sees="the answers are logits, no probabilities", view=logits)
+@check(MODEL, sees="the answers are logits, neither probabilities nor their logarithms", view=logits)
 def model_logits(rng):
     return built(language_model(3), call(tokens(rng, 2, 5)), stirred=STIRRED)
 
