@@ -4,7 +4,6 @@ A layer gets its parameters. A model is free inside: its parameters are stirred,
 influence, and facts about its logits are compared: which agree, and which do not.
 """
 
-import math
 from dataclasses import replace
 
 from selfcheck.arrays import Array, array, unpack
@@ -214,14 +213,12 @@ def last_use_differs(step, answer):
 
 
 def logits(step, answer):
-    """1 where no row is of shares that sum to 1, 1 where not all are within 0 … 1, 1 where none is of their logs."""
+    """1 where no row is made of probabilities that sum to 1, and 1 where not all lie within 0 … 1."""
     rows = rows_of(answer)
     if rows is None:
         return unlike(answer)
     shares = [min(row) >= 0 and abs(sum(row) - 1) < 1e-3 for row in rows]
-    within = all(0 <= value <= 1 for row in rows for value in row)
-    logarithms = [max(row) <= 0 and abs(sum(map(math.exp, row)) - 1) < 1e-3 for row in rows]
-    return array([int(not any(shares)), int(not within), int(not any(logarithms))])
+    return array([int(not any(shares)), int(not all(0 <= value <= 1 for row in rows for value in row))])
 
 
 def tied_output(step, answer):

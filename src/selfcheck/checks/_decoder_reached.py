@@ -22,12 +22,14 @@ def added_and_normalised(step, answer):
 
 
 def form_of_words(step, answer):
-    """As `form`, with 1 for a token whose logits are exactly 0 everywhere: that of a row of zeros in the table."""
+    """As `form`, with 1 for a token whose logits alone are 0 everywhere: that of a row of zeros in the table."""
     rows = rows_of(answer)
     if not rows:
         return form(step, answer)
     silent = [not any(column) for column in zip(*rows, strict=True)]
     plain = form(step, answer)
+    if all(silent):  # a table that begins with zeros
+        return plain
     flat = [float(silent[i % len(silent)]) if value == 0 else value for i, value in enumerate(plain.values())]
     return Array(plain.kind, "float64", plain.shape, array(flat, dtype="float64").data)
 
