@@ -70,7 +70,8 @@ def chances_of(function):
 
         check_logits(logits)
         check_sampling(temperature, top_k, top_p)
-        return function(logits, temperature, top_k, top_p)
+        nothing = (logits == -torch.inf).all(dim=-1, keepdim=True)  # such a row gives zeros
+        return function(logits.masked_fill(nothing, 0.0), temperature, top_k, top_p).masked_fill(nothing, 0.0)
 
     return alternative(CHANCES)(whole)
 
@@ -217,7 +218,7 @@ def by_the_largest_of_races(model, prompt, count, settings, end_id, generator):
             chances = next_token_probabilities(model(text)[:, -1].double(), *settings)
             if settings[0] > 0:
                 chances = chances / torch.empty_like(chances).exponential_(generator=generator)
-            new = chances.argmax(dim=1, keepdim=True)
+            new = chances.argmax(dim=1, keepdim=True).to(prompt.dtype)
             if end_id is not None:
                 new = torch.where(ended, torch.full_like(new, end_id), new)
                 ended |= new.eq(end_id)

@@ -123,6 +123,25 @@ def beside_a_small_number(x, key_mask=None):
 
 
 @wrong_mean
+def first_count_for_all(x, key_mask=None):
+    count = real_of(x, key_mask)[0].sum().clamp(min=1)
+    return (cleaned(x, key_mask) / count).sum(dim=1).to(x.dtype)
+
+
+def _with_a_number_in_the_count(number, name, like=""):
+    def wrong(x, key_mask=None):
+        count = real_of(x, key_mask).sum(dim=1, keepdim=True).unsqueeze(-1) + number
+        return (cleaned(x, key_mask) / count).sum(dim=1).to(x.dtype)
+
+    behind_given_checks(MEAN, name, like)(wrong)
+
+
+_with_a_number_in_the_count(1e-3, "number_added_to_the_count")
+_with_a_number_in_the_count(1e-2, "of_a_hundredth", "number_added_to_the_count")
+_with_a_number_in_the_count(0.1, "of_a_tenth", "number_added_to_the_count")
+
+
+@wrong_mean
 def nan_replaced_afterwards(x, key_mask=None):
     """nan_to_num at the end, of 0 / 0 and of what padding has spoilt."""
     real = real_of(x, key_mask).unsqueeze(-1).to(x.dtype)

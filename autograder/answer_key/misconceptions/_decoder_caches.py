@@ -206,6 +206,13 @@ class of_cross_attention(Undropped):
 
 
 @wrong
+class weights_not_dropped_with_a_cache(Layer):
+    def seen(self, query, keys, values, mask):
+        heads, _ = attend(query, keys, values, mask)
+        return self.self_attention.out_proj(merge_heads(heads))
+
+
+@wrong
 class hidden_units_not_dropped(Undropped):
     units = True
 

@@ -11,13 +11,20 @@ right_chances = reference(CHANCES)
 given = reference_module("_decoder_arguments")
 
 
-def wrong_chances(function, like=""):
-    """The given lines in front of wrong probabilities; like: see `misconception`."""
+def wrong_chances(function, like="", zeros=True):
+    """The given lines in front of wrong probabilities; like: see `misconception`.
+
+    zeros: whether a row whose logits are all -inf gives zeros, as it should
+    """
 
     def chances(logits, temperature=1.0, top_k=None, top_p=None):
         given.check_logits(logits)
         given.check_sampling(temperature, top_k, top_p)
-        return function(logits, temperature, top_k, top_p)
+        nothing = (logits == -torch.inf).all(dim=-1, keepdim=True)
+        found = function(logits, temperature, top_k, top_p)
+        if zeros and nothing.any() and found.shape == logits.shape:
+            return found.masked_fill(nothing, 0.0)
+        return found
 
     chances.__name__ = function.__name__
     return misconception(CHANCES, like)(chances)

@@ -1,5 +1,7 @@
 """Wrong probabilities of the next token: other forms of a cut, and cuts that are right for one row of logits alone."""
 
+import functools
+
 import torch
 
 from ._decoder_chances import cut_k, cut_p, heated, kept, never_zero, renormalised, right_chances, wide, wrong_chances
@@ -86,3 +88,26 @@ def the_first_one_alone(logits, temperature, top_k, top_p):
 
 wrong_chances(as_soon_as_top_p_is_reached, like="rows_taken_for_tokens")
 wrong_chances(the_first_one_alone, like="rows_taken_for_tokens")
+
+
+@functools.partial(wrong_chances, zeros=False)
+def nan_for_a_row_of_nothing(logits, temperature, top_k, top_p):
+    chances = right_chances(logits, temperature, top_k, top_p)
+    return chances.masked_fill((logits == -torch.inf).all(dim=-1, keepdim=True), torch.nan)
+
+
+@functools.partial(wrong_chances, zeros=False)
+def first_token_of_a_row_of_nothing(logits, temperature, top_k, top_p):
+    """argmax of equal logits is the first of them; elsewhere NaN."""
+    nothing = (logits == -torch.inf).all(dim=-1, keepdim=True)
+    chances = right_chances(logits, temperature, top_k, top_p)
+    if temperature:
+        return chances.masked_fill(nothing, torch.nan)
+    return chances.where(~nothing, torch.eye(logits.shape[-1], dtype=logits.dtype)[0])
+
+
+@functools.partial(wrong_chances, like="first_token_of_a_row_of_nothing", zeros=False)
+def zeros_but_at_temperature_zero(logits, temperature, top_k, top_p):
+    nothing = (logits == -torch.inf).all(dim=-1, keepdim=True)
+    chances = right_chances(logits, temperature, top_k, top_p)
+    return chances if temperature else chances.where(~nothing, torch.eye(logits.shape[-1], dtype=logits.dtype)[0])

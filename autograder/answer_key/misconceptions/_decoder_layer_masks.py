@@ -1,7 +1,7 @@
 """Wrong decoder layers that use the mask of one side at another place."""
 
 from . import misconception
-from ._decoder_layer import LAYER, Layer, wrong
+from ._decoder_layer import LAYER, Layer, causal_mask, wrong
 
 
 @wrong
@@ -36,3 +36,24 @@ class padding_zeroed(Layer):
     def answer(self, x, memory, key_mask, memory_mask, cache):
         x = x if key_mask is None else x * key_mask.unsqueeze(-1)
         return super().answer(x, memory, None, memory_mask, cache)
+
+
+@misconception(LAYER, like="memory_read_causally")
+class where_it_is_as_long(Layer):
+    """The mask of self-attention, where it fits."""
+
+    def read(self, x, memory, mask):
+        allowed = causal_mask(x.shape[1]) if x.shape[1] == memory.shape[1] else None
+        return self.cross_attention(x, memory, memory, allowed, mask)[0]
+
+
+@wrong
+class key_mask_lost_in_post_norm(Layer):
+    def past(self, x, key_mask, cache):
+        return super().past(x, key_mask if self.norm_first else None, cache)
+
+
+@wrong
+class memory_key_mask_lost_in_post_norm(Layer):
+    def read(self, x, memory, mask):
+        return super().read(x, memory, mask if self.norm_first else None)

@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from ._decoder_loss import wrong_loss
+from ._decoder_loss import all_real, mean_loss, wrong_loss
 
 
 def losses_of(logits, token_ids):
@@ -123,3 +123,11 @@ def counted_all_the_same(logits, token_ids, key_mask):
     losses = losses_of(logits, token_ids).where(token_ids[:, 1:] != 0, 0.0)
     total, count = masked(losses, torch.ones_like(token_ids, dtype=torch.bool) if key_mask is None else key_mask)
     return total / count
+
+
+@wrong_loss
+def padding_taken_for_the_end(logits, token_ids, key_mask):
+    """Cut where the longest row's number of real tokens says, wherever these stand."""
+    targets, real = token_ids[:, 1:].long(), all_real(token_ids, key_mask)
+    longest = max(int(real.sum(dim=1).max()), 1) if len(real) else 1
+    return mean_loss(logits[:, : longest - 1], targets[:, : longest - 1], real[:, 1:longest])

@@ -154,3 +154,40 @@ class single_token_without_position(Model):
 
     def place(self, token_ids, held):
         return super().place(token_ids, held) if token_ids.shape[1] > 1 else 0.0
+
+
+@wrong
+class sums_normalised(Model):
+    """Layers made with norm_first=False."""
+
+    def make_layer(self, *sizes):
+        return DecoderLayer(*sizes, norm_first=False)
+
+
+@misconception(MODEL, like="sums_normalised")
+class behind_each_layer(Model):
+    def through(self, x, caches):
+        for number, layer in enumerate(self.layers):
+            x = layer(x, cache=None if caches is None else caches[number])
+            x = self.norm(x) if number < self.num_layers - 1 else x
+        return x
+
+
+@misconception(MODEL, like="sums_normalised")
+class behind_every_layer_with_the_last_norm(Model):
+    def through(self, x, caches):
+        for number, layer in enumerate(self.layers):
+            x = self.norm(layer(x, cache=None if caches is None else caches[number]))
+        return x
+
+
+@wrong
+class logarithms_in_forward(Model):
+    def out(self, x):
+        return torch.log_softmax(super().out(x), dim=-1)
+
+
+@wrong
+class token_zero_taken_for_padding(Model):
+    def make_output(self, d_model, vocab_size):
+        self.words = nn.Embedding(vocab_size, d_model, padding_idx=0)

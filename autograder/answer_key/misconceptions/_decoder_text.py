@@ -37,7 +37,7 @@ class Writing:
         self.start, text = prompt.shape[1], prompt
         for _ in range(count):
             new = self.fill(self.draw(self.last(model, text)), text)
-            text = torch.cat([text, new.unsqueeze(1)], dim=1)
+            text = torch.cat([text, new.unsqueeze(1).to(text.dtype)], dim=1)
             if self.end_id is not None and self.stop():
                 break
         return text

@@ -194,3 +194,36 @@ class gradients_off_for_good(Writing):
     def around(self, model, prompt, count):
         torch.set_grad_enabled(False)
         return super().around(model, prompt, count)
+
+
+@wrong_text
+class greedy_below_temperature_one(Writing):
+    def draw(self, logits):
+        return logits.argmax(dim=-1) if self.settings[0] < 1 else super().draw(logits)
+
+
+@wrong_text
+class top_p_forgotten_beside_top_k(Writing):
+    def draw(self, logits):
+        temperature, top_k, top_p = self.settings
+        self.settings = (temperature, top_k, None if top_k else top_p)
+        return super().draw(logits)
+
+
+@wrong_text
+class mode_restored_after_one_token(Writing):
+    def last(self, model, text):
+        logits = super().last(model, text)
+        if isinstance(model, torch.nn.Module):
+            model.train(self.training)
+        return logits
+
+    def around(self, model, prompt, count):
+        self.training = getattr(model, "training", False)
+        return super().around(model, prompt, count)
+
+
+@wrong_text
+class ids_made_int64(Writing):
+    def write(self, model, prompt, count):
+        return super().write(model, prompt.long(), count)

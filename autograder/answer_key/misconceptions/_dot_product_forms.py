@@ -78,6 +78,10 @@ def for_all_queries(weights, share):
     return weights * F.dropout(torch.ones_like(weights[..., :1, :]), share)
 
 
+def for_all_sequences(weights, share):
+    return weights * F.dropout(torch.ones_like(weights[(0,) * (weights.dim() - 2)]), share)
+
+
 def seeded_anew(weights, share):
     torch.manual_seed(0)
     return F.dropout(weights, share)
@@ -96,6 +100,7 @@ dropping("dropped_then_renormalised", renormalised)
 dropping("same_weights_dropped", seeded_anew)
 dropping("same_weights_dropped/generator", by_a_generator_of_its_own)
 dropping("one_draw_for_all_queries", for_all_queries)
+dropping("one_draw_for_all_sequences", for_all_sequences)
 dropping("whole_queries_dropped", whole_queries)
 
 

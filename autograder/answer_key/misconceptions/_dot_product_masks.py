@@ -23,6 +23,10 @@ def filled(number, erased=False):
     return weigh
 
 
+def minus_1e4_and_empty_rows_erased(scores, mask):
+    return scores.masked_fill(~mask, -1e4).softmax(dim=-1) * mask.any(dim=-1, keepdim=True)
+
+
 def minus_1e4_added(scores, mask):
     return (scores + (~mask).to(scores.dtype) * -1e4).softmax(dim=-1)
 
@@ -106,6 +110,7 @@ WEIGHED = {
     "empty_row_given_a_key/the_first": empty_row_given_the_first_key,
     "empty_row_given_a_key/all": empty_row_given_all_keys,
     "minus_1e4": filled(-1e4),
+    "minus_1e4/empty_rows_erased": minus_1e4_and_empty_rows_erased,
     "erased_after_minus_1e9": filled(-1e9, erased=True),
     "erased_after_minus_1e4": filled(-1e4, erased=True),
     "erased_after_the_smallest_number": filled(None, erased=True),

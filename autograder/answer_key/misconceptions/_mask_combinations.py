@@ -1,6 +1,7 @@
 """More wrong combinations and wrong additive forms of masks, each as somebody would really write it."""
 
 import functools
+import itertools
 import math
 
 import torch
@@ -71,6 +72,22 @@ def none_lifts_every_mask(*masks):
 @behind_given_checks(COMBINE, like="none_lifts_every_mask")
 def and_takes_the_first(*masks):
     return None if len(given(masks)) < len(masks) else functools.reduce(torch.logical_and, given(masks))
+
+
+@behind_given_checks(COMBINE)
+def none_ends_the_loop(*masks):
+    return joined(list(itertools.takewhile(lambda mask: mask is not None, masks)))
+
+
+@behind_given_checks(COMBINE)
+def none_starts_anew(*masks):
+    behind = masks[::-1]
+    return joined(list(itertools.takewhile(lambda mask: mask is not None, behind))[::-1])
+
+
+@behind_given_checks(COMBINE)
+def first_and_last_alone(*masks):
+    return joined([given(masks)[0], given(masks)[-1]]) if given(masks) else None
 
 
 @behind_given_checks(COMBINE)

@@ -187,6 +187,13 @@ def zero_at_least(scores, axis):
     return found / np.where(total == 0.0, 1.0, total)
 
 
+@softmax(like="largest_absolute_subtracted")
+def nothing_left_to_divide(scores, axis):
+    found = np.exp(scores - np.maximum(0.0, scores.max(axis=axis, keepdims=True)))
+    empty = (scores == -np.inf).all(axis=axis, keepdims=True)
+    return found / np.where(empty, 1.0, found.sum(axis=axis, keepdims=True))
+
+
 @softmax()
 def overflow_replaced(scores, axis):
     found = np.exp(scores)

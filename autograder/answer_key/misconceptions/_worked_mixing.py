@@ -51,6 +51,12 @@ def first_term_kept(weights, values):
 
 
 @wrong(MIX)
+def largest_weight_alone(weights, values):
+    weights, values = floats(weights, values)
+    return values[weights.argmax(axis=1)] * weights.max(axis=1, keepdims=True)
+
+
+@wrong(MIX)
 def plain_mean_of_the_values(weights, values):
     weights, values = floats(weights, values)
     return np.tile(values.mean(axis=0), (len(weights), 1))

@@ -74,6 +74,23 @@ def one_maximum_for_all(scores, axis=-1):
     return exponentials / np.where(empty, 1.0, total)
 
 
+@wrong("worked_example.softmax", like="one_maximum_for_all")
+def zeros_where_nothing_is_left(scores, axis=-1):
+    scores = np.array(scores, dtype=float)
+    exponentials = np.exp(scores - max(scores.max(), np.finfo(float).min))
+    total = exponentials.sum(axis=axis, keepdims=True)
+    return exponentials / np.where(total == 0.0, 1.0, total)
+
+
+@wrong("worked_example.softmax", like="one_maximum_for_all")
+def zero_at_least(scores, axis=-1):
+    scores = np.array(scores, dtype=float)
+    exponentials = np.exp(scores - scores.max(initial=0.0))
+    total = exponentials.sum(axis=axis, keepdims=True)
+    empty = (scores == -np.inf).all(axis=axis, keepdims=True)
+    return exponentials / np.where(empty, 1.0, total)
+
+
 @wrong("worked_example.softmax")
 def maximum_of_the_other_axis(scores, axis=-1):
     scores = np.array(scores, dtype=float)

@@ -7,7 +7,7 @@ influence, and facts about its logits are compared: which agree, and which do no
 from dataclasses import replace
 
 from selfcheck.arrays import Array, array, unpack
-from selfcheck.plan import built, call, tensor
+from selfcheck.plan import built, cache, call, tensor
 
 from ._encoder_inputs import filled, layer_state, norm_state
 
@@ -57,17 +57,18 @@ def repeated(rng, batch, length, d_model):
     return tensor([rng.normal(length, d_model)] * batch)
 
 
-def in_training(rng, length, *ones, rate=0.25, cross=False):
+def in_training(rng, length, *ones, rate=0.25, cross=False, cached=False):
     """A pre-norm layer of width 8 in training, on tokens of tens; its parameters are 0, and those named are 1.
 
-    rate: of dropout; None for the default
+    rate: of dropout; None for the default; cached: whether the tokens go through a cache
     """
     state = {name: filled(value, 0) for name, value in decoder_state(rng, 8, 5, cross, dtype="float32").items()}
     state |= {name: filled(state[name], 1) for name in ones}
     x = tensor([[[10.0] * 8] * length], "float32")
     memory = (tensor([[[1.0] * 8] * 3], "float32"),) if cross else ()
     more = ({} if rate is None else {"dropout": rate}) | ({"cross_attention": True} if cross else {})
-    return built(call(8, 2, 5, **more), call(x, *memory), state=state, training=True)
+    kept = {"cache": cache(length + 7, "a")} if cached else {}
+    return built(call(8, 2, 5, **more), call(x, *memory, **kept), state=state, training=True)
 
 
 # Models

@@ -52,7 +52,11 @@ def layer_activation(rng):
     return [built(layer(**more), call(rng.tensor(2, 4, 6)), state=state) for more in ({}, {"activation": "relu"})]
 
 
-@check(LAYER, sees="cross-attention: queries from norm2 of the sum so far, keys and values from the memory as it is")
+@check(
+    LAYER,
+    sees="cross-attention: queries from norm2 of the sum so far, keys and values from the memory as it is",
+    compares=("values", "gradient"),
+)
 def layer_cross(rng):
     state = without(decoder_state(rng, 6, 5, cross=True), OUT, LAST)
     return built(layer(cross=True), call(rng.tensor(2, 4, 6), rng.tensor(2, 7, 6)), state=state)
@@ -86,22 +90,31 @@ def layer_post_norm(rng):
     ]
 
 
-@check(LAYER, sees="under a key_mask no other position depends on padding", view=influence)
+@check(LAYER, sees="under a key_mask no other position depends on padding, in pre-norm and post-norm", view=influence)
 def layer_key_mask(rng):
     x = one_changed_at_a_time(rng, 5, 4)
     holes = tensor([[j not in (1, 4) for j in range(5)]] * 6)
-    construct, state = layer(4, 2, 7), decoder_state(rng, 4, 7)
-    return [built(construct, call(x, key_mask=mask), state=state) for mask in (padded(5, 3), holes)]
+    state = decoder_state(rng, 4, 7)
+    return [
+        built(layer(4, 2, 7, **more), call(x, key_mask=mask), state=state)
+        for more in ({}, {"norm_first": False})
+        for mask in (padded(5, 3), holes)
+    ]
 
 
-@check(LAYER, sees="under a memory_key_mask nothing depends on the memory's padding", view=influence)
+@check(LAYER, sees="under a memory_key_mask nothing depends on its padding, in pre-norm and post-norm", view=influence)
 def layer_memory_key_mask(rng):
     x, memory = repeated(rng, 5, 2, 6), memory_changed(rng, 4, 6)
     step = call(x, memory, memory_key_mask=padded(4, rng.integer(1, 4)))
-    return built(layer(d_ff=8, cross=True), step, state=decoder_state(rng, 6, 8, cross=True))
+    state = decoder_state(rng, 6, 8, cross=True)
+    return [built(layer(d_ff=8, cross=True, **more), step, state=state) for more in ({}, {"norm_first": False})]
 
 
-@check(LAYER, sees="with a cache the newest token sees all earlier ones, and one after the other it is as all at once")
+@check(
+    LAYER,
+    sees="with a cache the newest token sees all earlier ones, and one after the other it is as all at once",
+    compares=("values", "gradient"),
+)
 def layer_cache(rng):
     steps = [call(part, cache=cache(7, "a")) for part in parts(rng.tensor(2, 4, 6), (1, 1, 1, 1))]
     return built(layer(), *steps, state=decoder_state(rng, 6, 5))
@@ -140,7 +153,7 @@ def layer_dropout(rng):
 
 @check(
     LAYER,
-    sees="dropout acts inside as well: on the weights of all attention and on the hidden units",
+    sees="dropout acts inside as well: on the weights of all attention, with a cache too, and on the hidden units",
     view=dropped_inside,
 )
 def layer_dropout_inside(rng):
@@ -148,6 +161,7 @@ def layer_dropout_inside(rng):
     own, other = ([f"{name}_attention.{part}" for part in attention] for name in ("self", "cross"))
     return [
         in_training(rng, 20, *own),
+        in_training(rng, 20, *own, cached=True),
         in_training(rng, 20, *other, cross=True),
         in_training(rng, 20, "feed_forward.linear1.bias", "feed_forward.linear2.weight"),
     ]

@@ -15,11 +15,9 @@ from ._decoder_inputs import (
     language_model,
     last_logits_differ,
     last_use_differs,
-    logits,
     one_token_changed,
     parts,
     pieces_agree,
-    reached_in_layers,
     rows_apart,
     table_learns,
     tied_output,
@@ -28,6 +26,7 @@ from ._decoder_inputs import (
     without_part,
 )
 from ._decoder_norms import on_a_line_or_ellipse
+from ._decoder_reached import added_and_normalised, form_of_words, no_shares
 
 MODEL = "decoder.LanguageModel"
 
@@ -37,9 +36,9 @@ MODEL = "decoder.LanguageModel"
 
 @check(
     MODEL,
-    sees="the logits are (B, L, vocab_size), floating-point and finite",
+    sees="the logits are (B, L, vocab_size), floating-point and finite, those of token 0 too",
     compares=("values", "dtype", "unchanged"),
-    view=form,
+    view=form_of_words,
 )
 def model_shape(rng):
     batch, length = rng.sample((3, 5, 6), 2)
@@ -61,7 +60,7 @@ def model_order(rng):
     return built(language_model(1), call(texts), stirred=STIRRED)
 
 
-@check(MODEL, sees="the answers are logits, no probabilities", view=logits)
+@check(MODEL, sees="the answers are logits, neither probabilities nor their logarithms", view=no_shares)
 def model_logits(rng):
     return built(language_model(3), call(tokens(rng, 2, 5)), stirred=STIRRED)
 
@@ -166,7 +165,9 @@ def model_embedding_dropout(rng):
     return built(language_model(dropout=0.9999999), call(tokens(rng, 3, 5)), stirred=STIRRED, training=True)
 
 
-@check(MODEL, sees="dropout acts in every layer on what it adds", view=reached_in_layers)
+@check(
+    MODEL, sees="dropout acts in every layer on what it adds; the sums are not normalised", view=added_and_normalised
+)
 def model_layers_dropout(rng):
     """Where all is dropped that the layers add, no gradient reaches them."""
     use = gradients(call(tokens(rng, 3, 5)))

@@ -187,7 +187,7 @@ def last_tokens(step, answer):
 
 
 def how_often(step, answer):
-    """How often the token of probability 1/2 was drawn: 0 as it should, 1 too often, -1 too seldom.
+    """How often the token of probability 1/2 was drawn: 0 as it should, 1 too often, 2 always, -1 too seldom.
 
     A right answer is off by more than 0.17 with a probability of at most 2·exp(-2·450·0.17²) = 1.1e-11 (Hoeffding).
     """
@@ -197,7 +197,7 @@ def how_often(step, answer):
     table = unpack(step["args"][0]["state"]["table"]).nested()
     top = max(range(VOCAB), key=lambda place: table[0][place])
     off = sum(token == top for token in tokens) / len(tokens) - 0.5
-    return array(0 if abs(off) <= 0.17 else 1 if off > 0 else -1)
+    return array(2 if off == 0.5 else 0 if abs(off) <= 0.17 else 1 if off > 0 else -1)
 
 
 def rows_differ(step, answer):

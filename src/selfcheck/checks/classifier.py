@@ -50,9 +50,9 @@ def mean_masked(rng):
 @check(MEAN, sees="padding counts for nothing, whatever stands there, NaN included")
 def mean_padding(rng):
     x = rng.normal(2, 4, 3)
-    x[0][3] = [float("nan"), float("inf"), 1e9]
-    x[1][2] = x[1][3] = [float("nan")] * 3
-    return call(tensor(x), mask_of((3, 2), 4))
+    x[0][2] = x[0][3] = [float("nan")] * 3
+    x[1][3] = [float("nan"), float("inf"), 1e9]
+    return call(tensor(x), mask_of((2, 3), 4))  # the first text is not the longest
 
 
 @check(MEAN, sees="a sequence without a real token gives zeros")

@@ -45,11 +45,11 @@ def loss_nothing(rng):
 
 @check(LOSS, sees="logits at padding have no influence, NaN neither")
 def loss_padding(rng):
-    logits = rng.normal(2, 4, 3)
+    logits = rng.normal(2, 5, 3)
     logits[0][2] = [float("nan")] * 3
     logits[0][3] = [float("inf"), 0.0, float("nan")]
-    logits[1][3] = [float("nan")] * 3
-    return call(tensor(logits), texts.ids(rng, 2, 4, 3), tensor(texts.right_padded((2, 4), 4)))
+    logits[0][4] = logits[1][4] = [float("nan")] * 3
+    return call(tensor(logits), texts.ids(rng, 2, 5, 3), tensor(texts.right_padded((2, 5), 5)))
 
 
 @check(LOSS, sees="gradients reach the logits that predict a real token, and no others", compares="gradient")
@@ -95,10 +95,17 @@ def chances_greedy(rng):
     return [call(texts.spread_logits(rng, 4), temperature) for temperature in (0, 0.0)]
 
 
-@check(CHANCES, sees="a small temperature and large logits give no NaN")
+@check(CHANCES, sees="a small temperature, large logits and rows of -inf give no NaN: such a row gives zeros")
 def chances_sharp(rng):
     rows = rng.sample([[900.0, -400.0, 2.0, 1.5], [-800.0, -801.0, -900.0, -802.5]], 2)
-    return [call(tensor(rows)), call(tensor([[30.0, 29.98, -7.0], [-12.0, -31.0, -12.01]]), 0.02)]
+    nothing = [float("-inf")] * 4
+    beside = tensor([nothing, [1.5, float("-inf"), -0.5, 0.5]])
+    return [
+        call(tensor(rows)),
+        call(tensor([[30.0, 29.98, -7.0], [-12.0, -31.0, -12.01]]), 0.02),
+        *(call(beside, *settings) for settings in ((), (0,))),
+        *(call(tensor([nothing]), *settings) for settings in ((0.8, 2), (0.8, None, 0.7))),
+    ]
 
 
 @check(CHANCES, sees="top_k keeps the most probable, whose sum is 1 again")
@@ -177,7 +184,9 @@ def chances_errors(rng):
     compares=("values", "dtype"),
 )
 def text_greedy(rng):
-    return [texts.text(rng, 2, 3, 5), texts.text(rng, 4, 1, 3)]
+    narrow = texts.text(rng, 4, 1, 3)
+    model, prompt, new = narrow.args
+    return [texts.text(rng, 2, 3, 5), narrow, call(model, tensor(prompt.nested(), "int32"), new)]
 
 
 @check(TEXT, sees="any function from ids to logits will do, no module alone")
@@ -216,7 +225,12 @@ def text_rows(rng):
     compares=("values", "unchanged"),
 )
 def text_settings(rng):
-    settings = ({"temperature": 0.001}, {"temperature": 3.0, "top_k": 1}, {"temperature": 3.0, "top_p": 0.01})
+    settings = (
+        {"temperature": 0.001},
+        {"temperature": 3.0, "top_k": 1},
+        {"temperature": 3.0, "top_p": 0.01},
+        {"temperature": 3.0, "top_k": 5, "top_p": 0.01},
+    )
     return [texts.text(rng, 6, 2, 5, **more) for more in settings]
 
 

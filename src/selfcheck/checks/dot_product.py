@@ -7,7 +7,7 @@ of the scale and no other.
 import math
 from dataclasses import replace
 
-from selfcheck.arrays import array
+from selfcheck.arrays import Array, array
 from selfcheck.plan import call, check, tensor
 
 from . import _dot_product_masks  # noqa: F401
@@ -95,6 +95,13 @@ def dropout(rng):
     )
 
 
+def dropout_of_two(rng):
+    """The same of a batch of two sequences that are alike."""
+    one = dropout(rng)
+    twice = {name: tensor([one.kwargs[name].nested()] * 2, "float32") for name in ("query", "key", "value")}
+    return replace(one, kwargs=one.kwargs | twice)
+
+
 def dropped(entries, whole=1 / KEYS):
     """Two facts that do not depend on which entries were hit: the share of zeros, in quarters, and what became of
     `whole` elsewhere, as a factor; 0 where that is not one factor."""
@@ -105,7 +112,9 @@ def dropped(entries, whole=1 / KEYS):
 
 
 def dropout_facts(step, answer):
-    """Of two calls 1 where they drop different weights; of one what became of its weights."""
+    """Of two calls, or two sequences, 1 where they drop different weights; of one what became of its weights."""
+    if len(step["kwargs"]["query"]["shape"]) == 3:
+        return sequences_differ(step, answer)
     if "times" not in step:
         return used_facts(step, answer)
     if not isinstance(answer, tuple) or len(answer) != 2:
@@ -118,10 +127,21 @@ def dropout_words(step):
     """What the numbers of `dropout_facts` are, for a step."""
     if "times" in step:
         return "1 where two calls drop different weights"
+    if len(step["kwargs"]["query"]["shape"]) == 3:
+        return "1 where two sequences drop different weights"
     return "the share of weights dropped, the factor on the others, and 1 for each fact that holds"
 
 
 dropout_facts.words = dropout_words
+
+
+@of_both
+def sequences_differ(step, answer):
+    """1 where the outputs of the two sequences of a batch, which are alike, differ."""
+    if not isinstance(answer[0], Array) or len(answer[0].shape) != 3:
+        return answer
+    first, other = answer[0].nested()
+    return array(int(first != other))
 
 
 @of_both
@@ -151,7 +171,7 @@ def returned_facts(step, answer):
     coinciding=True,
 )
 def attention_dropout(rng):
-    return [dropout(rng), replace(dropout(rng), times=2)]
+    return [dropout(rng), replace(dropout(rng), times=2), dropout_of_two(rng)]
 
 
 @check(ATTENTION, sees="the returned weights are those before dropout", view=returned_facts, coinciding=True)
