@@ -4,12 +4,12 @@ import pytest
 
 from selfcheck import runner
 from selfcheck.arrays import pack
-from selfcheck.checks.dot_product import dropout_words
+from selfcheck.checks.dot_product import attention_dropout, dropout_words
 from selfcheck.compare import compare
 from selfcheck.diagnose import Key, diagnose
 from selfcheck.exceptions import explained_where_refused
 from selfcheck.generic_slips import SLIPS
-from selfcheck.plan import Check, built, call, tensor
+from selfcheck.plan import Check, Draw, built, call, tensor
 
 FIRST, SECOND, THIRD = (
     Check("toy.double", f"check_{number}", "x", lambda rng: None, compares=("values",)) for number in range(3)
@@ -253,5 +253,7 @@ def test_a_view_of_several_kinds_of_steps_says_what_it_derives_from_each(more, w
 
 
 def test_dropout_says_what_its_two_numbers_are():
-    assert dropout_words({}).startswith("the share of weights dropped, the factor on the others")
-    assert dropout_words({"times": 2}) == "1 where two calls drop different weights"
+    one, two_calls, two_sequences = (step.packed() for step in attention_dropout(Draw(0)))
+    assert dropout_words(one).startswith("the share of weights dropped, the factor on the others")
+    assert dropout_words(two_calls) == "1 where two calls drop different weights"
+    assert dropout_words(two_sequences) == "1 where two sequences drop different weights"
