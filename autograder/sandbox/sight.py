@@ -44,9 +44,12 @@ def _is_shown_already(place: str, source: str | None, places: dict[str, str | No
     return source == (base and os.path.realpath(os.path.join(base, os.path.relpath(place, above))))
 
 
-def shown_by(path: str | os.PathLike[str]) -> str | None:
-    """The folder by which a sandbox shows a path, or one that links to it; None where it does not."""
-    places: dict[str, str | None] = {SYSTEM: SYSTEM, **dict(arrangement())}
+def shown_by(path: str | os.PathLike[str], arranged: Iterable[tuple[str, str | None]] | None = None) -> str | None:
+    """The folder by which a sandbox shows a path, or one that links to it; None where it does not.
+
+    arranged: the arrangement, where it is known
+    """
+    places: dict[str, str | None] = {SYSTEM: SYSTEM, **dict(arrangement() if arranged is None else arranged)}
     for candidate in dict.fromkeys((os.path.abspath(path), os.path.realpath(path))):
         above = candidate if candidate in places else _nearest(places, candidate)
         if above is not None and places[above] is not None:
@@ -56,8 +59,9 @@ def shown_by(path: str | os.PathLike[str]) -> str | None:
 
 def require_out_of_sight(paths: Iterable[str | os.PathLike[str]]) -> None:
     """Raise InSight where a sandbox shows one of these files or folders."""
+    arranged = arrangement()
     for path in paths:
-        shown = shown_by(path)
+        shown = shown_by(path, arranged)
         if shown is not None:
             raise InSight(
                 f"{os.fspath(path)} lies below {shown}, which every submission sees: nothing is run. Move the course, "

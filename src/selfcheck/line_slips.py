@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 
@@ -172,16 +173,18 @@ def new_axis(line: list[ast.AST]) -> str:
     return ""
 
 
-def nodes_in(line: str) -> Iterator[ast.AST]:
+@functools.lru_cache(maxsize=256)
+def nodes_in(line: str) -> tuple[ast.AST, ...]:
     """The nodes of one line of a program; none where it is a part of a longer statement."""
     line = re.sub(r"^elif\b", "if", line)
     for source in (f"def _():\n {line}\n", f"def _():\n {line} pass\n", f"({line})"):
         if tree := parse(source):
-            for node in ast.walk(tree):
+            nodes = tuple(ast.walk(tree))
+            for node in nodes:
                 if isinstance(node, ast.expr):
                     vars(node)["text"] = text_of_node(source, node)
-                yield node
-            return
+            return nodes
+    return ()
 
 
 def written(node: ast.AST) -> str:
