@@ -17,7 +17,7 @@ from .catalogue import Exercise, parts_of
 from .catalogue.names import exercises_named
 from .diagnose import Key
 from .memory import Memory, remember
-from .passed_before import States, as_passed
+from .passed_before import States, as_not_started, as_passed
 from .reach import builds_on, forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package
@@ -50,11 +50,13 @@ def available(chosen: Iterable[Exercise]) -> list[Exercise]:
 class Learner:
     """The learner's package, freshly imported; each exercise is judged at most once.
 
-    recalls: True for an overview: what has passed, and is as it was then, is not run again
+    recalls: True for an overview: what has passed, and is as it was then, is not run again, nor is a module run that
+        is as it was handed out
     """
 
     def __init__(self, recalls: bool = False) -> None:
         self.folder = package_folder()
+        self._recalls = recalls
         self._passed = Memory(self.folder.parent).passed if recalls else {}
         self._known = States(self.folder)
         self._states: dict[str, str] = {}
@@ -87,6 +89,8 @@ class Learner:
         state = self._states[exercise.number] = self._known.of(exercise.module)
         if self._passed.get(exercise.number) == state:
             return as_passed(exercise)
+        if self._recalls and self._is_as_handed_out(exercise.module):
+            return as_not_started(exercise)
         if exercise.number not in self._results:
             keys = visible_keys(exercise)
             plans = plans_of(keys)
@@ -101,6 +105,11 @@ class Learner:
             result = named_from_source(result, self._source(exercise.module))
             self._results[exercise.number] = _with_prints(result, keys, ordered)
         return self._results[exercise.number]
+
+    def _is_as_handed_out(self, module: str) -> bool:
+        from .resetting import handed_out  # which imports this module
+
+        return self._source(module) == handed_out(module) != ""
 
     def _left_over(self, exercise: Exercise, result: ExerciseResult, answers: Sequence[list[Answer]]) -> ExerciseResult:
         """The verdicts, where an answer was written and the stub's last line still stands below it."""

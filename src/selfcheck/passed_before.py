@@ -1,4 +1,4 @@
-"""Tells whether anything has changed since an exercise passed: where nothing has, an overview need not run it again."""
+"""Tells what an overview need not run: what is as it was when it passed, and what is as it was handed out."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 from .catalogue import Exercise
-from .verdict import PASSED, CheckResult, ExerciseResult
+from .verdict import FAILED, PASSED, CheckResult, ExerciseResult
 from .version import version
 
-__all__ = ["States", "as_passed"]
+__all__ = ["States", "as_not_started", "as_passed"]
 
 
 class States:
@@ -54,6 +54,18 @@ def as_passed(exercise: Exercise) -> ExerciseResult:
     """The verdicts of an exercise that passes every visible check."""
     return ExerciseResult(
         exercise, tuple(CheckResult(name, "", PASSED, points, points) for name, points in exercise.points.items())
+    )
+
+
+def as_not_started(exercise: Exercise) -> ExerciseResult:
+    """The verdicts of an exercise whose stub nobody has worked on."""
+    message = f"not started yet: exercise {exercise.number}: {exercise.title}"
+    return ExerciseResult(
+        exercise,
+        tuple(
+            CheckResult(name, "", FAILED, 0, points, message, section=exercise.section, kind="not started")
+            for name, points in exercise.points.items()
+        ),
     )
 
 

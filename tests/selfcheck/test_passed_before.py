@@ -3,9 +3,11 @@
 import pytest
 
 from selfcheck import learner, passed_before
-from selfcheck.catalogue import parts_of
-from selfcheck.learner import Learner, check
+from selfcheck.catalogue import exercises, parts_of
+from selfcheck.learner import Learner, available, check
 from selfcheck.overview import progress
+from selfcheck.resetting import handed_out
+from selfcheck.show import headline
 
 (EXERCISE,) = parts_of("masks.causal_mask")
 MASKS = """
@@ -74,3 +76,25 @@ def test_other_checks_or_another_torch_make_everything_run_again(package, ran, m
     check("4.2")
     monkeypatch.setattr(passed_before, "version", lambda: "another")
     assert passes() and len(ran) == 2
+
+
+def test_a_module_as_it_was_handed_out_is_not_run_for_an_overview_and_told_as_if_it_were(package, ran):
+    (package / "masks.py").write_text(handed_out("masks"))
+    with Learner(recalls=True).imported() as overview:
+        recalled = overview.result(EXERCISE)
+    assert ran == [] and not recalled.started
+    with Learner().imported() as run:
+        assert headline(run.result(EXERCISE)) == headline(recalled)
+    assert len(ran) == 1
+    (package / "masks.py").write_text(handed_out("masks") + "\nnumber = 1\n")
+    assert not passes() and len(ran) == 2, "a module that was edited is run"
+
+
+def test_an_overview_of_a_course_as_it_was_handed_out_says_what_running_it_says():
+    chosen = available(exercises())
+    with Learner(recalls=True).imported() as overview:
+        recalled = [overview.result(exercise) for exercise in chosen]
+    with Learner().imported() as run:
+        ran = [run.result(exercise) for exercise in chosen]
+    assert list(map(headline, recalled)) == list(map(headline, ran))
+    assert not any(result.started for result in [*recalled, *ran])
