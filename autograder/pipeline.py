@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from selfcheck.catalogue import forbidden_by, in_problem_set
+
 from .answer_key import precomputed
 from .course.durations import span
 from .course.faults import machine_fault
@@ -30,7 +32,7 @@ from .judge.sources import start_reading
 from .judge.task import Task
 from .release.staleness import check_release
 from .sandbox.sight import require_out_of_sight
-from .sandbox.worker_pool import start_fork_server
+from .sandbox.worker_pool import expect_watch, start_fork_server
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,7 @@ def start_early(course: Course, problem_set: str, isolation: str, regrade: bool)
     if waiting:
         start_fork_server(isolation, waiting)
         start_reading()
+        expect_watch(isolation, forbidden_by(in_problem_set(problem_set)))
 
 
 def _taken_in(

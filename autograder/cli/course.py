@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from collections.abc import Callable
@@ -26,8 +27,11 @@ INTERRUPTED = 130  # the exit status after Ctrl-C
 READING = ("feedback", "export")  # commands that pass on what was graded
 
 
-def course_command(function: Callable[..., None]) -> click.Command:
-    """A command on a problem set of a course, which prints a user's error on one line and exits with 1."""
+def course_command(function: Callable[..., None], beforehand: Callable[..., None] | None = None) -> click.Command:
+    """A command on a problem set of a course, which prints a user's error on one line and exits with 1.
+
+    beforehand: given the same arguments before anything of the course is read
+    """
 
     @wraps(function)
     def run(folder: Path, problem_set: str, **options: object) -> None:
@@ -39,6 +43,8 @@ def course_command(function: Callable[..., None]) -> click.Command:
         name = function.__name__
         try:
             with no_interrupt_lost():
+                if beforehand:
+                    beforehand(Course(folder.resolve()), problem_set, **options)
                 in_problem_set(problem_set)
                 if name != "release" and not Course(folder.resolve()).secret_file.exists():
                     raise FileNotFoundError(
@@ -134,7 +140,14 @@ def submit(course: Course, problem_set: str, student: str, given: str | None, re
         show(f"  {remark}")
 
 
-@course_command
+def _start_early(course: Course, problem_set: str, isolation: str, regrade: bool, scheduler: str | None) -> None:
+    from ..pipeline import start_early
+
+    if scheduler is None:
+        start_early(course, problem_set, isolation, regrade)
+
+
+@functools.partial(course_command, beforehand=_start_early)
 @click.option("--isolation", default="bubblewrap", type=ISOLATION, show_default=True)
 @click.option("--regrade", is_flag=True, help="Judge again what has not changed too; marks given by hand stay.")
 @click.option("--scheduler", metavar="ADDRESS", help="Judge on this Dask cluster, tcp://… or tls://…; default: here.")
@@ -145,11 +158,9 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
     """
     import gc
 
-    from ..pipeline import grade, start_early
+    from ..pipeline import grade
 
     gc.set_threshold(20_000, 20, 50)  # a full collection would walk through all imported modules
-    if scheduler is None:
-        start_early(course, problem_set, isolation, regrade)
     isolation = _print_isolation(course, isolation, scheduler)
     lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)
     if not lines:

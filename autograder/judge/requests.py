@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from selfcheck.catalogue import Exercise
+from selfcheck.catalogue import Exercise, forbidden_by
 from selfcheck.diagnose import Key
 from selfcheck.plan import MEASURED as PEAK
 from selfcheck.recorded import plans_of
@@ -20,7 +20,7 @@ def requests_for(asked: Keys, keys: Keys, bend: float | None = None) -> dict[Par
     keys: of all exercises: while the package is imported, what any of them forbids is watched
     bend: how much the inputs of forbidden functions are moved; None for answers that count
     """
-    everything = sorted({call for exercise in keys for call in exercise.forbidden})
+    everything = forbidden_by(keys)
     requests = {}
     for kind in (VISIBLE, HIDDEN, MEASURED):
         for exercise in asked:

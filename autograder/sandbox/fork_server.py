@@ -6,10 +6,12 @@ its own, fresh scratch folders, no capability and the seccomp filter, before it 
 server itself sees no submission. Any number of workers run at the same time.
 
 The protocol, over a SOCK_SEQPACKET socket whose descriptor stands on the command line:
-    the grader sends the seccomp filter, or b"none", and then, as JSON, the patterns of all forbidden functions;
+    the grader sends the seccomp filter, or b"none", and then, as JSON, lists of patterns of forbidden functions, those
+    that are watched together in each;
     for each worker the grader sends b"fork" with four descriptors: a pipe to read the request from, a pipe to write
     answers to, the worker's lifeline, one end of a SOCK_SEQPACKET socket pair, and memory for arguments;
-    b"many" says that more workers follow than a single judgement needs, b"compiler" that some call what imports it.
+    b"many" says that more workers follow than a single judgement needs, b"compiler" that some call what imports it;
+    b"watch" with patterns, as JSON, that these are watched in most of the workers that follow.
 Over the lifeline
     the worker sends b"started", so that the kernel tells the grader its pid;
     the grader shuts down its side when it wants nothing more: the worker kills all its processes and ends;
@@ -29,7 +31,7 @@ import selectors
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from . import linux, runner, self_test, worker
 
@@ -41,7 +43,7 @@ SCRATCH_INODES = 8192  # files, folders and links: each is the kernel's memory, 
 SCRATCH = ("/tmp", "/dev/shm")
 EMPTY, EMPTY_FOLDER = "/dev/null", "/dev/pts"  # what is seen in the places of counters
 SAFE = linux.NO_SETUID | linux.NO_DEVICES
-NO_FILTER, FORK, MANY, COMPILER = b"none", b"fork", b"many", b"compiler"
+NO_FILTER, FORK, MANY, COMPILER, WATCH = b"none", b"fork", b"many", b"compiler", b"watch"
 #: What is imported once, for all workers: by a process's first backward pass and torch.broadcast_shapes, half a second;
 #: by the first step of an optimizer and the first checkpoint, seconds.
 IMPORTED = {MANY: "torch.fx.experimental.symbolic_shapes", COMPILER: "torch._dynamo"}
@@ -73,7 +75,7 @@ class ForkServer:
         import torch
 
         import selfcheck.runner  # noqa: F401  (imported once, here, for every worker)
-        from selfcheck import call_watch, eager
+        from selfcheck import eager, overrides
 
         eager.leave_compiler_out()
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
@@ -81,13 +83,15 @@ class ForkServer:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a process that ignores its children is not told their usage
         self._control = control
         self._filter = control.recv(MESSAGE_BYTES)
-        self._forbidden: list[str] = json.loads(control.recv(MESSAGE_BYTES))
-        call_watch.prepare(self._forbidden)
+        self._watched: list[list[str]] = json.loads(control.recv(MESSAGE_BYTES))
+        for patterns in self._watched:
+            overrides.prepare(patterns)
         os.close(os.pidfd_open(os.getpid()))  # or fail now, where this kernel cannot do what `serve` needs
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
         self._selector = selectors.DefaultSelector()
         self._forked = 0
         self._prepared_for: set[bytes] = set()
+        self._overriding = ExitStack()
         _freeze_memory()
 
     def serve(self) -> None:
@@ -101,6 +105,8 @@ class ForkServer:
                         return
                     if message in IMPORTED:
                         self._prepare_for(message)
+                    elif message.startswith(WATCH):
+                        self._override(json.loads(message.removeprefix(WATCH)))
                     else:
                         self._fork_worker(*descriptors)
                 else:
@@ -132,6 +138,14 @@ class ForkServer:
             for descriptor in (requests, answers, lifeline, memory):
                 os.close(descriptor)
 
+    def _override(self, patterns: list[str]) -> None:
+        """Have every worker begin with overrides that watches of these patterns share: each would make them anew."""
+        from selfcheck import overrides
+
+        self._overriding.close()
+        overrides.overridden(patterns, None, self._overriding)
+        _freeze_memory()
+
     def _prepare_for(self, wish: bytes) -> None:
         """Import what each worker would have to, once."""
         if wish in self._prepared_for:
@@ -140,10 +154,11 @@ class ForkServer:
         gc.disable()
         importlib.import_module(IMPORTED[wish])
 
-        from selfcheck import call_watch, eager
+        from selfcheck import eager, overrides
 
         eager.leave_compiler_out()
-        call_watch.prepare(self._forbidden)  # of what came with it
+        for patterns in self._watched:
+            overrides.prepare(patterns)  # of what came with it
         _freeze_memory()
 
 

@@ -13,11 +13,11 @@ from contextlib import ExitStack, contextmanager, suppress
 
 import psutil
 
-from selfcheck.catalogue import exercises
+from selfcheck.catalogue import exercises, forbidden_by, in_problem_set, problem_sets
 
 from . import cgroup, seccomp, staging
 from .bubblewrap import fork_server_command
-from .fork_server import COMPILER, FORK, MANY, NO_FILTER
+from .fork_server import COMPILER, FORK, MANY, NO_FILTER, WATCH
 from .stage_folder import stage_folder
 from .usage import Used
 from .worker_handle import WorkerHandle, start_program
@@ -43,9 +43,7 @@ class ForkServer:
             self._process = start_program(fork_server_command(stage, program), [inside.fileno()], subprocess.DEVNULL)
         rules = seccomp.program()
         self._control.send(rules or NO_FILTER)
-        self._control.send(
-            json.dumps(sorted({call for exercise in exercises() for call in exercise.forbidden})).encode()
-        )
+        self._control.send(json.dumps(_watched()).encode())
         self._has_filter, self._lost = rules is not None, False
 
     @property
@@ -62,6 +60,11 @@ class ForkServer:
         """Have it prepare for the workers of a class, before the first of them."""
         with suppress(OSError):  # it has gone: whoever wants a worker sees that
             self._control.send(MANY)
+
+    def expect_watch(self, patterns: list[str]) -> None:
+        """Have it prepare for workers in which most watches are of these patterns, or of some of them."""
+        with suppress(OSError):  # as above
+            self._control.send(WATCH + json.dumps(patterns).encode())
 
     def expect_compiler(self) -> None:
         """Have it prepare for workers that import torch's compiler, before the next of them."""
@@ -135,6 +138,12 @@ class ForkServer:
         self._process.kill()
         self._process.wait()
         self._open.close()
+
+
+def _watched() -> list[list[str]]:
+    """The lists of patterns that are watched in workers: those of a problem set, and those of an exercise."""
+    of_sets = [forbidden_by(in_problem_set(name)) for name in problem_sets()]
+    return of_sets + [list(exercise.forbidden) for exercise in exercises()]
 
 
 class _Lifeline:

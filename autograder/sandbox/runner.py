@@ -13,9 +13,13 @@ import os
 import resource
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from . import linux
+
+if TYPE_CHECKING:
+    from selfcheck.call_watch import Noticed
 
 FILE_BYTES = 16 * 2**20  # that one file may hold
 OPEN_FILES = 64
@@ -37,7 +41,8 @@ def answer_one(
         linux.return_freed_memory()
     arguments = _mapped(memory)
     write_all(answers, READY)
-    write_all(answers, json.dumps(_answers_to(exercise, arguments)).encode())
+    with _watching(exercise):
+        write_all(answers, json.dumps(_answers_to(exercise, arguments)).encode())
 
 
 def answer_all(request: dict[str, Any], answers: int, package_parent: str, memory: int) -> None:
@@ -49,10 +54,8 @@ def answer_all(request: dict[str, Any], answers: int, package_parent: str, memor
     _prepare(request, package_parent)
     linux.install_filter(base64.b64decode(request["filter"]))
     arguments = _mapped(memory)
-    from selfcheck.call_watch import watching  # as staged
-
     # What one exercise had a forbidden function of another make, that other one could answer by.
-    with watching(request["exercises"][0].get("watch", {}).get("importing", ())) as noticed:
+    with _watching(request["exercises"][0]) as noticed:
         for exercise in exercises_of(request, requests):
             said = json.dumps(_answers_to(exercise, arguments, noticed.names())).encode()
             say(answers, {"place": exercise["place"], "said": base64.b64encode(said).decode()})
@@ -111,6 +114,14 @@ def _mapped(descriptor: int) -> mmap.mmap:
     memory = map_without_descriptor(descriptor, 0)
     os.close(descriptor)
     return memory
+
+
+def _watching(exercise: dict[str, Any]) -> AbstractContextManager[Noticed]:
+    """Notice from now on whatever any exercise forbids, unless something is bent: then each notices its own."""
+    from selfcheck.call_watch import watching  # as above
+
+    watch = exercise.get("watch") or {}
+    return watching(watch.get("importing", ()) if watch.get("bend") is None else ())
 
 
 def _answers_to(exercise: dict[str, Any], memory: mmap.mmap, ran_before: Iterable[str] = ()) -> dict[str, Any]:

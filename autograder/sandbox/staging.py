@@ -28,7 +28,17 @@ SELFCHECK_MODULES = (
         "numpy_forms.py",
         "objects.py",
     ),
-    *("dispatch.py", "elsewhere.py", "largest.py", "operations.py", "runner.py", "source.py", "steps.py", "traces.py"),
+    *(
+        "dispatch.py",
+        "elsewhere.py",
+        "largest.py",
+        "operations.py",
+        "overrides.py",
+        "runner.py",
+        "source.py",
+        "steps.py",
+        "traces.py",
+    ),
 )
 LAUNCHER = f"{INSIDE}/code/start.py"
 PACKAGE_PARENT = f"{INSIDE}/work"

@@ -9,7 +9,7 @@ import select
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from types import TracebackType
@@ -122,6 +122,13 @@ def start_fork_server(isolation: str, workers: int = 1) -> None:
             server = default_pool().fork_server()
             if workers >= MANY_WORKERS:
                 server.expect_many()
+
+
+def expect_watch(isolation: str, patterns: Sequence[str]) -> None:
+    """Say of which functions most watches are in the workers that follow, by the patterns of all together."""
+    if isolation != "none":
+        with suppress(OSError):  # as above
+            default_pool().fork_server().expect_watch(list(patterns))
 
 
 def is_fork_server_available(sandbox: Sandbox) -> bool:

@@ -63,6 +63,7 @@ _indexed: dict[str, ModuleType] = {}
 _looked_at: dict[str, tuple[int, str, Any]] = {}  # by package: how many modules there were, and the last, by its name
 _Found = dict[int, tuple[str, FunctionType]]  # by the id of a function, so that its shortest name stands for it
 _found: dict[str, tuple[_Found, int]] = {}  # by pattern; and how many names there were
+_named: dict[tuple[str, ...], tuple[dict[str, FunctionType], int]] = {}  # by patterns; likewise
 
 
 def roots_of(patterns: Iterable[str]) -> set[str]:
@@ -81,16 +82,23 @@ def public_name(name: str) -> str:
 
 
 def functions_named(patterns: Iterable[str]) -> dict[str, FunctionType]:
-    """The Python functions that are imported by now under such names, and all methods of such classes."""
-    patterns = list(patterns)
+    """The Python functions that are imported by now under such names, and all methods of such classes.
+
+    The table is not to be changed.
+    """
+    patterns = tuple(patterns)
     for root in roots_of(patterns):
         _index_modules(root)
+    known, count = _named.get(patterns, ({}, -1))
+    if count == _functions.count:
+        return known
     by_place: _Found = {}
     for pattern in patterns:
         for place, (name, function) in _functions_under(pattern).items():
             if place not in by_place or len(name) < len(by_place[place][0]):
                 by_place[place] = name, function
-    return dict(by_place.values())
+    _named[patterns] = dict(by_place.values()), _functions.count
+    return _named[patterns][0]
 
 
 def operators_named(patterns: Iterable[str]) -> list[str]:

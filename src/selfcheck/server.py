@@ -61,7 +61,7 @@ def _prepare() -> None:
     import torch._dynamo  # noqa: F401 - what torch.optim imports when an optimizer is made
     import torch.library  # noqa: F401
 
-    from . import call_watch, commands, failures, hints, show, watch  # noqa: F401
+    from . import commands, failures, hints, overrides, show, watch  # noqa: F401
     from .catalogue import exercises
     from .learner import available
     from .recorded import plans_of, visible_keys
@@ -70,7 +70,7 @@ def _prepare() -> None:
     chosen = available(exercises())
     for exercise in chosen:
         plans_of(visible_keys(exercise))
-    call_watch.prepare(list(dict.fromkeys(pattern for exercise in chosen for pattern in exercise.forbidden)))
+        overrides.prepare(exercise.forbidden)
     gc.collect()
     gc.freeze()
 

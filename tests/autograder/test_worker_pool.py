@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -13,7 +14,7 @@ from autograder.judge import protocol, schedule
 from autograder.judge.arguments import argument_memory
 from autograder.sandbox.bubblewrap import open_sandbox
 from autograder.sandbox.worker_pool import WorkerPool, expect_compiler
-from selfcheck.catalogue import in_problem_set, problem_sets
+from selfcheck.catalogue import forbidden_by, in_problem_set, problem_sets
 from selfcheck.plan import call
 from selfcheck.recorded import visible_keys
 
@@ -123,3 +124,25 @@ def test_the_compiler_is_expected_where_models_are_trained_and_rows_are_many():
     keys = {name: [visible_keys(exercise) for exercise in in_problem_set(name)] for name in problem_sets()}
     assert [name for name, all_keys in keys.items() if any(map(schedule._imports_compiler, all_keys))] == ["ps7", "ps9"]
     assert schedule.ROWS == _rows.ROWS, "as many as the reference takes at a time"
+
+
+def test_an_expected_watch_stands_in_every_worker_and_notices_as_one_of_its_own_does(pool):
+    code = "import torch\n\n\ndef causal_mask(n):\n    return torch.nn.functional.softmax(torch.ones(n), 0)\n"
+    patterns = forbidden_by(in_problem_set("ps1"))
+    watches = {
+        "its own": {"forbidden": patterns, "importing": patterns},
+        "of another exercise": {"forbidden": [], "importing": patterns},
+        "bent": {"forbidden": patterns, "importing": patterns, "bend": 0.0},
+    }
+
+    def told():
+        files = GIVEN | {"masks.py": code.encode()}
+        requests = [replace(REQUEST, watch=watch) for watch in watches.values()]
+        answers = protocol.ask(files, requests, True, open_sandbox(pool=pool))
+        return [answered["0"][0].get("ran", []) for answered in answers]
+
+    before = told()
+    assert all("torch.nn.functional.softmax" in ran for ran in (before[0], before[2])) and before[1] == []
+    for expected in (patterns, forbidden_by(in_problem_set("ps4")), patterns):
+        pool.fork_server().expect_watch(expected)
+        assert told() == before

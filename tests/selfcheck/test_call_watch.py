@@ -5,6 +5,7 @@ import threading
 
 import pytest
 import torch
+from torch.nn.attention import bias
 
 from selfcheck.arrays import pack
 from selfcheck.call_bend import bent
@@ -95,8 +96,12 @@ def test_a_function_is_noticed_and_moved_whatever_way_it_is_reached(way):
     torch.manual_seed(0)
     with watching(patterns, 0.05) as noticed:
         moved = run()
+    torch.manual_seed(0)
+    with watching(patterns), watching(patterns, 0.05):
+        within = run()
     assert noticed.names()
     assert torch.equal(plain, same)
+    assert not torch.allclose(plain, within, atol=1e-4, rtol=1e-4)
     assert not torch.allclose(plain, moved, atol=1e-4, rtol=1e-4)
 
 
@@ -306,3 +311,34 @@ HELD_IN = {
 def test_what_holds_a_forbidden_step_is_forbidden_too(exercise):
     due = {pattern for step in HELD_IN.keys() & set(exercise.forbidden) for pattern in HELD_IN[step]}
     assert due <= set(exercise.forbidden)
+
+
+def test_a_watch_within_another_shares_its_overrides_and_is_told_of_its_own_patterns_alone():
+    with watching((*SOFTMAX, *NORM)) as everything:
+        code = F.softmax.__code__
+        with watching(NORM) as norms:
+            assert F.softmax.__code__ is code
+            torch.softmax(X, -1)
+            F.layer_norm(X, (4,))
+        F.softmax(X, -1)
+        with watching(SOFTMAX) as softmax:
+            F.layer_norm(X, (4,))
+    with watching(NORM) as alone:
+        F.layer_norm(X, (4,))
+    assert norms.names() == alone.names() and softmax.names() == []
+    assert {"torch.softmax", "torch.nn.functional.softmax", *alone.names()} <= set(everything.names())
+
+
+def test_a_bent_watch_within_another_moves_its_own_functions_alone():
+    weights, normed = torch.softmax(X, -1), F.layer_norm(X, (4,))
+    with watching((*SOFTMAX, *NORM)), watching(NORM, 0.05):
+        assert torch.equal(torch.softmax(X, -1), weights)
+        assert not torch.allclose(F.layer_norm(X, (4,)), normed, atol=1e-4)
+
+
+def test_a_bent_watch_within_another_leaves_self_alone():
+    patterns = ("torch.nn.attention.bias.*",)
+    plain = bias.causal_lower_right(3, 5)
+    with watching(patterns), watching(patterns, 0.0), watching(patterns, 0.05):
+        made = bias.causal_lower_right(3, 5)
+        assert made.variant is plain.variant and made.seq_len_kv == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,11 @@ def in_problem_set(problem_set: str) -> list[Exercise]:
     if not chosen:
         raise KeyError(f"there is no problem set {problem_set!r}; there are {', '.join(problem_sets())}")
     return chosen
+
+
+def forbidden_by(chosen: Iterable[Exercise]) -> list[str]:
+    """The patterns of all functions that exercises forbid, each once."""
+    return sorted({pattern for exercise in chosen for pattern in exercise.forbidden})
 
 
 def modules_of(problem_set: str) -> list[str]:

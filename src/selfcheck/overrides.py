@@ -1,0 +1,284 @@
+"""Overrides functions, Python's and torch's operators, so that their calls are told and their inputs can be moved.
+
+Where they are overridden, and why there, stands in call_watch.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.machinery
+import inspect
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType, ModuleType
+from typing import Any
+
+from .call_bend import bent, flipped
+from .dispatched import kernel_of
+from .named_functions import functions_named, operators_named, roots_of
+
+#: Keys of the dispatcher that hold kernels of their own for tensors of a processor.
+BACKENDS = ("CPU", "SparseCPU", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
+#: Keys at which an operator that is made of others is entered.
+ENTRIES = ("AutogradCPU", "FuncTorchBatched", "FuncTorchVmapMode")
+COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+
+
+_Names = dict[int | str, str]  # by the id of a function, or an operator's name
+_names: dict[tuple[str, ...], tuple[dict[str, FunctionType], _Names]] = {}  # by patterns, with the functions found then
+_standing: list[Overrides] = []  # that hold now
+
+
+class _Listener:
+    """One who is told of what some patterns name."""
+
+    def __init__(self, patterns: Sequence[str], note: Callable[[str], None]) -> None:
+        self._patterns, self._note = tuple(patterns), note
+        self._names = _names_of(self._patterns)
+
+    def look(self) -> None:
+        """Find what the patterns name by now."""
+        self._names = _names_of(self._patterns)
+
+    def tell(self, what: int | str) -> None:
+        if what in self._names:
+            self._note(self._names[what])
+
+
+def prepare(patterns: Sequence[str]) -> None:
+    """Look up beforehand what patterns name, where processes are forked later that override it."""
+    for function in functions_named(patterns).values():
+        _signature(function)
+    for operator in operators_named(patterns):
+        for key in _keys_of(operator):
+            _parsed(key)
+    _names_of(tuple(patterns))
+
+
+def overridden(patterns: Sequence[str], bend: float | None, stack: contextlib.ExitStack) -> Overrides:
+    """Overrides of what patterns name, at least until the stack unwinds.
+
+    bend: see `call_watch.watching`
+    Where nothing is bent and others stand that are of all these patterns, it is those: to override everything once more
+    takes a forked process milliseconds.
+    """
+    overrides = next((standing for standing in _standing if bend is None and standing.covers(patterns)), None)
+    if overrides is None:
+        overrides = Overrides(patterns, bend, stack)
+        _standing.append(overrides)
+        stack.callback(_standing.remove, overrides)
+    return overrides
+
+
+class Overrides:
+    """The overrides of what some patterns name, until a stack unwinds."""
+
+    def __init__(self, patterns: Sequence[str], bend: float | None, stack: contextlib.ExitStack) -> None:
+        self._patterns, self._is_bent, self._bend, self._stack = patterns, bend is not None, bend or 0.0, stack
+        self._functions: set[int] = set()
+        self._with_operators = False
+        self._inside = threading.local()
+        self._listeners: list[_Listener] = []
+        self._install()
+        finder = _Finder(roots_of(patterns), self._install)
+        sys.meta_path.insert(0, finder)
+        stack.callback(finder.remove)
+
+    def covers(self, patterns: Sequence[str]) -> bool:
+        """Whether these bend nothing and are all that a watch of some patterns needs."""
+        return not self._is_bent and set(patterns) <= set(self._patterns)
+
+    @contextlib.contextmanager
+    def telling(self, patterns: Sequence[str], note: Callable[[str], None]) -> Iterator[None]:
+        """Within it, `note` is given the name of each function that some of the patterns name, when it is called."""
+        listener = _Listener(patterns, note)
+        self._listeners.append(listener)
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)
+
+    def _install(self) -> None:
+        """Override what is imported by now and is not overridden yet."""
+        for function in functions_named(self._patterns).values():
+            if id(function) not in self._functions:
+                self._functions.add(id(function))
+                self._replace_code(function)
+        if not self._with_operators and _has_operators():
+            self._with_operators = True
+            self._override_operators()
+        for listener in self._listeners:
+            listener.look()
+
+    def _calling(self, what: int | str, original: Callable[..., Any], is_method: bool = False) -> Callable[..., Any]:
+        listeners, bend, inside = self._listeners, self._bend, self._inside
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            for listener in listeners:
+                listener.tell(what)
+            if not bend:
+                return original(*args, **kwargs)
+            kept = args[:1] if is_method else ()
+            moved = [bent(argument, bend) for argument in args[len(kept) :]]
+            named = {
+                key: argument if key.startswith("out") else bent(argument, bend) for key, argument in kwargs.items()
+            }
+            outermost, inside.depth = not getattr(inside, "depth", 0), getattr(inside, "depth", 0) + 1
+            try:
+                made = original(*kept, *moved, **named)
+            finally:
+                inside.depth -= 1
+            return flipped(made, bend) if outermost else made
+
+        return call
+
+    def _replace_code(self, function: FunctionType) -> None:
+        code, signature = function.__code__, _signature(function)
+        original = FunctionType(code, function.__globals__, code.co_name, function.__defaults__, function.__closure__)
+        original.__kwdefaults__ = function.__kwdefaults__
+        place = {part: getattr(code, part) for part in ("co_filename", "co_name", "co_qualname", "co_firstlineno")}
+        function.__code__ = _TEMPLATE.replace(
+            co_consts=tuple(
+                self._calling(id(function), original, _is_method(function)) if constant is _MARK else constant
+                for constant in _TEMPLATE.co_consts
+            ),
+            co_freevars=code.co_freevars,
+            **place,
+        )
+        self._stack.callback(setattr, function, "__code__", code)
+        if signature is not None and "__signature__" not in vars(function):
+            function.__signature__ = signature  # type: ignore[attr-defined]
+            self._stack.callback(lambda: vars(function).pop("__signature__", None))
+
+    def _override_operators(self) -> None:
+        from torch.library import Library
+
+        libraries: dict[str, Any] = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that a kernel is overridden
+            for name in operators_named(self._patterns):
+                space, _, rest = name.partition("::")
+                if space not in libraries:
+                    libraries[space] = Library(space, "IMPL")  # noqa: TOR901  (it ends with the watch)
+                    self._stack.callback(libraries[space]._destroy)
+                kernels = {key: self._kernel(name, key) for key in _keys_of(name)}  # all as they are before
+                for key, kernel in kernels.items():
+                    libraries[space].m.impl(rest, key, kernel, True)
+
+    def _kernel(self, name: str, key: str) -> Callable[..., Any]:
+        present = kernel_of(name, _parsed(key))
+
+        def kernel(keys: Any, *args: Any, **kwargs: Any) -> Any:
+            return self._calling(name, lambda *a, **k: present.call_boxed(keys, *a, **k))(*args, **kwargs)
+
+        return kernel
+
+
+def _names_of(patterns: tuple[str, ...]) -> _Names:
+    functions = functions_named(patterns)
+    if patterns not in _names or _names[patterns][0] is not functions:
+        named: _Names = {id(function): name for name, function in functions.items()}
+        if _has_operators():
+            named |= {name: f"torch.{_word(name)}" for name in operators_named(patterns)}
+        _names[patterns] = functions, named
+    return _names[patterns][1]
+
+
+@functools.cache
+def _keys_of(operator: str) -> tuple[str, ...]:
+    """The keys of the dispatcher at which an operator's kernel is to be overridden so that no call passes it by."""
+    import torch
+
+    def has(key: str) -> bool:
+        return bool(torch._C._dispatch_has_kernel_for_dispatch_key(operator, key))
+
+    keys = [key for key in BACKENDS if has(key)]
+    if "CPU" not in keys and any(map(has, COMPOSITE)):
+        keys.append("CPU")
+    entries = [key for key in ENTRIES if key != "FuncTorchVmapMode" or has(key)]  # elsewhere it is passed through
+    return (*keys, *entries) if has("CompositeImplicitAutograd") else tuple(keys)
+
+
+@functools.cache
+def _parsed(key: str) -> Any:
+    import torch
+
+    return torch._C._dispatch_key_parse(key)  # DispatchKey itself does not name them all
+
+
+def _has_operators() -> bool:
+    return hasattr(sys.modules.get("torch"), "library")
+
+
+def _word(operator: str) -> str:
+    """Of "aten::softmax.int", "softmax"."""
+    return operator.partition("::")[2].partition(".")[0]
+
+
+def _template(*args: Any, **kwargs: Any) -> Any:
+    what = "replaced by what is called"
+    return what(*args, **kwargs)  # type: ignore[operator]
+
+
+_TEMPLATE = _template.__code__
+_MARK = next(
+    constant for constant in _TEMPLATE.co_consts if isinstance(constant, str) and constant.startswith("replaced")
+)
+
+
+@functools.cache  # an override has other names of arguments, and another may come over it
+def _is_method(function: FunctionType) -> bool:
+    """Whether a class holds it: torch calls the first argument of some functions `self` too, and means a tensor."""
+    owner = function.__code__.co_qualname.rpartition(".")[0]
+    is_in_class = bool(owner) and not owner.endswith("<locals>")
+    return is_in_class and function.__code__.co_varnames[:1] in (("self",), ("cls",))
+
+
+@functools.cache
+def _signature(function: FunctionType) -> inspect.Signature | None:
+    with contextlib.suppress(ValueError, TypeError):
+        return inspect.signature(function)
+    return None
+
+
+class _Finder:
+    """Has what a module of certain packages brings overridden as soon as it is imported."""
+
+    def __init__(self, roots: set[str], install: Callable[[], None]) -> None:
+        self._roots, self._install, self._depth = roots, install, 0
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name.partition(".")[0] not in self._roots:
+            return None
+        behind = sys.meta_path[sys.meta_path.index(self) + 1 :] if self in sys.meta_path else []
+        for finder in behind:  # another watch's among them
+            if hasattr(finder, "find_spec"):
+                spec = finder.find_spec(name, path, target)
+                if spec is not None:
+                    self._follow(spec)
+                    return spec
+        return None
+
+    def remove(self) -> None:
+        with contextlib.suppress(ValueError):
+            sys.meta_path.remove(self)
+
+    def _follow(self, spec: importlib.machinery.ModuleSpec) -> None:
+        execute = getattr(spec.loader, "exec_module", None)
+        if execute is None or isinstance(spec.loader, type):
+            return
+
+        def execute_and_install(module: ModuleType) -> None:
+            self._depth += 1
+            try:
+                execute(module)
+            finally:
+                self._depth -= 1
+            if not self._depth:
+                self._install()
+
+        with contextlib.suppress(AttributeError):
+            spec.loader.exec_module = execute_and_install  # type: ignore[union-attr,method-assign]
