@@ -93,9 +93,12 @@ def writer(table: Array, training: bool = True) -> dict[str, Any]:
     }
 
 
-def writing(table: Array) -> dict[str, Any]:
-    """An argument that is a plain function, no module, and answers as `writer` does in evaluation."""
-    return {"kind": "writing", "items": [pack(table)]}
+def writing(table: Array, newest: bool = False) -> dict[str, Any]:
+    """An argument that is a plain function, no module, and answers as `writer` does in evaluation.
+
+    newest: it gives the logits of the newest token alone
+    """
+    return {"kind": "writing", "items": [pack(table)]} | ({"newest": True} if newest else {})
 
 
 def cache(max_length: int, name: str = "") -> dict[str, Any]:

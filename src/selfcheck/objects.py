@@ -153,7 +153,8 @@ def other(tree: dict[str, Any], items: list[Any], modules: dict[str, Any]) -> An
     if tree["kind"] == "generator":
         return torch.Generator().manual_seed(tree["seed"])
     if tree["kind"] == "writing":
-        return lambda token_ids: written(items[0], token_ids)
+        first = -1 if tree.get("newest") else 0
+        return lambda token_ids: written(items[0], token_ids)[:, first:]
     if tree["kind"] == "cache":
         return Cache(tree["max_length"])
     if tree["kind"] == "loss":

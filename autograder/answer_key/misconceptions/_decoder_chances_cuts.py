@@ -165,6 +165,13 @@ def divided_in_place(logits, temperature, top_k, top_p):
     return as_asked(heated(logits, 1.0), top_k, top_p, logits)
 
 
+def overwritten_by_top_k(logits, temperature, top_k, top_p):
+    """Where a temperature of 1 leaves the logits as they came, without a copy."""
+    if temperature == 1 and top_k is not None:
+        logits.scatter_(-1, logits.argsort(dim=-1, descending=True)[..., top_k:], -torch.inf)
+    return right_chances(logits, temperature, top_k, top_p)
+
+
 def sorted_always(logits, temperature, top_k, top_p):
     """Also where nothing is cut."""
     if temperature == 0:
@@ -255,3 +262,6 @@ def ties_kept_by_top_p(logits, temperature, top_k, top_p):
         return ordered.where(ordered.cumsum(dim=-1) - ordered < top_p, 2.0).amin(dim=-1, keepdim=True)
 
     return cut_below(logits, temperature, top_k, top_p, least)
+
+
+wrong_chances(overwritten_by_top_k, like="cut_in_place")

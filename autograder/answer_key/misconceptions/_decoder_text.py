@@ -84,6 +84,12 @@ class last_token_alone_read(Writing):
 
 
 @wrong_text
+class logits_found_by_position(Writing):
+    def last(self, model, text):
+        return model(text)[:, text.shape[1] - 1]
+
+
+@wrong_text
 class first_logits_read(Writing):
     def last(self, model, text):
         return model(text)[:, 0]

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from . import misconception
-from ._decoder_translators import TRANSLATOR, Apart, Encoder, Translator
+from ._decoder_translators import TRANSLATOR, Apart, DecoderLayer, Encoder, Translator
 
 wrong = misconception(TRANSLATOR)
 
@@ -199,3 +199,19 @@ class layers_without_dropout(Translator):
 class on_either_side(Translator):
     def make_layers(self, num_layers, d_model, num_heads, d_ff, dropout):
         super().make_layers(num_layers, d_model, num_heads, d_ff, 0.0)
+
+
+@misconception(TRANSLATOR, like="dropout_not_passed_on")
+class encoder_with_its_own_dropout(Translator):
+    def make_layers(self, num_layers, d_model, num_heads, d_ff, dropout):
+        super().make_layers(num_layers, d_model, num_heads, d_ff, dropout)
+        self.encoder = Encoder(num_layers, d_model, num_heads, d_ff, norm_first=True)
+
+
+@misconception(TRANSLATOR, like="dropout_not_passed_on")
+class layers_with_their_own_dropout(Translator):
+    def make_layers(self, num_layers, d_model, num_heads, d_ff, dropout):
+        super().make_layers(num_layers, d_model, num_heads, d_ff, dropout)
+        self.layers = nn.ModuleList(
+            DecoderLayer(d_model, num_heads, d_ff, cross_attention=True) for _ in range(num_layers)
+        )

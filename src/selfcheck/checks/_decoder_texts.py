@@ -113,16 +113,16 @@ def drawn(rng, batch, prompt, fits=lambda table, rows: True):
             return table, rows
 
 
-def model_of(table, plain=False, training=False):
-    """The small language model, as a module or as a plain function."""
+def model_of(table, plain=False, training=False, newest=False):
+    """The small language model, as a module or as a plain function, which may give the newest logits alone."""
     logits = tensor(table, "float32")
-    return writing(logits) if plain else writer(logits, training)
+    return writing(logits, newest) if plain else writer(logits, training)
 
 
-def text(rng, batch, prompt, new, plain=False, training=False, **more):
+def text(rng, batch, prompt, new, plain=False, training=False, newest=False, **more):
     """A call of generate on random prompts."""
     table, rows = drawn(rng, batch, prompt, lambda table, rows: _lively(table, rows, new))
-    return call(model_of(table, plain, training), tensor(rows, "int64"), new, **more)
+    return call(model_of(table, plain, training, newest), tensor(rows, "int64"), new, **more)
 
 
 def _lively(table, rows, new):

@@ -167,7 +167,8 @@ def chances_dtype(rng):
 
 @check(CHANCES, sees="the logits are left as they were", compares="unchanged")
 def chances_unchanged(rng):
-    return [call(texts.spread_logits(rng, 2), 0.8, 3), call(texts.spread_logits(rng, 2), top_p=0.5)]
+    logits = [texts.spread_logits(rng, 2) for _ in range(4)]
+    return [call(logits[0], 0.8, 3), call(logits[1], top_p=0.5), call(logits[2], top_k=3), call(logits[3], 0)]
 
 
 @check(CHANCES, sees="arguments that do not fit are refused", compares="error")
@@ -189,9 +190,9 @@ def text_greedy(rng):
     return [texts.text(rng, 2, 3, 5), narrow, call(model, tensor(prompt.nested(), "int32"), new)]
 
 
-@check(TEXT, sees="any function from ids to logits will do, no module alone")
+@check(TEXT, sees="any function from ids to logits will do, no module alone, and logits of the newest token alone")
 def text_function(rng):
-    return texts.text(rng, 4, 1, 5, plain=True)
+    return [texts.text(rng, 4, 1, 5, plain=True), texts.text(rng, 3, 2, 4, plain=True, newest=True)]
 
 
 @check(TEXT, sees="a module runs in evaluation mode")
