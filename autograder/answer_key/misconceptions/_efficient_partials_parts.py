@@ -236,3 +236,9 @@ class where_there_is_a_key(Merge):
     def results(self, maximum, total, summed):
         some = total.where(total > 0, 1.0)
         return maximum + some.log(), total / some, summed / some[..., None]
+
+
+@functools.partial(wrong, like="first_maximum_kept")
+class unless_the_first_has_no_key(Merge):
+    def maximum(self, mine, other):
+        return mine.where(mine != -torch.inf, other)
