@@ -227,3 +227,10 @@ class mode_restored_after_one_token(Writing):
 class ids_made_int64(Writing):
     def write(self, model, prompt, count):
         return super().write(model, prompt.long(), count)
+
+
+@wrong_text
+class same_seed_at_each_call(Writing):
+    def draw(self, logits):
+        self.generator = self.generator or torch.Generator().manual_seed(0)
+        return super().draw(logits)

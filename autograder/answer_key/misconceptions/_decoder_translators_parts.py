@@ -215,3 +215,9 @@ class layers_with_their_own_dropout(Translator):
         self.layers = nn.ModuleList(
             DecoderLayer(d_model, num_heads, d_ff, cross_attention=True) for _ in range(num_layers)
         )
+
+
+@wrong
+class mask_of_the_first_source(Translator):
+    def real(self, source_ids):
+        return super().real(source_ids)[:1].expand(source_ids.shape)

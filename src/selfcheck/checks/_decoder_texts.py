@@ -200,7 +200,13 @@ def how_often(step, answer):
     return array(2 if off == 0.5 else 0 if abs(off) <= 0.17 else 1 if off > 0 else -1)
 
 
-def rows_differ(step, answer):
-    """1 where equal prompts did not all go on alike. (By chance 34 rows do with a probability below 6e-11.)"""
+def draws_differ(step, answer):
+    """1 where equal prompts did not all go on alike, and of two calls where they did not write the same.
+
+    (By chance 34 rows go on alike with a probability below 6e-11, and two calls of 34 write the same below 4e-15.)
+    """
+    if isinstance(answer, tuple):
+        first, second = (last_tokens(step, text) for text in answer)
+        return answer[0] if None in (first, second) else array(int(first != second))
     tokens = last_tokens(step, answer)
     return answer if tokens is None else array(int(len(set(tokens)) > 1))

@@ -105,9 +105,14 @@ def translator_empty(rng):
     return built(translator(), call(lengthened([first, [], last], 5), tokens(rng, 3, 6)), stirred=STIRRED)
 
 
-@check(TRANSLATOR, sees="a pair's logits do not depend on the other pairs of its batch", view=rows_apart)
+@check(
+    TRANSLATOR,
+    sees="a pair's logits do not depend on the other pairs of its batch, nor on how long these are",
+    view=rows_apart,
+)
 def translator_rows(rng):
-    pairs = [sources(rng, 4, 3).nested(), tokens(rng, 4, 5).nested()]
+    texts = [sources(rng, 1, length).nested()[0] for length in (3, 1, 2, 3)]
+    pairs = [lengthened(texts, 3).nested(), tokens(rng, 4, 5).nested()]
     chosen = (slice(0, 4), slice(0, 1), slice(2, 4))
     uses = [call(*(tensor(side[rows], "int64") for side in pairs)) for rows in chosen]
     return built(translator(), *uses, stirred=STIRRED)

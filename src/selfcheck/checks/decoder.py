@@ -3,6 +3,8 @@
 generate is given a small language model, a table: what it answers depends on all tokens before, and on its mode.
 """
 
+from dataclasses import replace
+
 from selfcheck.plan import call, check, generator, tensor
 
 from . import (
@@ -215,9 +217,9 @@ def text_frequencies(rng):
     return [texts.lottery(rng, temperature=temperature) for temperature in (1.0, 4.0, 0.25)]
 
 
-@check(TEXT, sees="each row draws for itself", view=texts.rows_differ)
+@check(TEXT, sees="each row draws for itself, and each call", view=texts.draws_differ)
 def text_rows(rng):
-    return texts.lottery(rng, 34)
+    return [texts.lottery(rng, 34), replace(texts.lottery(rng, 34), times=2)]
 
 
 @check(
