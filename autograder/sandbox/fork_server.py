@@ -75,7 +75,7 @@ class ForkServer:
         import torch
 
         import selfcheck.runner  # noqa: F401  (imported once, here, for every worker)
-        from selfcheck import eager, overrides
+        from selfcheck import eager
 
         eager.leave_compiler_out()
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
@@ -84,15 +84,13 @@ class ForkServer:
         self._control = control
         self._filter = control.recv(MESSAGE_BYTES)
         self._watched: list[list[str]] = json.loads(control.recv(MESSAGE_BYTES))
-        for patterns in self._watched:
-            overrides.prepare(patterns)
         os.close(os.pidfd_open(os.getpid()))  # or fail now, where this kernel cannot do what `serve` needs
         self._own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY)
         self._selector = selectors.DefaultSelector()
         self._forked = 0
         self._prepared_for: set[bytes] = set()
         self._overriding = ExitStack()
-        _freeze_memory()
+        self._is_ready = False
 
     def serve(self) -> None:
         """Fork and wait, until the grader hangs up."""
@@ -120,6 +118,8 @@ class ForkServer:
         self._forked += 1
         if self._forked == MANY_WORKERS:
             self._prepare_for(MANY)
+        if not self._is_ready:
+            self._make_ready()
         try:
             linux.unshare(linux.NEW_PIDS)
             pid = os.fork()
@@ -144,7 +144,7 @@ class ForkServer:
 
         self._overriding.close()
         overrides.overridden(patterns, None, self._overriding)
-        _freeze_memory()
+        self._is_ready = False
 
     def _prepare_for(self, wish: bytes) -> None:
         """Import what each worker would have to, once."""
@@ -154,12 +154,19 @@ class ForkServer:
         gc.disable()
         importlib.import_module(IMPORTED[wish])
 
-        from selfcheck import eager, overrides
+        from selfcheck import eager
 
         eager.leave_compiler_out()
+        self._is_ready = False
+
+    def _make_ready(self) -> None:
+        """Do what workers share once, after what has been imported and overridden since the last of them."""
+        from selfcheck import overrides
+
         for patterns in self._watched:
-            overrides.prepare(patterns)  # of what came with it
+            overrides.prepare(patterns)
         _freeze_memory()
+        self._is_ready = True
 
 
 def _freeze_memory() -> None:
