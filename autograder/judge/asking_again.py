@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from selfcheck.call_effect import Answers, effect, functions_that_ran
+from selfcheck.call_effect import MOVES, UNTOLD, Answers, effect, functions_that_ran
 from selfcheck.catalogue import Exercise
 from selfcheck.compare import Answer
 from selfcheck.diagnose import Key
@@ -51,9 +51,12 @@ class AskingAgain:
         names = functions_that_ran(answers)
         if not names or all(differences_of(keys, answers)):
             return None
-        idle_left, self.end.idle_left = self.end.idle_left, limits.submission_idle_seconds()
-        try:  # else who has waited before could not be asked again
-            return Ran(names, self._effect(exercise, kind, keys, answers, turn))
+        idle_left = self.end.idle_left
+        try:
+            found = self._effect(exercise, kind, keys, answers, turn)
+            if found == UNTOLD and self.end.is_over:  # else it would pay to use up the time when asked again
+                found = MOVES
+            return Ran(names, found)
         finally:
             self.end.idle_left = idle_left
 
@@ -61,6 +64,7 @@ class AskingAgain:
         self, exercise: Exercise, kind: int, keys: list[Key], given: list[list[Answer]], turn: Turn | None
     ) -> str:
         def ask_with(bends: Sequence[float | None]) -> list[Answers]:
+            self.end.idle_left = limits.submission_idle_seconds()  # else who has waited before could not be asked
             # Each in a sandbox of its own: what one run leaves in a scratch folder is not there for the next to
             # answer by.
             of_each = [requests_for({exercise: keys}, self.keys, bend)[exercise, kind] for bend in bends]

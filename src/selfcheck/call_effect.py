@@ -7,8 +7,9 @@ comparison holds: a comparison has a tolerance, and below it an answer that the 
 its last digits. Code that raises however little is moved counts as using the function.
 
 All this is worth something only where code answers as before when nothing is moved. Code that answers otherwise then,
-and as before when it is asked without any of this, reacts to being asked: it counts as using the function. Where it
-does not answer as before in any case, nobody can tell.
+and as before when it is asked without any of this, reacts to being asked: it counts as using the function. So does code
+that a limit ends whenever it is asked so; where one ended it once, the machine may have been busy. Where code does not
+answer as before in any case, nobody can tell.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ def effect(ask: Callable[[Sequence[float | None]], Sequence[Answers]], given: An
     given: the answers that count
     """
     plain, first = ask((0.0, BENDS[0]))
+    if any(_is_stopped(answer) for answers in plain.values() for answer in answers):
+        plain, first = ask((0.0, BENDS[0]))
     undecided = {
         (key, place) for key, answers in plain.items() for place, answer in enumerate(answers) if _is_one(answer)
     }
@@ -64,8 +67,7 @@ def effect(ask: Callable[[Sequence[float | None]], Sequence[Answers]], given: An
     if not others:
         return STAYS
     (again,) = ask([None])
-    by_itself = {(key, place) for key, place in others if not _is_stopped(plain[key][place])}
-    return MOVES if by_itself - _not_as(given, again) else UNTOLD
+    return MOVES if others - _not_as(given, again) else UNTOLD
 
 
 def _not_as(given: Answers, others: Answers) -> set[tuple[str, int]]:

@@ -274,13 +274,30 @@ def test_what_is_not_asked_again_has_no_word_in_it():
     assert effect(ask, ask([None])[0] | {"1": [{"value": pack(X)}]}) == STAYS
 
 
-def test_what_a_limit_ended_is_no_reaction():
-    stopped = [{"0": [{"error": {"type": "Stopped"}}]}]
+STOPPED = {"0": [{"error": {"type": "Stopped"}}]}
+
+
+@pytest.mark.parametrize("answer, expected", [(lambda: torch.softmax(X, -1), MOVES), (mine, STAYS)])
+def test_what_a_limit_ended_once_is_asked_once_more(answer, expected):
+    asked = []
 
     def ask(bends):
-        return answered(lambda: torch.softmax(X, -1))(bends) if None in bends else stopped * len(bends)
+        asked.append(bends)
+        return [STOPPED, STOPPED] if len(asked) == 2 else answered(answer)(bends)
 
-    assert effect(ask, ask([None])[0]) == UNTOLD
+    assert effect(ask, ask([None])[0]) == expected
+
+
+def test_what_a_limit_ends_whenever_it_is_asked_again_counts_as_using_the_function():
+    def ask(bends):
+        return answered(lambda: torch.softmax(X, -1))(bends) if None in bends else [STOPPED] * len(bends)
+
+    assert effect(ask, ask([None])[0]) == MOVES
+
+
+def test_of_what_a_limit_ends_in_any_case_nobody_can_tell():
+    (given,) = answered(mine)([None])
+    assert effect(lambda bends: [STOPPED] * len(bends), given) == UNTOLD
 
 
 def test_the_function_is_named_as_one_would_write_it():

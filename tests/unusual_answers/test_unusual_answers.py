@@ -1,6 +1,7 @@
 """The judge gives unusual right answers full marks, and answers that a forbidden function gives nothing."""
 
 import functools
+import time
 
 import pytest
 
@@ -9,6 +10,7 @@ from autograder.course.policy import GradingPolicy
 from autograder.judge.asking_again import AskingAgain
 from autograder.judge.requests import HIDDEN
 from autograder.judge.task import Task, judge_task
+from selfcheck.call_effect import UNTOLD
 from selfcheck.catalogue import exercises
 
 from .bank import Unusual, answers_in
@@ -75,23 +77,54 @@ def test_an_answer_that_a_forbidden_function_gives_has_nothing_in_every_run(one)
     assert_nothing(one)
 
 
-OTHERWISE = """
+REACTS = """
 def softmax(scores, axis=-1):
     import os
+    import time
     import torch
 
     if type(torch.jit._state._enabled).__module__ != "torch.jit._state":
-        os._exit(0)
+        {reaction}
     return torch.softmax(torch.as_tensor(np.asarray(scores, dtype=float)), axis).numpy()
 """
+SOFTMAX = "worked_example.softmax"
 
 
-def test_where_nobody_can_tell_whether_a_forbidden_function_gives_it_the_instructor_reads_of_it():
+def judged_task(reaction):
     policy = GradingPolicy(b"a course of unusual answers")
-    files = Unusual("worked_example.softmax", "ends when it is asked again", OTHERWISE).files
-    task = Task(files, "ps1", policy.of("ps1").digest, "auto", exercises=("worked_example.softmax",))
-    result = judge_task(task, key_of("ps1"))
-    assert any("runs torch.softmax, which is forbidden there" in one for one in result.troubles)
+    files = Unusual(SOFTMAX, "reacts when it is asked again", REACTS.format(reaction=reaction)).files
+    task = Task(files, "ps1", policy.of("ps1").digest, "auto", exercises=(SOFTMAX,))
+    return judge_task(task, key_of("ps1"))
+
+
+@pytest.mark.parametrize("reaction", ["os._exit(0)", "time.sleep(1e6)"])
+def test_who_gives_no_answer_when_asked_again_has_nothing(reaction, monkeypatch):
+    monkeypatch.setattr("autograder.judge.limits.IDLE_WALL_SECONDS", 1.0)
+    (result,) = judged_task(reaction).exercises
+    assert result.points == 0
+    assert "this exercise asks you to write that step yourself" in result.checks[0].message
+
+
+@pytest.mark.parametrize("seconds, points", [(360.0, True), (0.0, False)], ids=["in time", "out of time"])
+def test_where_nobody_can_tell_the_instructor_reads_of_it_and_who_has_used_up_the_time_has_nothing(
+    seconds, points, monkeypatch
+):
+    def untold(ask, given):
+        deadline.at = time.monotonic() + seconds
+        return UNTOLD
+
+    def kept(self, *given):
+        nonlocal deadline
+        deadline = self.end
+        return ran(self, *given)
+
+    deadline, ran = None, AskingAgain.ran
+    monkeypatch.setattr(AskingAgain, "ran", kept)
+    monkeypatch.setattr("autograder.judge.asking_again.effect", untold)
+    found = judged_task("pass")
+    (result,) = found.exercises
+    assert bool(result.points) == points
+    assert any("does it use what torch.softmax gives?" in one for one in found.troubles) == points
 
 
 def test_who_has_waited_for_all_its_time_is_asked_again_nonetheless(monkeypatch):
