@@ -80,7 +80,10 @@ def named_in_general(key: Key, answers: list[Answer], position: int, difference:
         and answers[position].get("value", {}).get("kind") == "none"
         and any(_answered(answer) for answer in answers)
     ):
-        text = f"{difference.text.partition(';')[0]}; other calls here get an answer: one branch has no return"
+        text = (
+            f"{difference.text.partition(';')[0]}; other calls here get an answer: a branch has no return, or a loop "
+            "ends before it comes to one"
+        )
         return replace(difference, text=text, cause="generic.one_return_missing")
     expected, got = key.expected[position], answers[position]
     slip = _beside_the_numbers(key, expected, got, position, difference)
@@ -122,7 +125,7 @@ def _part(key: Key, position: int, due: Any, came: Any) -> Found | None:
 
 
 def _beside_the_numbers(key: Key, expected: Answer, got: Answer, position: int, difference: Difference) -> Found | None:
-    """What a module's parameters tell of a difference."""
+    """What else than an answer's numbers tells of a difference: leftovers, parameters, gradients, its form."""
     if difference.kind in (*COMPARED, "gradient", "changed", "no error") and not difference.cause.startswith(
         "generic.no_return"
     ):

@@ -40,8 +40,8 @@ def overflow(pair: Pair, call: dict[str, Any]) -> Found | None:
         return None
     return Found(
         "overflow",
-        f"No number came at {where}: the input reaches {number_text(largest)}, whose "
-        "exponential is infinite, and infinity / infinity is NaN. Subtract each row's maximum before exp",
+        f"No number came at {where}: the input reaches {number_text(largest)}. The exponential of such a score is "
+        "infinite, or 0 below zero, and infinity / infinity and 0 / 0 are NaN. Subtract each row's maximum before exp",
     )
 
 

@@ -30,7 +30,7 @@ SLIPS = {
     "axes_merged": "Two axes of the answer have become one.",
     "part": "One part of the formula is another one, and all others are right: the message says which.",
     "zeros": "Some entries are zero where a number is due, and all others are right.",
-    "overflow": "Large scores give NaN: the exponential overflows.",
+    "overflow": "Large scores give NaN: their exponentials are infinite, or all of them 0.",
     "nan_where_negative": "NaN stands where a negative number is due: a root or a logarithm was taken.",
     "nan_given": "A NaN of the input reaches the answer.",
     "half_sum": "In float16 a sum or product on the way is larger than the largest number there.",

@@ -16,8 +16,8 @@ from .call_effect import MOVES, Answers, best_name, effect, functions_that_ran
 from .catalogue import Exercise, parts_of
 from .catalogue.names import exercises_named
 from .diagnose import Key
+from .known_outcomes import States, as_not_started, as_passed
 from .memory import Memory, remember
-from .passed_before import States, as_not_started, as_passed
 from .reach import builds_on, forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package

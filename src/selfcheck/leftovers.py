@@ -82,7 +82,7 @@ def _places(owner: Any, module: str, within: str = "") -> Iterator[tuple[str, An
     """What a module or one of its classes holds under names, and its functions among their defaults."""
     for name, value in _own_names(owner).items():
         kind = type(value)
-        own = getattr(value, "__module__", None) == module if kind in (CACHE, FunctionType, type) else False
+        own = kind in (CACHE, FunctionType, type) and getattr(value, "__module__", None) == module
         if kind in KINDS or own:
             yield within + name, value
         function = value.__wrapped__ if kind is CACHE else value

@@ -13,7 +13,7 @@ from .verdict import ExerciseResult
 
 NAME = ".selfcheck.json"
 #: The entries that are no number of hints: by exercise, the misconception whose remedy is due, and the state (see
-#: passed_before.py) in which it passed.
+#: known_outcomes.py) in which it passed.
 NAMED, PASSED = "named", "passed"
 
 

@@ -281,7 +281,7 @@ def test_one_branch_without_return_is_told_from_a_missing_one():
     difference = compare(key.check, STEP, key.expected[0], none)
     assert difference.cause == "generic.no_return"
     named = named_in_general(both, [*answer_of(GRID), none], 1, difference)
-    assert named.cause == "generic.one_return_missing" and "one branch has no return" in named.text
+    assert named.cause == "generic.one_return_missing" and "a branch has no return" in named.text
     assert named_in_general(both, [none, none], 0, difference) is difference
     pair = {"value": {"kind": "tuple", "items": [key.expected[0]["value"], {"kind": "none"}]}, "changed": []}
     assert named_in_general(both, [*answer_of(GRID), pair], 1, difference) is difference

@@ -2,6 +2,7 @@
 
 from selfcheck.checks import _decoder_inputs as inputs
 from selfcheck.checks import _decoder_texts as texts
+from selfcheck.checks import _decoder_views as views
 from selfcheck.checks._decoder_layer import LAYER
 from selfcheck.checks._decoder_model import MODEL
 from selfcheck.checks._decoder_translator import TRANSLATOR, lengthened, sources
@@ -58,7 +59,7 @@ def layer_post_norm_cache(rng):
 @check(
     MODEL,
     sees="one head, one layer, one token, d_ff as wide as d_model, many layers",
-    view=inputs.form,
+    view=views.form,
     points=1,
     coinciding=True,
 )
@@ -70,7 +71,7 @@ def model_of_other_sizes(rng):
     ]
 
 
-@check(MODEL, sees="two texts written in turn, each with caches of its own", view=inputs.pairs_agree, points=1)
+@check(MODEL, sees="two texts written in turn, each with caches of its own", view=views.pairs_agree, points=1)
 def model_caches_in_turn(rng):
     text, other = inputs.tokens(rng, 2, 6), inputs.tokens(rng, 2, 6)
     (begin, end), (start, _) = inputs.parts(text, (5, 1)), inputs.parts(other, (5, 1))
@@ -86,7 +87,7 @@ def model_caches_in_turn(rng):
     MODEL,
     sees="id 0 is a token like any other, and equal tokens at other positions differ",
     points=1,
-    view=inputs.depends,
+    view=views.depends,
 )
 def model_zero(rng):
     length = rng.choice((5, 6))
@@ -94,7 +95,7 @@ def model_zero(rng):
     return built(inputs.language_model(), call(tensor(rows, "int64")), stirred=inputs.STIRRED)
 
 
-@check(TRANSLATOR, sees="one layer, one head, one token on each side, vocabularies of one", view=inputs.form, points=1)
+@check(TRANSLATOR, sees="one layer, one head, one token on each side, vocabularies of one", view=views.form, points=1)
 def translator_sizes(rng):
     single, pair = tensor([[1], [2]], "int64"), (sources(rng, 4, 5), inputs.tokens(rng, 4, 8))
     nothing = tensor([[0, 0]], "int64")
@@ -108,7 +109,7 @@ def translator_sizes(rng):
 @check(
     TRANSLATOR,
     sees="source and target of one length, target tokens of id 0, several heads",
-    view=inputs.depends,
+    view=views.depends,
     points=1,
     coinciding=True,
 )
@@ -120,7 +121,7 @@ def translator_zero(rng):
     return built(construct, call(source, tensor(rows, "int64")), stirred=inputs.STIRRED)
 
 
-@check(TRANSLATOR, sees="padding changes nothing up to max_length, in every row", view=inputs.uses_agree, points=1)
+@check(TRANSLATOR, sees="padding changes nothing up to max_length, in every row", view=views.uses_agree, points=1)
 def translator_padding_most(rng):
     padding = rng.integer(2, inputs.SOURCE_VOCAB)
     allowed = [token_id for token_id in range(inputs.SOURCE_VOCAB) if token_id != padding]

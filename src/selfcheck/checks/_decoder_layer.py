@@ -33,8 +33,8 @@ def layer_parameters(rng):
 
 @check(
     LAYER,
-    sees="without a memory: causal self-attention, then feed-forward, each behind its norm; x stays as it was",
-    compares=("values", "unchanged"),
+    sees="without a memory: causal self-attention, then feed-forward, each behind its norm; x and its dtype stay",
+    compares=("values", "unchanged", "dtype"),
 )
 def layer_alone(rng):
     return built(layer(), call(rng.tensor(2, 4, 6)), state=decoder_state(rng, 6, 5))
@@ -90,7 +90,12 @@ def layer_post_norm(rng):
     ]
 
 
-@check(LAYER, sees="under a key_mask no other position depends on padding, in pre-norm and post-norm", view=influence)
+@check(
+    LAYER,
+    sees="under a key_mask no other position depends on padding, in pre-norm and post-norm; the mask stays as it was",
+    compares=("values", "unchanged"),
+    view=influence,
+)
 def layer_key_mask(rng):
     x = one_changed_at_a_time(rng, 5, 4)
     holes = tensor([[j not in (1, 4) for j in range(5)]] * 6)
@@ -102,7 +107,12 @@ def layer_key_mask(rng):
     ]
 
 
-@check(LAYER, sees="under a memory_key_mask nothing depends on its padding, in pre-norm and post-norm", view=influence)
+@check(
+    LAYER,
+    sees="under a memory_key_mask nothing depends on its padding, in pre-norm and post-norm; the mask stays as it was",
+    compares=("values", "unchanged"),
+    view=influence,
+)
 def layer_memory_key_mask(rng):
     x, memory = repeated(rng, 5, 2, 6), memory_changed(rng, 4, 6)
     step = call(x, memory, memory_key_mask=padded(4, rng.integer(1, 4)))

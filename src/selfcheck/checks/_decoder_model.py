@@ -3,30 +3,26 @@
 from selfcheck.plan import built, call, check, entries, made, tensor
 
 from . import _decoder_refused
-from ._decoder_inputs import (
-    STIRRED,
-    VOCAB,
+from ._decoder_inputs import STIRRED, VOCAB, gradients, language_model, one_token_changed, parts, tokens
+from ._decoder_norms import on_a_line_or_ellipse
+from ._decoder_views import (
     a_vector_per_position,
+    added_and_normalised,
     all_alike,
     as_many_as_layers,
     depends,
     form,
-    gradients,
-    language_model,
+    form_of_words,
     last_logits_differ,
     last_use_differs,
-    one_token_changed,
-    parts,
+    no_shares,
     pieces_agree,
     rows_apart,
     table_learns,
     tied_output,
-    tokens,
     uses_agree,
     without_part,
 )
-from ._decoder_norms import on_a_line_or_ellipse
-from ._decoder_reached import added_and_normalised, form_of_words, no_shares
 
 MODEL = "decoder.LanguageModel"
 

@@ -2,7 +2,7 @@
 
 from selfcheck.arrays import array
 
-from ._decoder_inputs import SAME, rows_of, unlike
+from ._decoder_views import SAME, rows_of, unlike
 
 NEAR = 1e-3  # of the largest distance: what rounding, and the small number in a norm's denominator, may move
 TERMS = 5  # of a conic: a·x² + b·xy + c·y² + d·x + e·y = 1

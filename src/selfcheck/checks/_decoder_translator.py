@@ -3,27 +3,20 @@
 from selfcheck.plan import built, call, check, entries, tensor
 
 from . import _decoder_refused
-from ._decoder_inputs import (
-    SOURCE_VOCAB,
-    STIRRED,
-    VOCAB,
+from ._decoder_inputs import SOURCE_VOCAB, STIRRED, VOCAB, gradients, one_token_changed, same_text, tokens, translator
+from ._decoder_norms import on_a_line_or_ellipse
+from ._decoder_views import (
     as_many_as_layers,
     depends,
     form,
-    gradients,
     last_logits_differ,
     logits,
-    one_token_changed,
     reached_in_layers,
     rows_apart,
-    same_text,
-    tokens,
-    translator,
     uses_agree,
     without_part,
     without_part_or_last_norm,
 )
-from ._decoder_norms import on_a_line_or_ellipse
 
 TRANSLATOR = "decoder.EncoderDecoder"
 

@@ -72,7 +72,12 @@ def layer_activation(rng):
     return built(call(6, 2, 5, dropout=0.0, activation="gelu"), call(signs(rng, 3, 4, 6)), state=state)
 
 
-@check(LAYER, sees="under a causal attn_mask no position depends on a later one", view=influence)
+@check(
+    LAYER,
+    sees="under a causal attn_mask no position depends on a later one, and the mask stays as it was",
+    compares=("values", "unchanged"),
+    view=influence,
+)
 def layer_attn_mask(rng):
     x = one_changed_at_a_time(rng, 5, 4)
     return [
@@ -81,7 +86,12 @@ def layer_attn_mask(rng):
     ]
 
 
-@check(LAYER, sees="under a key_mask no other position depends on padding", view=influence)
+@check(
+    LAYER,
+    sees="under a key_mask no other position depends on padding, and the mask stays as it was",
+    compares=("values", "unchanged"),
+    view=influence,
+)
 def layer_key_mask(rng):
     x, mask = one_changed_at_a_time(rng, 5, 4), padded(5, rng.integer(2, 4))
     return [

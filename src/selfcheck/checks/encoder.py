@@ -146,22 +146,34 @@ def encoder_activation(rng):
     )
 
 
-@check(ENCODER, sees="every layer keeps to attn_mask: no position depends on a later one", view=influence)
+@check(
+    ENCODER,
+    sees="every layer keeps to attn_mask: no position depends on a later one, and the mask stays as it was",
+    compares=("values", "unchanged"),
+    view=influence,
+)
 def encoder_attn_mask(rng):
     x = one_changed_at_a_time(rng, 6, 4)
     return built(call(3, 4, 2, 5, dropout=0.0), call(x, attn_mask=causal(6)), state=encoder_state(rng, 3, 4, 5))
 
 
-@check(ENCODER, sees="every layer keeps to key_mask: no other position depends on padding", view=influence)
+@check(
+    ENCODER,
+    sees="every layer keeps to key_mask: no other position depends on padding, and the mask stays as it was",
+    compares=("values", "unchanged"),
+    view=influence,
+)
 def encoder_key_mask(rng):
     x = one_changed_at_a_time(rng, 6, 4)
     return built(call(3, 4, 2, 5, dropout=0.0), call(x, key_mask=padded(6, 3)), state=encoder_state(rng, 3, 4, 5))
 
 
-@check(ENCODER, sees="return_weights gives x and a list with the weights of every head, one entry per layer")
+@check(
+    ENCODER, sees="return_weights gives x and a list with the weights of every head, one entry per layer, at each call"
+)
 def encoder_weights(rng):
     step = call(rng.tensor(1, 4, 6), return_weights=True)
-    return built(call(2, 6, 3, 7, dropout=0.0), step, state=encoder_state(rng, 2, 6, 7))
+    return built(call(2, 6, 3, 7, dropout=0.0), step, step, state=encoder_state(rng, 2, 6, 7))
 
 
 @check(ENCODER, sees="for pre-norm the weights are those of what attention sees: norm1(x)", view=weights_alone)

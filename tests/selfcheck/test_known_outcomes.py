@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfcheck import learner, passed_before
+from selfcheck import known_outcomes, learner
 from selfcheck.catalogue import exercises, parts_of
 from selfcheck.learner import Learner, available, check
 from selfcheck.overview import progress
@@ -74,7 +74,7 @@ def test_a_check_that_is_asked_for_by_name_is_always_run(package, ran):
 
 def test_other_checks_or_another_torch_make_everything_run_again(package, ran, monkeypatch):
     check("4.2")
-    monkeypatch.setattr(passed_before, "version", lambda: "another")
+    monkeypatch.setattr(known_outcomes, "version", lambda: "another")
     assert passes() and len(ran) == 2
 
 
