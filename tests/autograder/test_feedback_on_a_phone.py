@@ -10,8 +10,16 @@ from .shared_courses import copy_of
 
 LONGEST = max((exercise.symbol for exercise in exercises()), key=len)
 RENAME = f"document.querySelectorAll('.verdicts code').forEach(one => one.textContent = '{LONGEST}')"
+LINES = """name => Array.from(document.querySelectorAll('.verdicts code')).filter(one => one.textContent == name)
+    .flatMap(one => Array.from(one.childNodes)).filter(one => one.nodeType == Node.TEXT_NODE)
+    .map(one => { const part = document.createRange(); part.selectNode(one); return part.getClientRects().length })"""
 BESIDE = """Array.from(document.querySelectorAll('.verdicts li > *'))
     .map(one => one.getBoundingClientRect().right - one.parentElement.getBoundingClientRect().right)"""
+
+
+def broken(symbol):
+    """A name as the page has it: it may go on in another line behind an underscore."""
+    return "<code>" + symbol.replace("_", "_<wbr>") + "</code>"
 
 
 @pytest.fixture(scope="module")
@@ -33,3 +41,16 @@ def test_the_longest_name_of_an_exercise_pushes_no_points_out_of_their_column(pa
     beside = tab.evaluate(BESIDE)
     context.close()
     assert len(beside) > 6 and max(beside) < 1
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_name_is_broken_behind_its_underscores_alone(page, browser, width):
+    text = page.read_text(encoding="utf-8")
+    (symbol, *_) = (one.symbol for one in exercises() if one.problem_set == "ps1" and "_" in one.symbol)
+    assert (name := broken(symbol)) in text
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    tab = context.new_page()
+    tab.set_content(text.replace(name, broken(LONGEST)), wait_until="load")
+    lines = tab.evaluate(LINES, LONGEST)
+    context.close()
+    assert lines and set(lines) == {1}
