@@ -9,6 +9,7 @@ from torch.utils.checkpoint import checkpoint
 
 from ._arguments import (
     check_batch,
+    check_callable,
     check_flag,
     check_floating,
     check_mask,
@@ -62,6 +63,8 @@ def modified_attention(
         raise ValueError(f"softcap must be positive, got {softcap}; None leaves the scores as they are")
     if isinstance(bias, Tensor):
         bias = _spread(bias, shape)
+    elif bias is not None:
+        check_callable("bias", bias, "from positions i (n, 1) and j (S,) to (..., n, S), or a tensor")
     length, keys = shape[-2:]
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
 

@@ -60,7 +60,7 @@ def check_mask(name: str, mask: Tensor, shape: tuple[int, ...]) -> None:
         )
 
 
-def check_integers(name: str, tensor: Tensor, dimensions: int, below: int | None = None) -> None:
+def check_integers(name: str, tensor: Tensor, dimensions: int | None, below: int | None = None) -> None:
     """TypeError unless tensor holds integers; ValueError unless it has that many axes, and only ids 0 … below - 1.
 
     The ids are looked at where that costs little: not on a GPU, in a graph or under torch.vmap.
@@ -69,7 +69,7 @@ def check_integers(name: str, tensor: Tensor, dimensions: int, below: int | None
         raise TypeError(f"{name} must be an integer tensor, got {type(tensor).__name__}; try torch.tensor({name})")
     if tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool:
         raise TypeError(f"{name} must have an integer dtype, got {tensor.dtype}; try {name}.long()")
-    if tensor.dim() != dimensions:
+    if dimensions is not None and tensor.dim() != dimensions:
         raise ValueError(f"{name} must have {dimensions} axes, got shape {tuple(tensor.shape)}")
     if below is None or tensor.numel() == 0 or tensor.device.type != "cpu" or torch.compiler.is_compiling():
         return
@@ -198,6 +198,12 @@ def check_flag(name: str, value: object) -> None:
         raise TypeError(f"{name} must be True or False, got {type(value).__name__} {value!r}")
 
 
+def check_callable(name: str, value: object, form: str) -> None:
+    """TypeError unless value can be called; form: from what to what, for the message."""
+    if not callable(value):
+        raise TypeError(f"{name} must be callable, {form}, got {type(value).__name__}")
+
+
 def check_probability(name: str, value: float) -> None:
     """TypeError unless value is a number; ValueError unless it lies between 0 and 1."""
     check_number(name, value)
@@ -219,10 +225,9 @@ def check_width(module: nn.Module, width: int, **tensors: Tensor) -> None:
     """
     own = next((parameter.dtype for parameter in module.parameters()), None)
     for name, tensor in tensors.items():
-        if tensor.shape[-1] != width:
-            raise ValueError(
-                f"{name} must have {width} features, the width the module was made for, got {tensor.shape[-1]}"
-            )
+        if tensor.shape[-1:] != (width,):
+            came = tensor.shape[-1] if tensor.dim() else "a single number"
+            raise ValueError(f"{name} must have {width} features, the width the module was made for, got {came}")
         if own is not None and tensor.dtype != own and not torch.is_autocast_enabled(tensor.device.type):
             raise TypeError(
                 f"{name} must have the module's dtype {own}, got {tensor.dtype}; convert it with .to({own})"
@@ -235,7 +240,11 @@ def checked_chunks(chunks: Iterable[Tensor]) -> Iterator[Tensor]:
     An empty chunk adds nothing and is passed over.
     """
     first, some = None, False
-    for number, chunk in enumerate(chunks):
+    try:
+        numbered = enumerate(chunks)
+    except TypeError:
+        raise TypeError(f"chunks must be a list of tensors, or give them one by one, got {chunks!r}") from None
+    for number, chunk in numbered:
         check_floating(**{f"chunk {number}": chunk})
         if chunk.dim() == 0:
             raise ValueError(f"chunk {number} must be (..., S_i), got a single number")

@@ -29,12 +29,12 @@ def layer_norm(x: Tensor, weight: Tensor | None = None, bias: Tensor | None = No
     Returns the shape and dtype of x.
     Raises ValueError where the shapes do not fit or eps is negative, TypeError for a wrong dtype.
     """
-    given = {name: one for name, one in (("x", x), ("weight", weight), ("bias", bias)) if one is not None}
-    check_floating(**given)
+    given = {name: one for name, one in (("weight", weight), ("bias", bias)) if one is not None}
+    check_floating(x=x, **given)
     if x.dim() == 0:
         raise ValueError("x must have at least one axis, got a single number")
     for name, one in given.items():
-        if name != "x" and one.shape != x.shape[-1:]:
+        if one.shape != x.shape[-1:]:
             raise ValueError(f"{name} must be ({x.shape[-1]},), one entry per feature, got shape {tuple(one.shape)}")
     check_number("eps", eps)
     if eps < 0:
@@ -64,7 +64,7 @@ class FeedForward(nn.Module):
         check_length("d_model", d_model, least=1)
         check_length("d_ff", d_ff, least=1)
         check_probability("dropout", dropout)
-        if activation not in ACTIVATIONS:
+        if not isinstance(activation, str) or activation not in ACTIVATIONS:
             raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
         self.d_model = d_model
         # solution: begin

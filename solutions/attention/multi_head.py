@@ -132,8 +132,17 @@ def load_torch_weights(module: nn.Module, reference: nn.MultiheadAttention) -> N
     reference: its in_proj_weight (3 · d_model, d_model) holds W_Q, W_K and W_V below each other, in this order, and
         in_proj_bias (3 · d_model,) their biases; out_proj is a linear layer of its own
     Raises ValueError where widths or numbers of heads differ, where only one of the two has biases, and for a reference
-    with a kdim or vdim of its own, add_bias_kv or add_zero_attn.
+    with a kdim or vdim of its own, add_bias_kv or add_zero_attn; TypeError for another kind of reference or module.
     """
+    if not isinstance(reference, nn.MultiheadAttention):
+        raise TypeError(f"reference must be torch's nn.MultiheadAttention, got {type(reference).__name__}")
+    for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+        layer = getattr(module, name, None)
+        if not (hasattr(layer, "weight") and hasattr(layer, "bias")):
+            raise TypeError(
+                f"module must have the linear layers of MultiHeadAttention, got {type(module).__name__}, "
+                f"whose {name} is {layer!r}"
+            )
     d_model = reference.embed_dim
     if reference.in_proj_weight is None:
         raise ValueError(

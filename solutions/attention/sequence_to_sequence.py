@@ -8,14 +8,17 @@ from torch import Tensor, nn
 from ._arguments import (
     check_batch,
     check_batched,
+    check_callable,
     check_floating,
     check_integers,
     check_key_mask,
     check_length,
     check_mask,
+    check_number,
     check_sequence,
     check_width,
 )
+from ._decoder_arguments import check_generator
 
 # solution: begin (drop)
 from .masks import masked_softmax
@@ -50,6 +53,7 @@ def attend(
             f"keys and values must have the same length S, got shapes {tuple(keys.shape)} and {tuple(values.shape)}"
         )
     check_batch(query=query, keys=keys, values=values)
+    check_callable("score", score, "from query and keys to scores (..., L, S)")
     if mask is not None:
         check_mask("mask", mask, (*check_batch(query=query, keys=keys), query.shape[-2], keys.shape[-2]))
     # solution: begin
@@ -70,6 +74,7 @@ def local_attention_weights(scores: Tensor, center: Tensor, window: float) -> Te
         raise ValueError(
             f"center must have one entry per row of scores, {tuple(scores.shape[:-1])}, got {tuple(center.shape)}"
         )
+    check_number("window", window)
     if not window > 0:
         raise ValueError(f"window must be positive, got {window}")
     # solution: begin
@@ -94,6 +99,7 @@ def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | 
         raise ValueError(
             f"values must have one vector per score, {(*scores.shape, 'd')}, got shape {tuple(values.shape)}"
         )
+    check_generator(generator)
     # solution: begin
     if not scores.numel():
         return torch.einsum("...sd->...d", values), torch.einsum("...s->...", scores)  # sums of nothing: zeros

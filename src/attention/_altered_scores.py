@@ -1,4 +1,4 @@
-# Generated: given, with nothing to write in it. As it was handed out: 0ed576ab150d
+# Generated: given, with nothing to write in it. As it was handed out: 39b4bc696224
 """Attention whose scores are changed before the softmax: given to learners, no part of any exercise."""
 
 import math
@@ -10,6 +10,7 @@ from torch.utils.checkpoint import checkpoint
 
 from ._arguments import (
     check_batch,
+    check_callable,
     check_flag,
     check_floating,
     check_mask,
@@ -63,6 +64,8 @@ def modified_attention(
         raise ValueError(f"softcap must be positive, got {softcap}; None leaves the scores as they are")
     if isinstance(bias, Tensor):
         bias = _spread(bias, shape)
+    elif bias is not None:
+        check_callable("bias", bias, "from positions i (n, 1) and j (S,) to (..., n, S), or a tensor")
     length, keys = shape[-2:]
     factor = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
 

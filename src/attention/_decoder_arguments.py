@@ -1,4 +1,4 @@
-# Generated: given, with nothing to write in it. As it was handed out: 11b32c23334a
+# Generated: given, with nothing to write in it. As it was handed out: 2b126f5f3073
 """Argument checks of the decoder: given to learners, no part of any exercise."""
 
 import math
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ._arguments import (
     check_batched,
+    check_callable,
     check_floating,
     check_integers,
     check_key_mask,
@@ -110,6 +111,12 @@ def check_sampling(temperature: float, top_k: int | None, top_p: float | None) -
         raise ValueError(f"top_p must be a share above 0, at most 1, got {top_p}; None keeps all")
 
 
+def check_generator(generator: object) -> None:
+    """TypeError unless generator is None or torch's."""
+    if generator is not None and not isinstance(generator, torch.Generator):
+        raise TypeError(f"generator must be a torch.Generator or None, got {type(generator).__name__} {generator!r}")
+
+
 def check_prompt(
     prompt: Tensor,
     max_new_tokens: int,
@@ -123,10 +130,9 @@ def check_prompt(
     sampling: temperature, top_k, top_p, where they are to be checked as well
     model: likewise, where it is given; it can be called. generator: None or torch's
     """
-    if model is not ... and not callable(model):
-        raise TypeError(f"model must be callable, from ids (B, L) to logits (B, L, V), got {type(model).__name__}")
-    if generator is not None and not isinstance(generator, torch.Generator):
-        raise TypeError(f"generator must be a torch.Generator or None, got {type(generator).__name__} {generator!r}")
+    if model is not ...:
+        check_callable("model", model, "from ids (B, L) to logits (B, L, V)")
+    check_generator(generator)
     check_integers("prompt", prompt, dimensions=2)
     if prompt.shape[1] == 0:
         raise ValueError(f"prompt must have at least one token in each row, got shape {tuple(prompt.shape)}")

@@ -1,4 +1,4 @@
-# Generated: write your answers where it raises NotImplementedError. As it was handed out: 4fcfb79c70f3
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: dc02467d81f2
 """Positions: how attention, which sees a set, learns about order."""
 
 import torch
@@ -135,7 +135,7 @@ def apply_rotary_at(x: Tensor, position_ids: Tensor, base: float = 10000.0) -> T
     check_floating(x=x)
     check_sequence(x=x)
     check_even("d_head", x.shape[-1])
-    check_integers("position_ids", position_ids, dimensions=position_ids.dim())
+    check_integers("position_ids", position_ids, dimensions=None)
     try:
         position_ids = position_ids.expand(x.shape[:-1])
     except RuntimeError:
@@ -173,9 +173,9 @@ def half_split(x: Tensor) -> Tensor:
     `half_split(apply_rotary(interleaved(x)))` is what they do to x. Where queries and keys are permuted alike, scores
     stay as they are, so it is enough to convert the rows of each head in the two projections, once.
     The pairs: Su et al. 2021. x: (..., d_head); returns the same shape and dtype.
-    Raises ValueError for an odd d_head.
+    Raises ValueError for an odd d_head or no axis, TypeError for what is no tensor.
     """
-    check_even("d_head", x.shape[-1])
+    _check_pairs(x)
     return torch.cat((x[..., ::2], x[..., 1::2]), dim=-1)
 
 
@@ -183,9 +183,9 @@ def interleaved(x: Tensor) -> Tensor:
     """The inverse of half_split: from pairs (i, i + d_head / 2) to pairs of neighbours   (Su et al. 2021).
 
     x: (..., d_head); returns the same shape and dtype.
-    Raises ValueError for an odd d_head.
+    Raises ValueError for an odd d_head or no axis, TypeError for what is no tensor.
     """
-    check_even("d_head", x.shape[-1])
+    _check_pairs(x)
     return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)
 
 
@@ -211,6 +211,14 @@ def _check_base(base: float) -> None:
     check_number("base", base)
     if not base > 0:
         raise ValueError(f"base must be positive, got {base}; the usual value is 10000")
+
+
+def _check_pairs(x: Tensor) -> None:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"x must be a tensor, got {type(x).__name__}; try torch.tensor(x)")
+    if x.dim() == 0:
+        raise ValueError("x must be (..., d_head), got a single number")
+    check_even("d_head", x.shape[-1])
 
 
 def _check_input(x: Tensor, d_model: int, max_length: int) -> None:

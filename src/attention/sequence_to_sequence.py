@@ -1,4 +1,4 @@
-# Generated: write your answers where it raises NotImplementedError. As it was handed out: ba74fc374a33
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: 4179e93b4c25
 """Attention before Transformers: a decoder that looks back, local, hard and hierarchical attention."""
 
 from collections.abc import Callable
@@ -9,14 +9,17 @@ from torch import Tensor, nn
 from ._arguments import (
     check_batch,
     check_batched,
+    check_callable,
     check_floating,
     check_integers,
     check_key_mask,
     check_length,
     check_mask,
+    check_number,
     check_sequence,
     check_width,
 )
+from ._decoder_arguments import check_generator
 
 
 __all__ = ["AttentionDecoder", "HierarchicalAttention", "attend", "hard_attention", "local_attention_weights"]
@@ -46,6 +49,7 @@ def attend(
             f"keys and values must have the same length S, got shapes {tuple(keys.shape)} and {tuple(values.shape)}"
         )
     check_batch(query=query, keys=keys, values=values)
+    check_callable("score", score, "from query and keys to scores (..., L, S)")
     if mask is not None:
         check_mask("mask", mask, (*check_batch(query=query, keys=keys), query.shape[-2], keys.shape[-2]))
     raise NotImplementedError("exercise 9.1: Attention with any score")
@@ -63,6 +67,7 @@ def local_attention_weights(scores: Tensor, center: Tensor, window: float) -> Te
         raise ValueError(
             f"center must have one entry per row of scores, {tuple(scores.shape[:-1])}, got {tuple(center.shape)}"
         )
+    check_number("window", window)
     if not window > 0:
         raise ValueError(f"window must be positive, got {window}")
     raise NotImplementedError("exercise 9.2: Local attention")
@@ -82,6 +87,7 @@ def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | 
         raise ValueError(
             f"values must have one vector per score, {(*scores.shape, 'd')}, got shape {tuple(values.shape)}"
         )
+    check_generator(generator)
     raise NotImplementedError("exercise 9.3: Hard attention")
 
 
