@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from autograder.release import bundle as releasing
+from selfcheck.catalogue import exercises
 from selfcheck.supervision import OutOfTime, supervised
 
 from .terminals import LIMIT, in_a_terminal, terminal, unpack, variables
@@ -114,6 +115,53 @@ def test_ctrl_c_ends_a_check_and_not_the_watch(folder: Path) -> None:
         send(b"q")
 
     in_a_terminal(folder, ["watch"], talk)
+
+
+def test_n_brings_the_next_exercise_into_view_and_begins_again_behind_the_last(folder: Path) -> None:
+    first, *others = [exercise for exercise in exercises() if exercise.problem_set == "ps1"]
+
+    def talk(until: Callable[[str], str], send: Callable[[bytes], None]) -> None:
+        seen = until("h hint")
+        assert f"{first.number} {first.title}" in seen and f"{others[0].number} {others[0].title}" not in seen
+        for exercise in (*others, first):
+            send(b"n")
+            until(f"{exercise.number} {exercise.title}")
+            until("h hint")
+
+    in_a_terminal(folder, ["watch"], talk)
+
+
+def test_r_runs_the_exercise_in_view_again_though_no_module_was_saved(folder: Path) -> None:
+    read = folder / "read.txt"
+    read.write_text("as it was", "utf-8")
+    write(folder, RIGHT.format(before=f"    print(open({str(read)!r}).read())\n"))
+
+    def talk(until: Callable[[str], str], send: Callable[[bytes], None]) -> None:
+        until("│ as it was")
+        until("h hint")
+        read.write_text("as it is now", "utf-8")
+        send(b"r")
+        until("│ as it is now")
+
+    in_a_terminal(folder, ["watch"], talk)
+
+
+def test_the_hints_of_a_terminal_are_the_catalogues_from_the_first_on(folder: Path) -> None:
+    (hints,) = [exercise.hints for exercise in exercises() if exercise.number == "2.1"]
+    for number in (1, 2):
+        assert terminal(folder, "hint", "2.1").strip() == f"2.1 hint {number} of {len(hints)}: {hints[number - 1]}"
+
+
+def test_progress_in_a_terminal_is_a_line_for_each_exercise_and_the_next_one(folder: Path) -> None:
+    write(folder, RIGHT.format(before=""))
+    handed_out = [exercise for exercise in exercises() if exercise.problem_set == "ps1"]
+    said = terminal(folder, "progress").splitlines()
+    for exercise in handed_out:
+        (line,) = [line for line in said if f"{exercise.number} {exercise.id} " in line]
+        mark, share = ("✗", " 5/6 ") if exercise.number == "2.1" else ("·", " 0/")
+        assert line.startswith(mark) and share in line and line.endswith(f" {exercise.minutes}")
+    assert f"0 of {len(handed_out)} exercises pass every visible check." in said
+    assert any(line.startswith("Next: 2.1 ") for line in said)
 
 
 def test_a_stub_line_left_below_an_answer_is_named(folder: Path) -> None:

@@ -1,6 +1,8 @@
 """A first message names cause and place; the remedy comes as the next hint, and in graded feedback at once."""
 
 import json
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +10,7 @@ from autograder.judge.task import _check_outcome
 from selfcheck.catalogue import parts_of
 from selfcheck.hints import hint
 from selfcheck.learner import check
-from selfcheck.memory import Memory, remember
+from selfcheck.memory import NAME, Memory, remember
 from selfcheck.show import exercise_text, report_text
 
 (EXERCISE,) = parts_of("masks.causal_mask")
@@ -115,3 +117,11 @@ def test_a_folder_that_cannot_be_written_costs_the_memory_and_nothing_else(entry
     results = check("4.2").results
     remember(tmp_path / "attention" / "masks.py", results, {})  # no folder
     assert json.loads((tmp_path / ".selfcheck.json").read_text()) == {"named": {"4.2": "aligned_to_start"}}
+
+
+@pytest.mark.parametrize("folder", ["", "src/", "solutions/", "somewhere/below/"])
+def test_git_ignores_the_memory_wherever_it_lies(folder):
+    root = Path(__file__).resolve().parents[2]
+    command = ["git", "-c", "safe.directory=*", "check-ignore", "--no-index", "-v", f"{folder}{NAME}"]
+    said = subprocess.run(command, cwd=root, capture_output=True, text=True).stdout
+    assert said.startswith(".gitignore:")  # by the repository's own rules, not by those of whoever tests

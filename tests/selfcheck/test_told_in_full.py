@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +14,13 @@ from click.testing import CliRunner
 from selfcheck import learner, supervision
 from selfcheck.catalogue import parts_of
 from selfcheck.commands import main
+from selfcheck.editing import Opened, edit
+from selfcheck.failures import Comparison, Failing, compare
 from selfcheck.learner import check
+from selfcheck.plan import call
 from selfcheck.sections import address_of, title_of
 from selfcheck.show import Report
+from selfcheck.verdict import CheckResult
 
 HEAD = """
 import torch
@@ -137,3 +142,50 @@ def test_code_that_never_ends_is_ended_and_the_check_says_where_it_was(
     for text in (repr(report), BeautifulSoup(report._repr_html_(), "html.parser").get_text()):
         assert "your code was ended after 1 s, in line " in text and " of masks.py: " in text
         assert "Does a loop never end?" in text and "0 of 6 visible checks pass" in text
+
+
+def tables(page: BeautifulSoup) -> dict[str, list[list[str]]]:
+    """The entries of each table of a page, by its caption."""
+    return {
+        table.caption.get_text(): [[cell.get_text() for cell in line.find_all("td")] for line in table.find_all("tr")]
+        for table in page.find_all("table")
+    }
+
+
+def test_compare_shows_both_arrays_in_a_notebook_and_marks_what_differs(attempt: Callable[[str], Report]) -> None:
+    attempt(TO_THE_START)
+    compared = compare("4.2")
+    assert isinstance(compared, Comparison)
+    page = BeautifulSoup(compared._repr_html_(), "html.parser")
+    assert page.find("code").get_text() == "in causal_mask(4, 6)"
+    assert tables(page) == {
+        "yours (4, 6)": [list("T" * seen + "F" * (6 - seen)) for seen in (1, 2, 3, 4)],
+        "expected (4, 6)": [list("T" * seen + "F" * (6 - seen)) for seen in (3, 4, 5, 6)],
+    }
+    marked = [cell.get_text() for cell in page.find_all("td") if "2px solid" in cell["style"]]
+    assert marked == ["F"] * 8 + ["T"] * 8
+
+
+def test_compare_shows_a_call_in_a_notebook_as_it_is() -> None:
+    (exercise,) = parts_of("masks.causal_mask")
+    shown = call("<b>&amp;").packed(), {}, {}
+    compared = Comparison(Failing(exercise, CheckResult("a", "a", "failed", 0, 1, shown=shown)))
+    page = BeautifulSoup(compared._repr_html_(), "html.parser")
+    assert page.find("code").get_text() == "in causal_mask('<b>&amp;')" and not page.find("b")
+
+
+@pytest.mark.parametrize("has_widgets", [True, False])
+def test_without_ipywidgets_an_opened_exercise_has_no_buttons_and_all_else(
+    has_widgets: bool, attempt: Callable[[str], Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
+    if not has_widgets:
+        monkeypatch.setitem(sys.modules, "ipywidgets", None)
+    assert repr(attempt(TO_THE_START)).startswith("4.2 ")
+    opened = edit("4.2")
+    assert isinstance(opened, Opened)
+    opened._ipython_display_()
+    link, *buttons = shown
+    assert "masks.py" in link["text/plain"] and "masks.py" in link["text/html"]
+    assert [one["text/plain"] for one in buttons] == ['check("4.2"), hint("4.2"), failing("4.2")'] * has_widgets
