@@ -1,6 +1,6 @@
 """What a learner runs: check an answer, see what fails, ask for a hint, open a module, keep one's work, pack it.
 
->>> from selfcheck import check, compare, edit, failing, hint, pack, progress, reload, restore, save
+>>> from selfcheck import check, compare, edit, failing, hint, pack, progress, reload, reset, restore, save
 
 Importing it imports neither torch nor NumPy nor a solution.
 """
@@ -16,12 +16,12 @@ if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older Python shou
         "make .venv anew with one of them, for instance python3.12 -m venv .venv"
     )
 
-__all__ = ["check", "compare", "edit", "failing", "hint", "pack", "progress", "reload", "restore", "save"]
+__all__ = ["check", "compare", "edit", "failing", "hint", "pack", "progress", "reload", "reset", "restore", "save"]
 
 _HOMES = {"check": "learner", "hint": "hints", "edit": "editing", "reload": "editing", "pack": "packing"}
 _HOMES |= {"compare": "failures", "failing": "failures"}
 _HOMES |= {"progress": "overview"}
-_HOMES |= {"restore": "saving", "save": "saving"}
+_HOMES |= {"reset": "resetting", "restore": "saving", "save": "saving"}
 
 if TYPE_CHECKING:
     from .editing import edit, reload
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .learner import check
     from .overview import progress
     from .packing import pack
+    from .resetting import reset
     from .saving import restore, save
 
 

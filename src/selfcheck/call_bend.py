@@ -1,11 +1,15 @@
 """Moves numbers a little: what a watched function is given, and the masks that it makes.
 
-No two calls move alike, and nothing tells beforehand how: code that knew it could give the function what is moved to
-the right input.
+A number moves for two reasons: by its size, as a curve has it that is this process's own, and by chance, in each call
+anew. Nothing tells either beforehand: code that knew them could give the function what is moved to the right input. The
+part of chance keeps code from undoing the curve; the curve stays where code takes the mean over many calls, in which
+chance has none.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -13,7 +17,7 @@ from typing import Any
 
 FLIPPED_FROM = 1e-3  # a mask has no small changes: a weaker bend leaves it as it is
 PRIME = 2**31 - 1
-LEAST = 0.3  # of the bend: each number is moved by this much, or more
+LEAST = 0.2  # of the bend: each number is moved by half as much by its size, and more by chance
 
 
 def bent(value: Any, by: float) -> Any:
@@ -28,25 +32,38 @@ def bent(value: Any, by: float) -> Any:
             return _bent_tensor(value, by)
     if numpy and issubclass(type(value), numpy.ndarray) and value.dtype.kind == "f":
         value = numpy.asarray(value)
-        moves = _moves()(numpy.arange(value.size)).reshape(value.shape) * by
-        return value * (1 + moves) + moves
+        numbers = numpy.where(numpy.isfinite(value), value, 0.0).astype(float)
+        by_chance = _chance()(numpy.arange(value.size)).reshape(value.shape)
+        return (value + by * (1 + abs(numbers)) * _curve()(numbers, by_chance, numpy.sin)).astype(value.dtype)
     return value
 
 
 def _bent_number(value: float, by: float) -> float:
-    move = float(_moves()(1)) * by
-    return value * (1 + move) + move
+    if not math.isfinite(value):
+        return value
+    return value + by * (1 + abs(value)) * float(_curve()(value, float(_chance()(1)), math.sin))
 
 
-def _moves() -> Callable[[Any], Any]:
-    """What makes of places, as whole numbers, by how much each is moved: between LEAST and 1, of either sign."""
+def _chance() -> Callable[[Any], Any]:
+    """What makes of places, as whole numbers, by how much chance moves each: between 0 and 1, no two calls alike."""
     square, factor, start = (int.from_bytes(os.urandom(4), "little") % PRIME for _ in range(3))
 
     def moves(place: Any) -> Any:
         place = place % PRIME
-        mixed = ((place * square % PRIME + factor) * place + start) % PRIME
-        share = mixed / (PRIME / 2) - 1
-        return LEAST * (1 - 2 * (share < 0)) + (1 - LEAST) * share
+        return ((place * square % PRIME + factor) * place + start) % PRIME / PRIME
+
+    return moves
+
+
+@functools.cache
+def _curve() -> Callable[[Any, Any, Callable[[Any], Any]], Any]:
+    """What makes of numbers, and of the part of chance, by how much each is moved: up to 1, all in one direction."""
+    pace, start, direction = (int.from_bytes(os.urandom(4), "little") / 2**32 for _ in range(3))
+    sign = 1.0 if direction < 0.5 else -1.0
+
+    def moves(numbers: Any, by_chance: Any, sine: Callable[[Any], Any]) -> Any:
+        by_size = LEAST + (1 - LEAST) * (1 + sine((1 + 2 * pace) * numbers + 2 * math.pi * start)) / 2
+        return sign * (by_size + by_chance) / 2
 
     return moves
 
@@ -69,8 +86,9 @@ def _bent_tensor(value: Any, by: float) -> Any:
     if value.layout != torch.strided:
         return value
     places = torch.arange(value.numel(), device=value.device).reshape(value.shape)
-    moves = (_moves()(places).double() * by).to(value.dtype)
-    return value * (1 + moves) + moves
+    numbers = value.detach().double().nan_to_num(0.0, 0.0, 0.0)  # what is not finite stays as it is
+    moves = by * (1 + numbers.abs()) * _curve()(numbers, _chance()(places).double(), torch.sin)
+    return value + moves.to(value.dtype)
 
 
 def flipped(made: Any, by: float) -> Any:

@@ -26,6 +26,9 @@ from .supervision import TIME_LIMIT, OutOfTime, supervised
 from .traces import describe, trace_text
 from .verdict import FAILED, ExerciseResult, judge, skip_where_dependencies_fail
 
+LEFT_BELOW = "delete it, your answer stands above"
+LEFT_TO_SOME = "others get their answer before; give this one its own, and delete the line"
+
 
 def package_folder() -> Path:
     """The learner's `attention` folder: here, in src, or in a folder above; FileNotFoundError where there is none."""
@@ -94,14 +97,17 @@ class Learner:
         if exercise.number not in self._results:
             keys = visible_keys(exercise)
             plans = plans_of(keys)
+            answers: Answers = {}
             try:
-                answers = supervised(lambda: answer_exercise(exercise.id, plans, _watch(exercise)))
+                supervised(
+                    lambda: answers.update(answer_exercise(exercise.id, plans, _watch(exercise), answers=answers))
+                )
             except OutOfTime as end:
-                answers = _stopped(plans, str(end))
+                answers = _stopped(plans, str(end)) | answers
             ordered = [answers[str(place)] for place in range(len(keys))]
             forbidden = self._forbidden(exercise, plans, answers)
             result = judge(exercise, keys, ordered, forbidden)
-            result = self._left_over(exercise, result, ordered)
+            result = self._left_over(result, keys, ordered)
             result = named_from_source(result, self._source(exercise.module))
             self._results[exercise.number] = _with_prints(result, keys, ordered)
         return self._results[exercise.number]
@@ -111,18 +117,30 @@ class Learner:
 
         return self._source(module) == handed_out(module) != ""
 
-    def _left_over(self, exercise: Exercise, result: ExerciseResult, answers: Sequence[list[Answer]]) -> ExerciseResult:
+    def _left_over(
+        self, result: ExerciseResult, keys: Sequence[Key], answers: Sequence[list[Answer]]
+    ) -> ExerciseResult:
         """The verdicts, where an answer was written and the stub's last line still stands below it."""
         from .resetting import is_changed
 
-        errors = [answer["error"] for given in answers for answer in given if "error" in answer]
-        line = next((error.get("line") for error in errors if error["type"] == "NotImplementedError"), None)
-        if result.started or line is None or not is_changed(exercise, self._source(exercise.module)):
+        exercise, lines = result.exercise, {}
+        for key, given in zip(keys, answers, strict=True):
+            errors = [answer["error"] for answer in given if "error" in answer]
+            if line := next((one.get("line") for one in errors if one["type"] == "NotImplementedError"), None):
+                lines.setdefault(key.check.name, line)
+        if not lines or not is_changed(exercise, self._source(exercise.module)):
             return result
-        text = (
-            f"line {line} of {exercise.module}.py still raises NotImplementedError: delete it, your answer stands above"
-        )
-        checks = [replace(check, verdict=FAILED, message=text, kind="left over") for check in result.checks]
+        checks = []
+        for check in result.checks:
+            if not result.started:
+                line = lines.get(check.check) or next(iter(lines.values()))
+                text = f"line {line} of {exercise.module}.py still raises NotImplementedError: {LEFT_BELOW}"
+                check = replace(check, verdict=FAILED, message=text, kind="left over")
+            elif check.kind == "not started" and check.check in lines:
+                line = lines[check.check]
+                text = f"this call comes to line {line} of {exercise.module}.py, NotImplementedError: {LEFT_TO_SOME}"
+                check = replace(check, message=text, kind="left over")
+            checks.append(check)
         return replace(result, checks=tuple(checks))
 
     def _forbidden(self, exercise: Exercise, plans: dict[str, Any], answers: Answers) -> tuple[str, int] | None:

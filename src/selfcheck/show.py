@@ -215,7 +215,7 @@ def _check_html(symbol: str, check: CheckResult, told: str = "", mend: str = "")
         body += "</div>"
     if printed := "".join(_printed_lines(check)):
         body += f'<pre style="margin:.2em 0 .2em 1.4em">{html.escape(textwrap.dedent(printed).strip())}</pre>'
-    if check.verdict == FAILED and check.shown:
+    if check.verdict == FAILED and check.shown and not told:
         answers = ({}, {}) if check.kind == "facts" else check.shown[1:]  # numbers there need not agree
         body += pictures(call_text(symbol, check.shown[0]), *answers)
     return body + "</li>"

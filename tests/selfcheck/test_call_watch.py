@@ -1,8 +1,10 @@
 """Forbidden functions are noticed where they run, can be moved, and are as before afterwards."""
 
 import inspect
+import math
 import threading
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.attention import bias
@@ -156,12 +158,28 @@ def test_a_module_that_is_imported_within_the_watch_is_watched(tmp_path, monkeyp
 
 
 def test_minus_infinity_stays_and_numbers_move_by_what_is_asked():
-    given = torch.tensor([-torch.inf, 0.0, 3.0, torch.inf])
-    moved = bent(given, 0.01)
-    assert torch.equal(moved[[0, 3]], given[[0, 3]])
-    assert 0 < (moved[1:3] - given[1:3]).abs().max() <= 0.04 + 1e-6
+    numbers = [-math.inf, 0.0, 3.0, -1.0, math.inf]
+    for kind in (torch.tensor, np.array, list):
+        given = kind(numbers)
+        moved = list(bent(given, 0.01))
+        assert moved[0] == -math.inf and moved[4] == math.inf
+        assert all(0.001 <= abs(moved[i] - numbers[i]) / (1 + abs(numbers[i])) <= 0.01 + 1e-6 for i in (1, 2, 3))
+        assert list(given) == numbers
     assert bent([3, "text", None], 0.01) == [3, "text", None]
-    assert torch.equal(given, torch.tensor([-torch.inf, 0.0, 3.0, torch.inf]))
+
+
+def test_the_mean_over_many_copies_moves_too():
+    """Once as it is, and once with the bend's second order taken out, by noise of one's own."""
+
+    def mean(x=X):
+        return torch.softmax(x.expand(20_000, *x.shape), -1).double().mean(0)
+
+    def corrected():
+        torch.manual_seed(0)
+        noise = 0.05 * (2 * torch.rand(20_000, *X.shape) - 1)
+        return 2 * mean() - torch.softmax(X + noise * (1 + X.abs()), -1).double().mean(0)
+
+    assert answers_depend(answered(mean)) and answers_depend(answered(corrected))
 
 
 def answered(function):
