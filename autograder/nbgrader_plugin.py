@@ -19,12 +19,13 @@ from .gradebook.cells import put_result
 from .gradebook.formgrader_scores import show_final_scores
 from .gradebook.late_policy_plugin import configure_late_policy
 from .gradebook.marks_given import record_marks
-from .gradebook.nbgrader import configure_storage, inbound_folder
+from .gradebook.nbgrader import configure_storage, inbound_folder, places_of
 from .gradebook.steps import GradesStep, ResultStep
 from .gradebook.sync import GradebookSync
 from .intake import store
 from .judge.cache import result_of
 from .release.staleness import check_release
+from .sandbox.sight import require_out_of_sight
 
 Resources = dict[str, Any]
 
@@ -40,6 +41,7 @@ class TrustedResults(ResultStep):
         refused = _refused.get((names["assignment"], names["student"]))
         if refused:
             raise RuntimeError("the submission could not be taken in: nothing is entered") from refused
+        require_out_of_sight(places_of(self.config))
         check_release(course, names["assignment"])
         configure_late_policy(Config(), course.root, course.settings.late_policy)  # nbgrader goes on without one
         submission = store.take_in(course, names["student"], names["assignment"], partial(inbound_folder, course))

@@ -81,11 +81,11 @@ def _configuration(root: Path, written: int | None, policy: LatePolicy | None, p
             c.merge(PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config())
         except (Exception, SystemExit) as error:  # it is a program
             raise RuntimeError(f"{root / 'nbgrader_config.py'} stops: {type(error).__name__}: {error}") from error
-    require_out_of_sight(_places(c))
+    require_out_of_sight(places_of(c))
     return c
 
 
-def _places(c: Config) -> Iterator[Path]:
+def places_of(c: Config) -> Iterator[Path]:
     """Where these settings put the gradebook and nbgrader's exchange, as far as that is in files."""
     for section in ("Exchange", "ExchangeFactory"):
         root = c[section].get("root") if section in c else None

@@ -12,6 +12,7 @@ from selfcheck.atomic_files import write_atomically
 from ..answer_key import precomputed
 from ..course.folder import Course
 from ..intake.submission import Submission
+from ..sandbox.bubblewrap import open_sandbox
 from .result import Result
 from .task import Task, judge_task
 
@@ -45,11 +46,15 @@ def result_on_file(course: Course, submission: Submission, task: Task | None = N
 
 
 def result_of(course: Course, submission: Submission, isolation: str = "bubblewrap") -> Result:
-    """The result of a submission: the one on file if nothing has changed, else judged now and put on file."""
+    """The result of a submission: the one on file if nothing has changed, else judged now and put on file.
+
+    Raises InSight where the submission would see what is private in the course, and SandboxUnavailable.
+    """
     task = task_of(course, submission, isolation)
     known = result_on_file(course, submission, task)
     if known:
         return known
+    open_sandbox(isolation, private=course.private_places)
     answer_key = precomputed.answer_key(course, submission.problem_set)
     return put_on_file(course, submission, judge_task(task, answer_key))
 

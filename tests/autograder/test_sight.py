@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from nbformat.v4 import new_notebook
 
 from autograder.__main__ import main
 from autograder.course.folder import Course
 from autograder.course.paths import ROOT
 from autograder.gradebook.nbgrader import configuration
+from autograder.intake.submission import Submission
+from autograder.judge import cache
+from autograder.nbgrader_plugin import TrustedResults
 from autograder.sandbox import bubblewrap, sight
 
 #: Reads what is private in the course that its own prefix holds, and the parts of the environment there.
@@ -203,6 +207,22 @@ def test_an_exchange_or_a_gradebook_in_sight_is_refused(machine, tmp_path, setti
         file.write("\n" + setting.format(machine) + "\n")
     with pytest.raises(sight.InSight, match="every submission sees"):
         configuration(course)
+
+
+def test_nbgraders_own_command_judges_nobody_who_would_see_the_course(machine, tmp_path, monkeypatch):
+    """Neither its settings nor the course's may put in sight what is private."""
+    judged = []
+    monkeypatch.setattr("autograder.judge.cache.judge_task", lambda *given: judged.append(given))
+    course = Course.open(machine / "course")
+    submission = Submission(student="ada", problem_set="ps1", files={"worked_example.py": b""}, notebook="")
+    with pytest.raises(sight.InSight, match="every submission sees"):
+        cache.result_of(course, submission)
+    step = TrustedResults()
+    step.config.CourseDirectory.root = str(tmp_path / "elsewhere")
+    step.config.Exchange.root = str(machine / "exchange-of-all")
+    with pytest.raises(sight.InSight, match="exchange-of-all lies below"):
+        step.preprocess(new_notebook(), {"nbgrader": {"student": "ada", "assignment": "ps1"}})
+    assert not judged
 
 
 def test_a_secret_and_checks_of_ones_own_are_private(tmp_path):
