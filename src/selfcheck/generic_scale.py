@@ -41,7 +41,7 @@ def overflow(pair: Pair, call: dict[str, Any]) -> Found | None:
     return Found(
         "overflow",
         f"No number came at {where}: the input reaches {number_text(largest)}. The exponential of such a score is "
-        "infinite, or 0 below zero, and infinity / infinity and 0 / 0 are NaN. Subtract each row's maximum before exp",
+        "infinite, or 0 below zero, and infinity / infinity and 0 / 0 are NaN",
     )
 
 

@@ -123,7 +123,8 @@ class Learner:
         """The verdicts, where an answer was written and the stub's last line still stands below it."""
         from .resetting import is_changed
 
-        exercise, lines = result.exercise, {}
+        exercise = result.exercise
+        lines: dict[str, int] = {}
         for key, given in zip(keys, answers, strict=True):
             errors = [answer["error"] for answer in given if "error" in answer]
             if line := next((one.get("line") for one in errors if one["type"] == "NotImplementedError"), None):

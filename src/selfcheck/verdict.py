@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from .catalogue import Exercise
@@ -12,6 +13,7 @@ from .diagnose import Key, diagnose, first_difference
 from .exceptions import explained_where_refused
 from .generic import named_in_general
 from .generic_sizes import taken_for_one
+from .generic_slips import REMEDIES
 from .generic_state import with_unused
 from .plan import Check
 from .slip_sections import section_of
@@ -181,14 +183,10 @@ def _of_large_numbers(results: list[CheckResult], exercise: Exercise) -> list[Ch
     """The verdicts, where NaN is put down to large numbers only if no check of others gives NaN unexplained."""
     if not any(result.kind == "nan" and not result.misconception for result in results):
         return results
-    return [
-        replace(
-            result, message=result.message.partition(" In detail: ")[2], misconception=None, section=exercise.section
-        )
-        if result.misconception == "generic.overflow"
-        else result
-        for result in results
-    ]
+    plain = partial(replace, misconception=None, section=exercise.section, remedy="")
+    cut = [plain(result, message=result.message.partition(" In detail: ")[2]) for result in results]
+    pairs = zip(results, cut, strict=True)
+    return [other if result.misconception == "generic.overflow" else result for result, other in pairs]
 
 
 def _with_sizes(
@@ -244,7 +242,12 @@ def _failed(
     position, difference = broken
     if not cause:
         difference = named_in_general(key, answers, position, difference)
-    message, remedy, section = difference.text[:MOST_MESSAGE], "", section_of(difference.cause, exercise.section)
+    slip = difference.cause
+    message, remedy, section = (
+        difference.text[:MOST_MESSAGE],
+        REMEDIES.get(slip, ""),
+        section_of(slip, exercise.section),
+    )
     if cause:
         entry = exercise.message_of(cause)
         message, remedy, section = entry.message, entry.remedy, entry.section
@@ -255,7 +258,7 @@ def _failed(
         points=0,
         max_points=key.check.points or exercise.points.get(key.check.name, 0),
         message=message,
-        misconception=cause or difference.cause or None,
+        misconception=cause or slip or None,
         section=section,
         hidden=bool(key.check.points),
         kind=difference.kind,

@@ -114,7 +114,7 @@ def test_dropout_is_named_by_its_share():
 def test_an_exponential_that_overflows_is_named_by_the_input():
     due, given = array([[1.0, 0.0, 0.0]], "tensor"), array([[math.nan] * 3], "tensor")
     found = numbers_slip(LARGE, due, given, 1e-5)
-    assert found.cause == "overflow" and "the input reaches 1000" in found.text and "maximum" in found.text
+    assert found.cause == "overflow" and "the input reaches 1000" in found.text and "maximum" not in found.text
     assert numbers_slip(STEP, due, given, 1e-5) is None
 
 

@@ -57,6 +57,11 @@ def test_a_learner_reads_the_cause_and_where_the_remedy_is(entry, write):
     assert text.count("says how to mend it") == page.count("says how to mend it") == 1
 
 
+def test_the_remedy_of_a_slip_waits_too_where_the_exercise_asks_for_it():
+    slip = EXERCISE.message_of("generic.overflow")
+    assert "maximum" in slip.remedy and "maximum" not in slip.message
+
+
 def test_graded_feedback_has_the_remedy_behind_the_message(entry, write):
     write(WRONG)
     (result,) = check("4.2").results

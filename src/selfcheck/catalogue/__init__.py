@@ -66,11 +66,12 @@ class Exercise:
             for entry in part.misconceptions if part.id == self.id else ():
                 if entry.id == misconception:
                     return entry
-        from ..generic_slips import SLIPS
+        from ..generic_slips import REMEDIES, SLIPS
         from ..slip_sections import section_of
 
         if misconception in SLIPS:
-            return Misconception(misconception, SLIPS[misconception], section_of(misconception, self.section))
+            section, remedy = section_of(misconception, self.section), REMEDIES.get(misconception, "")
+            return Misconception(misconception, SLIPS[misconception], section, remedy)
         raise KeyError(f"{self.id} has no misconception {misconception}")
 
 
