@@ -45,7 +45,9 @@ def package(tmp_path, monkeypatch):
 def ran(monkeypatch):
     """The ids of the exercises whose answers were asked for."""
     asked, answer = [], learner.answer_exercise
-    monkeypatch.setattr(learner, "answer_exercise", lambda name, *more: asked.append(name) or answer(name, *more))
+    monkeypatch.setattr(
+        learner, "answer_exercise", lambda name, *more, **named: asked.append(name) or answer(name, *more, **named)
+    )
     return asked
 
 
