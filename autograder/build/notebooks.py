@@ -33,7 +33,7 @@ from .urls import NOTEBOOK_FOLDERS, colab_url, course_title, moved_pages, notebo
 __all__ = ["forwards", "generate", "source_notebook", "texts"]
 
 NOTEBOOKS = BOOK / "notebooks"
-IMPORTS = "from selfcheck import check, edit, hint, pack, reload, restore, save"
+IMPORTS = "from selfcheck import check, compare, edit, failing, hint, pack, progress, reload, reset, restore, save"
 KEEPING = """\
 **So that nothing is lost.** `save()` copies the modules that you have edited to your Google Drive on Colab, which \
 asks you first, and elsewhere to `attention-by-hand-saved` in your home folder. In a new session `restore()` brings \

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from selfcheck import check, compare, edit, failing, hint, pack, progress, reload, restore, save
+from selfcheck import check, compare, edit, failing, hint, pack, progress, reload, reset, restore, save
 
 __all__ = [
     "check",
@@ -21,6 +21,7 @@ __all__ = [
     "pack",
     "progress",
     "reload",
+    "reset",
     "restore",
     "save",
     "set_up",
