@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from .catalogue import Exercise
+from .catalogue import Exercise, Misconception
 from .compare import Answer, Difference
 from .diagnose import Key, diagnose, first_difference
 from .exceptions import explained_where_refused
 from .generic import named_in_general
 from .generic_sizes import taken_for_one
-from .generic_slips import REMEDIES
 from .generic_state import with_unused
 from .plan import Check
 from .slip_sections import section_of
@@ -242,15 +241,9 @@ def _failed(
     position, difference = broken
     if not cause:
         difference = named_in_general(key, answers, position, difference)
-    slip = difference.cause
-    message, remedy, section = (
-        difference.text[:MOST_MESSAGE],
-        REMEDIES.get(slip, ""),
-        section_of(slip, exercise.section),
-    )
-    if cause:
-        entry = exercise.message_of(cause)
-        message, remedy, section = entry.message, entry.remedy, entry.section
+    slip = cause or difference.cause
+    entry = exercise.message_of(slip) if slip else Misconception("", "", exercise.section)
+    message = entry.message if cause else difference.text[:MOST_MESSAGE]
     return CheckResult(
         key.check.name,
         key.check.sees,
@@ -258,12 +251,12 @@ def _failed(
         points=0,
         max_points=key.check.points or exercise.points.get(key.check.name, 0),
         message=message,
-        misconception=cause or slip or None,
-        section=section,
+        misconception=slip or None,
+        section=entry.section,
         hidden=bool(key.check.points),
         kind=difference.kind,
         shown=(key.calls[position], key.expected[position], answers[position]),
-        remedy=remedy,
+        remedy=entry.remedy,
     )
 
 
