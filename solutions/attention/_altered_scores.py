@@ -9,7 +9,6 @@ from torch.utils.checkpoint import checkpoint
 
 from ._arguments import (
     check_batch,
-    check_callable,
     check_flag,
     check_floating,
     check_mask,
@@ -17,6 +16,7 @@ from ._arguments import (
     check_same_width,
     check_sequence,
 )
+from ._kinds import check_callable
 from ._rows import ROWS, in_transform
 from .masks import combine_masks, masked_softmax
 

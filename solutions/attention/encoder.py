@@ -14,6 +14,7 @@ from ._arguments import (
     check_probability,
     check_width,
 )
+from ._kinds import check_choice
 from .multi_head import MultiHeadAttention
 
 __all__ = ["Encoder", "EncoderLayer", "FeedForward", "RMSNorm", "SwiGLU", "attention_columns", "layer_norm"]
@@ -64,8 +65,7 @@ class FeedForward(nn.Module):
         check_length("d_model", d_model, least=1)
         check_length("d_ff", d_ff, least=1)
         check_probability("dropout", dropout)
-        if not isinstance(activation, str) or activation not in ACTIVATIONS:
-            raise ValueError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        check_choice("activation", activation, ACTIVATIONS)
         self.d_model = d_model
         # solution: begin
         self.linear1 = nn.Linear(d_model, d_ff)

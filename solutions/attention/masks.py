@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from ._arguments import check_floating, check_integers, check_length, check_mask, check_whole
+from ._arguments import check_floating, check_integers, check_length, check_mask, checked_axis
 
 __all__ = [
     "causal_mask",
@@ -138,10 +138,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None, dim: int = -1) ->
     check_floating(scores=scores)
     if mask is not None:
         check_mask("mask", mask, scores.shape)
-    check_whole("dim", dim)
-    dim, axes = int(dim), max(scores.dim(), 1)
-    if not -axes <= dim < axes:
-        raise ValueError(f"dim must be an axis of scores {tuple(scores.shape)}, from {-axes} to {axes - 1}, got {dim}")
+    dim = checked_axis(dim, scores)
     # solution: begin
     if mask is not None:
         scores = scores.where(mask, -torch.inf)

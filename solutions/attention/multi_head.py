@@ -13,6 +13,7 @@ from ._arguments import (
     check_same_attention,
     check_width,
 )
+from ._kinds import check_attention_layers
 
 # solution: begin (drop)
 from ._rows import attention_by_rows
@@ -134,15 +135,7 @@ def load_torch_weights(module: nn.Module, reference: nn.MultiheadAttention) -> N
     Raises ValueError where widths or numbers of heads differ, where only one of the two has biases, and for a reference
     with a kdim or vdim of its own, add_bias_kv or add_zero_attn; TypeError for another kind of reference or module.
     """
-    if not isinstance(reference, nn.MultiheadAttention):
-        raise TypeError(f"reference must be torch's nn.MultiheadAttention, got {type(reference).__name__}")
-    for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
-        layer = getattr(module, name, None)
-        if not (hasattr(layer, "weight") and hasattr(layer, "bias")):
-            raise TypeError(
-                f"module must have the linear layers of MultiHeadAttention, got {type(module).__name__}, "
-                f"whose {name} is {layer!r}"
-            )
+    check_attention_layers(module, reference)
     d_model = reference.embed_dim
     if reference.in_proj_weight is None:
         raise ValueError(

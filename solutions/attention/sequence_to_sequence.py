@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from ._arguments import (
     check_batch,
     check_batched,
-    check_callable,
     check_floating,
     check_integers,
     check_key_mask,
@@ -18,7 +17,7 @@ from ._arguments import (
     check_sequence,
     check_width,
 )
-from ._decoder_arguments import check_generator
+from ._kinds import check_callable
 
 # solution: begin (drop)
 from .masks import masked_softmax
@@ -99,7 +98,6 @@ def hard_attention(scores: Tensor, values: Tensor, generator: torch.Generator | 
         raise ValueError(
             f"values must have one vector per score, {(*scores.shape, 'd')}, got shape {tuple(values.shape)}"
         )
-    check_generator(generator)
     # solution: begin
     if not scores.numel():
         return torch.einsum("...sd->...d", values), torch.einsum("...s->...", scores)  # sums of nothing: zeros

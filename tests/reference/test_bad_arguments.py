@@ -140,7 +140,7 @@ CALLS = [
     ("train_step", step, dict.fromkeys(("model", "batch", "optimizer", "loss_fn"))),
     the(attend, query=X, keys=X, values=X, score=dot_scores, mask=PAIRS),
     the(local_attention_weights, scores=ROW, center=torch.ones(2), window=1.0),
-    the(hard_attention, scores=ROW, values=X, generator=torch.Generator()),
+    the(hard_attention, scores=ROW, values=X),
     the(HierarchicalAttention, d_model=4),
     of(HierarchicalAttention(4), x=X4, mask=torch.ones(2, 2, 3).bool()),
     the(AttentionDecoder, vocab_size=7, d_model=4, score="dot"),
