@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from ._argument_kinds import check_callable
 from ._arguments import (
     check_batch,
     check_flag,
@@ -16,7 +17,6 @@ from ._arguments import (
     check_same_width,
     check_sequence,
 )
-from ._kinds import check_callable
 from ._rows import ROWS, in_transform
 from .masks import combine_masks, masked_softmax
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from ._argument_kinds import check_callable, check_generator
 from ._arguments import (
     check_batched,
     check_floating,
@@ -15,7 +16,6 @@ from ._arguments import (
     check_length,
     check_width,
 )
-from ._kinds import check_callable, check_generator
 
 
 def check_decoder_inputs(

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
+from ._argument_kinds import check_training
 from ._arguments import check_as_many, check_batched, check_floating, check_key_mask, check_length
 from ._arguments import check_model_sizes as _check_sizes
 from ._arguments import check_tokens as _check_tokens
 
 # solution: begin (drop)
 from ._embedding import TokenEmbedding
-from ._kinds import check_training
 from .encoder import Encoder
 from .positions import PositionalEncoding
 

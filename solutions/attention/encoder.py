@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from ._argument_kinds import check_choice
 from ._arguments import (
     check_batched,
     check_floating,
@@ -14,7 +15,6 @@ from ._arguments import (
     check_probability,
     check_width,
 )
-from ._kinds import check_choice
 from .multi_head import MultiHeadAttention
 
 __all__ = ["Encoder", "EncoderLayer", "FeedForward", "RMSNorm", "SwiGLU", "attention_columns", "layer_norm"]

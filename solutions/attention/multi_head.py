@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from ._argument_kinds import check_attention_layers
 from ._arguments import (
     check_batched,
     check_floating,
@@ -13,7 +14,6 @@ from ._arguments import (
     check_same_attention,
     check_width,
 )
-from ._kinds import check_attention_layers
 
 # solution: begin (drop)
 from ._rows import attention_by_rows

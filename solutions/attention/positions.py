@@ -8,6 +8,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
+from ._argument_kinds import check_vectors
 from ._arguments import (
     check_batched,
     check_even,
@@ -19,7 +20,6 @@ from ._arguments import (
     check_sequence,
     check_whole,
 )
-from ._kinds import check_vectors
 
 __all__ = [
     "LearnedPositionalEmbedding",

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from ._argument_kinds import check_callable
 from ._arguments import (
     check_batch,
     check_batched,
@@ -17,7 +18,6 @@ from ._arguments import (
     check_sequence,
     check_width,
 )
-from ._kinds import check_callable
 
 # solution: begin (drop)
 from .masks import masked_softmax

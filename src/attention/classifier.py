@@ -1,4 +1,4 @@
-# Generated: write your answers where it raises NotImplementedError. As it was handed out: b4224c61b423
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: 54b37f60e9df
 """Encoders at work: one text or a pair of texts becomes one answer."""
 
 from collections.abc import Callable, Sequence
@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
-from ._arguments import check_as_many, check_batched, check_callable, check_floating, check_key_mask, check_length
+from ._argument_kinds import check_training
+from ._arguments import check_as_many, check_batched, check_floating, check_key_mask, check_length
 from ._arguments import check_model_sizes as _check_sizes
 from ._arguments import check_tokens as _check_tokens
 
@@ -112,13 +113,7 @@ def train_step(
     Returns the loss before the step, as a Python float. The model is in training mode afterwards.
     Raises ValueError for a batch without input and target, TypeError for an argument of another kind.
     """
-    if not (callable(model) and hasattr(model, "train")):
-        raise TypeError(f"model must be an nn.Module, got {type(model).__name__}")
-    if not (hasattr(optimizer, "zero_grad") and hasattr(optimizer, "step")):
-        raise TypeError(f"optimizer must be one of torch.optim, got {type(optimizer).__name__}; make it with the model")
-    check_callable("loss_fn", loss_fn, "from the model's answer and the target to one number")
-    if not isinstance(batch, (Sequence, Tensor)) or (isinstance(batch, Tensor) and batch.dim() == 0):
-        raise TypeError(f"batch must be a tuple (*inputs, target), got {type(batch).__name__} {batch!r}")
+    check_training(model, batch, optimizer, loss_fn)
     if len(batch) < 2:
         raise ValueError(f"batch must be (*inputs, target), at least two tensors, got {len(batch)}")
     raise NotImplementedError("exercise 8.3: One step of training")

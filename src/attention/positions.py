@@ -1,9 +1,10 @@
-# Generated: write your answers where it raises NotImplementedError. As it was handed out: dc02467d81f2
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: 26e80ebdb0d3
 """Positions: how attention, which sees a set, learns about order."""
 
 import torch
 from torch import Tensor, nn
 
+from ._argument_kinds import check_vectors
 from ._arguments import (
     check_batched,
     check_even,
@@ -175,7 +176,8 @@ def half_split(x: Tensor) -> Tensor:
     The pairs: Su et al. 2021. x: (..., d_head); returns the same shape and dtype.
     Raises ValueError for an odd d_head or no axis, TypeError for what is no tensor.
     """
-    _check_pairs(x)
+    check_vectors(x)
+    check_even("d_head", x.shape[-1])
     return torch.cat((x[..., ::2], x[..., 1::2]), dim=-1)
 
 
@@ -185,7 +187,8 @@ def interleaved(x: Tensor) -> Tensor:
     x: (..., d_head); returns the same shape and dtype.
     Raises ValueError for an odd d_head or no axis, TypeError for what is no tensor.
     """
-    _check_pairs(x)
+    check_vectors(x)
+    check_even("d_head", x.shape[-1])
     return torch.stack(x.chunk(2, dim=-1), dim=-1).flatten(-2)
 
 
@@ -211,14 +214,6 @@ def _check_base(base: float) -> None:
     check_number("base", base)
     if not base > 0:
         raise ValueError(f"base must be positive, got {base}; the usual value is 10000")
-
-
-def _check_pairs(x: Tensor) -> None:
-    if not isinstance(x, Tensor):
-        raise TypeError(f"x must be a tensor, got {type(x).__name__}; try torch.tensor(x)")
-    if x.dim() == 0:
-        raise ValueError("x must be (..., d_head), got a single number")
-    check_even("d_head", x.shape[-1])
 
 
 def _check_input(x: Tensor, d_model: int, max_length: int) -> None:

@@ -136,7 +136,7 @@ GIVEN_IN_PS9 = {"_altered_scores.py", "_decoder_arguments.py", "_triton_attentio
 def test_a_bundle_holds_the_private_files_of_its_package_and_no_others():
     found = {name: {Path(path).name for path in bundle(name) if "attention/_" in path} for name in SETS}
     assert found["ps3"] == {"__init__.py", "_arguments.py"}
-    assert found["ps4"] == found["ps7"] == found["ps3"] | {"_rows.py", "_kinds.py"}
+    assert found["ps4"] == found["ps7"] == found["ps3"] | {"_rows.py", "_argument_kinds.py"}
     assert found["ps8"] == found["ps7"]
     assert found["ps9"] == found["ps10"] == found["ps8"] | GIVEN_IN_PS9
 
