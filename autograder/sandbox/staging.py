@@ -21,6 +21,7 @@ SELFCHECK_MODULES = (
         "dispatched.py",
         "eager.py",
         "held.py",
+        "import_finder.py",
         "leftovers.py",
         "line_slips.py",
         "module_state.py",

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.machinery
 import inspect
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 from .call_bend import bent, flipped
 from .dispatched import kernel_of
+from .import_finder import FINDER
 from .named_functions import functions_named, operators_named, roots_of
 
 #: Keys of the dispatcher that hold kernels of their own for tensors of a processor.
@@ -83,9 +83,7 @@ class Overrides:
         self._inside = threading.local()
         self._listeners: list[_Listener] = []
         self._install()
-        finder = _Finder(roots_of(patterns), self._install)
-        sys.meta_path.insert(0, finder)
-        stack.callback(finder.remove)
+        stack.callback(FINDER.tell(roots_of(patterns), self._install))
 
     def covers(self, patterns: Sequence[str]) -> bool:
         """Whether these bend nothing and are all that a watch of some patterns needs."""
@@ -242,43 +240,3 @@ def _signature(function: FunctionType) -> inspect.Signature | None:
     with contextlib.suppress(ValueError, TypeError):
         return inspect.signature(function)
     return None
-
-
-class _Finder:
-    """Has what a module of certain packages brings overridden as soon as it is imported."""
-
-    def __init__(self, roots: set[str], install: Callable[[], None]) -> None:
-        self._roots, self._install, self._depth = roots, install, 0
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        if name.partition(".")[0] not in self._roots:
-            return None
-        behind = sys.meta_path[sys.meta_path.index(self) + 1 :] if self in sys.meta_path else []
-        for finder in behind:  # another watch's among them
-            if hasattr(finder, "find_spec"):
-                spec = finder.find_spec(name, path, target)
-                if spec is not None:
-                    self._follow(spec)
-                    return spec
-        return None
-
-    def remove(self) -> None:
-        with contextlib.suppress(ValueError):
-            sys.meta_path.remove(self)
-
-    def _follow(self, spec: importlib.machinery.ModuleSpec) -> None:
-        execute = getattr(spec.loader, "exec_module", None)
-        if execute is None or isinstance(spec.loader, type):
-            return
-
-        def execute_and_install(module: ModuleType) -> None:
-            self._depth += 1
-            try:
-                execute(module)
-            finally:
-                self._depth -= 1
-            if not self._depth:
-                self._install()
-
-        with contextlib.suppress(AttributeError):
-            spec.loader.exec_module = execute_and_install  # type: ignore[union-attr,method-assign]

@@ -1,5 +1,7 @@
 """Forbidden functions are noticed where they run, can be moved, and are as before afterwards."""
 
+import contextlib
+import importlib
 import inspect
 import math
 import threading
@@ -155,6 +157,21 @@ def test_a_module_that_is_imported_within_the_watch_is_watched(tmp_path, monkeyp
 
         assert lib_of_softmax.softmax(1) == 2
     assert noticed.names() == ["lib_of_softmax.softmax"]
+
+
+def test_watches_within_watches_leave_room_for_imports_within_imports(tmp_path, monkeypatch):
+    """Python has a limit of recursion, and torch's compiler imports as many modules, each within another."""
+    package = tmp_path / "chain_of_modules"
+    package.mkdir()
+    for number in range(80):
+        (package / f"link{number}.py").write_text(f"from . import link{number + 1}\n")
+    (package / "link80.py").touch()
+    (package / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with contextlib.ExitStack() as stack:
+        for name in "abcdef":
+            stack.enter_context(watching((f"chain_of_modules.{name}*",)))
+        assert importlib.import_module("chain_of_modules.link0").link1.link2
 
 
 def test_minus_infinity_stays_and_numbers_move_by_what_is_asked():

@@ -1,0 +1,71 @@
+"""Tells when a module of certain packages has been imported, so that what it brings can be overridden at once."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.machinery
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+
+class Finder:
+    """Tells of each import of certain packages.
+
+    One for all who want to know: each would add a frame to every import within an import, and torch's compiler has so
+    many of these that Python's limit of recursion would be reached.
+    """
+
+    def __init__(self) -> None:
+        self._told: list[tuple[set[str], Callable[[], None]]] = []
+        self._depth = 0
+
+    def tell(self, roots: set[str], install: Callable[[], None]) -> Callable[[], None]:
+        """Have `install` called when something of these packages has been imported; what is returned undoes that."""
+        entry = (roots, install)
+        self._told.append(entry)
+        if self not in sys.meta_path:
+            sys.meta_path.insert(0, self)  # type: ignore[arg-type]
+
+        def undo() -> None:
+            self._told = [other for other in self._told if other is not entry]
+            if not self._told:
+                with contextlib.suppress(ValueError):
+                    sys.meta_path.remove(self)  # type: ignore[arg-type]
+
+        return undo
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        root = name.partition(".")[0]
+        if not any(root in roots for roots, _ in self._told):
+            return None
+        behind = sys.meta_path[sys.meta_path.index(self) + 1 :] if self in sys.meta_path else []
+        for finder in behind:
+            if hasattr(finder, "find_spec"):
+                spec = finder.find_spec(name, path, target)
+                if spec is not None:
+                    self._follow(spec)
+                    return spec
+        return None
+
+    def _follow(self, spec: importlib.machinery.ModuleSpec) -> None:
+        execute = getattr(spec.loader, "exec_module", None)
+        if execute is None or isinstance(spec.loader, type):
+            return
+
+        def execute_and_install(module: ModuleType) -> None:
+            self._depth += 1
+            try:
+                execute(module)
+            finally:
+                self._depth -= 1
+            if not self._depth:
+                for _, install in self._told:  # those made first come first: others lie over them
+                    install()
+
+        with contextlib.suppress(AttributeError):
+            spec.loader.exec_module = execute_and_install  # type: ignore[union-attr,method-assign]
+
+
+FINDER = Finder()
