@@ -1,13 +1,14 @@
 """A first message names cause and place; the remedy comes as the next hint, and in graded feedback at once."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from autograder.judge.task import _check_outcome
-from selfcheck.catalogue import parts_of
+from selfcheck.catalogue import exercises, parts_of
 from selfcheck.hints import hint
 from selfcheck.learner import check
 from selfcheck.memory import NAME, Memory, remember
@@ -24,6 +25,13 @@ def causal_mask(query_length, key_length=None, device=None):
     return torch.ones(query_length, key_length, dtype=torch.bool, device=device).tril()
 """
 RIGHT = WRONG.replace(".tril()", ".tril(key_length - query_length)")
+
+#: Each tells what to do, where it begins a sentence or stands behind a colon or semicolon. Verbs that name a function
+#: of torch, as reshape and detach do, are left out: sentences begin with the function that was used.
+VERBS = """add apply ask avoid build call cast choose clone collect compare compute convert copy count create cut delete
+    divide don't drop fill give insert join keep leave let look make move multiply name normalise pass put reduce remove
+    replace return scale set shift start stay subtract swap take try turn use write"""
+TO_DO = re.compile(rf"(?i)(?:^|[.:;!?]\s+)\(?((?:{'|'.join(VERBS.split())}) [^.:;]*)")
 
 
 @pytest.fixture
@@ -55,6 +63,12 @@ def test_a_learner_reads_the_cause_and_where_the_remedy_is(entry, write):
     assert '<code>hint("4.2")</code> says how to mend it' in page
     assert all(REMEDY not in one for one in (text, in_terminal, page))
     assert text.count("says how to mend it") == page.count("says how to mend it") == 1
+
+
+@pytest.mark.parametrize("exercise", exercises(), ids="{0.number}-{0.id}".format)
+def test_a_first_message_does_not_say_what_to_do(exercise):
+    said = {entry.id: TO_DO.findall(entry.message) for entry in exercise.misconceptions}
+    assert not any(said.values()), {name: found for name, found in said.items() if found}
 
 
 def test_the_remedy_of_a_slip_waits_too_where_the_exercise_asks_for_it():
