@@ -240,7 +240,7 @@ def _edit(exercise: Exercise) -> str:
 
 
 def _check(exercise: Exercise) -> str:
-    return f'check("{exercise.id}")'
+    return f'{AGAIN}\ncheck("{exercise.id}")'
 
 
 def _check_of_a_part(exercise: Exercise) -> str:

@@ -5,12 +5,14 @@ import shutil
 
 import pytest
 from click.testing import CliRunner
+from nbformat.v4 import new_code_cell
 
 from autograder.__main__ import main
+from autograder.build.notebooks import AGAIN
 from autograder.course.folder import Course
 from autograder.course.paths import REFERENCE
 from autograder.course.releases import written_questions
-from autograder.gradebook.cells import wrapped
+from autograder.gradebook.cells import exercise_of, wrapped
 from autograder.intake import archive
 
 from .shared_courses import copy_of, released
@@ -23,6 +25,16 @@ def run(*arguments, course):
 def told(result):
     """What a command said, its line breaks undone."""
     return " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("before", ["", f"{AGAIN}\n"])
+def test_a_grade_cell_is_read_with_the_line_for_a_restart_and_as_it_was_released_before(before):
+    cell = new_code_cell(f'{before}check("masks.causal_mask")')
+    cell.metadata["nbgrader"] = {"grade": True, "solution": False, "grade_id": "masks-causal_mask"}
+    assert exercise_of(cell) == "masks.causal_mask"
+    cell.source = f"import os\n{cell.source}"
+    with pytest.raises(ValueError, match="release again"):
+        exercise_of(cell)
 
 
 @pytest.fixture(scope="module")

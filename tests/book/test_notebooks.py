@@ -132,7 +132,7 @@ def test_source_notebook_grades_every_exercise_and_question(problem_set: str) ->
     }
     for exercise in in_problem_set(problem_set):
         cell = graded.pop(exercise.id.replace(".", "-"))
-        assert cell.source == f'check("{exercise.id}")'
+        assert cell.source == f'{notebooks.AGAIN}\ncheck("{exercise.id}")'
         settings = cell.metadata["nbgrader"]
         assert settings["points"] == exercise.max_points
         assert settings["locked"] and not settings["solution"]
