@@ -24,7 +24,7 @@ def pack(problem_set: str, notebook: str | Path | None = None, yes: bool = False
     """Write psN.zip, with your modules and the notebook, into the current folder; returns its path.
 
     It says which exercises do not pass and which written questions have no answer. Where some are left, and a person
-    sits at the terminal, it asks once whether to go on; None where the answer is no.
+    sits at the terminal or the notebook, it asks once whether to go on; None where the answer is no.
     notebook: where psN.ipynb lies, if not here or beside the modules; the answers to the written questions are in it.
         On Colab it is the notebook that is open.
     yes: do not ask
@@ -42,12 +42,7 @@ def pack(problem_set: str, notebook: str | Path | None = None, yes: bool = False
     notebook_file = _notebook(problem_set, notebook, folder)
     left = [*_failing(problem_set), *_out_of_reach(folder), *(_blank(notebook_file) if notebook_file else ())]
     print("\n".join(left or [f"every exercise of {problem_set} passes its visible checks"]))
-    if (
-        left
-        and not yes
-        and _is_at_terminal()
-        and input("Pack all the same? [y/N] ").strip().lower() not in ("y", "yes")
-    ):
+    if left and not yes and not _is_confirmed():
         print("nothing is packed")
         return None
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -106,8 +101,25 @@ def _blank(notebook: Path) -> list[str]:
     ]
 
 
-def _is_at_terminal() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty()
+def _is_confirmed() -> bool:
+    """Whether whoever sits there wants to pack all the same; True where nobody can be asked."""
+    is_at_terminal = sys.stdin is not None and sys.stdin.isatty()
+    if not is_at_terminal and not _is_in_kernel():
+        return True
+    try:
+        with stoppable():
+            answer = input("Pack all the same? [y/N] ")
+    except EOFError:  # Ctrl-D
+        return False
+    except NotImplementedError:  # of a kernel whose client takes no input, as where a notebook is run as a whole
+        return True
+    return answer.strip().lower() in ("y", "yes")
+
+
+def _is_in_kernel() -> bool:
+    """Whether a notebook's kernel runs this; its `input` asks below the cell."""
+    shell: Any = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return hasattr(shell, "kernel")
 
 
 def _notebook(problem_set: str, given: str | Path | None, folder: Path) -> Path | None:
