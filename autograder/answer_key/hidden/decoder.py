@@ -9,6 +9,8 @@ from selfcheck.checks._decoder_translator import TRANSLATOR, lengthened, sources
 from selfcheck.checks.decoder import CHANCES, LOSS, TEXT
 from selfcheck.plan import built, cache, call, check, generator, made, tensor
 
+from ._lowest import LOWEST, with_lowest_scores
+
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -35,7 +37,11 @@ def decoder_layer_gradient(rng):
     ]
 
 
-@check(LAYER, sees="both masks at once, where padding hides all there is, and where sizes are equal", points=1)
+@check(
+    LAYER,
+    sees="both masks at once, where padding hides all there is, sizes are equal, and scores are the lowest there are",
+    points=1,
+)
 def layer_masks(rng):
     own = tensor([[True, True, True, False], [False, False, True, True]])
     other = tensor([[True, False] * 3 + [True], [False] * 7])
@@ -43,7 +49,24 @@ def layer_masks(rng):
     three, others = ([[j < count for j in range(3)] for count in counts] for counts in ((1, 3, 2), (2, 1, 3)))
     equal = call(rng.tensor(3, 3, 6), rng.tensor(3, 3, 6), tensor(three), tensor(others))
     return [
-        built(inputs.layer(cross=True), use, state=inputs.decoder_state(rng, 6, 5, cross=True)) for use in (read, equal)
+        *(
+            built(inputs.layer(cross=True), use, state=inputs.decoder_state(rng, 6, 5, cross=True))
+            for use in (read, equal)
+        ),
+        *lowest_scores(rng),
+    ]
+
+
+def lowest_scores(rng):
+    """Steps on layers with heads of one feature, each of whose scores is the smallest number: masks, then a cache."""
+    state = with_lowest_scores(inputs.decoder_state(rng, 3, 8, cross=True), "self_attention.", "cross_attention.")
+    own, other = tensor([[True, True, False, True], [True] * 4]), tensor([[True] * 5, [True, False, True, True, False]])
+    masked = call(rng.tensor(2, 4, 3), rng.tensor(2, 5, 3), own, other)
+    alone = with_lowest_scores(inputs.decoder_state(rng, 3, 8), "self_attention.")
+    cached = [call(piece, cache=cache(7, "a")) for piece in inputs.parts(rng.tensor(2, 6, 3), (2, 4))]
+    return [
+        built(inputs.layer(3, 3, 8, cross=True), masked, state=state),
+        built(inputs.layer(3, 3, 8, norm_first=False), *cached, state=alone),
     ]
 
 
@@ -153,7 +176,7 @@ def loss_gradient_anywhere(rng):
     return texts.lesson(rng, 3, 4, 5, rng.sample(mask, 3))
 
 
-@check(CHANCES, sees="all settings at once, on any axes", points=1)
+@check(CHANCES, sees="all settings at once, on any axes, however low the logits", points=1)
 def chances_everything(rng):
     chances = (0.34, 0.27, 0.17, 0.12, 0.07, 0.03)
     return [
@@ -164,7 +187,13 @@ def chances_everything(rng):
         call(texts.spread_logits(rng, 2, vocab=1), 0.5, 1, 0.5),
         call(texts.spread_logits(rng, 3), top_k=1),
         call(texts.spread_logits(rng, 6, 6), 0.8, 4, 0.83),
+        *(call(low_logits(rng, around), **more) for around in (-2e4, -3e9) for more in ({"top_k": 2}, {"top_p": 0.75})),
     ]
+
+
+def low_logits(rng, around):
+    """Logits below a number, exact there, of which the first two have 0.71 of the sum and three 0.89."""
+    return tensor([around + level for level in rng.sample((0.0, -0.5, -1.0, -2.0, -2.5), 5)])
 
 
 @check(CHANCES, sees="ties under top_p and at temperature 0; top_k of a tied rest", view=texts.in_order, points=1)
@@ -174,6 +203,8 @@ def chances_tied(rng):
         call(texts.tied(rng, 4, 4, 0), 0),
         call(texts.tied(rng, 6, 3, 2), 0.9, 4, 0.999),
         call(texts.tied(rng, 4, 4, 0), top_k=3, top_p=0.5),
+        call(tensor([LOWEST] * 5), top_k=2),
+        call(tensor([LOWEST] * 7), top_p=0.5),
     ]
 
 

@@ -9,8 +9,15 @@ from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.efficient import BLOCKWISE, SOFTMAX
 from selfcheck.plan import built, call, check, iterator, refused, tensor
 
+from ._lowest import LOWEST
 
-@check(SOFTMAX, sees="many chunks, of any widths, with scores hidden in the later ones", coinciding=True, points=1)
+
+@check(
+    SOFTMAX,
+    sees="many chunks, of any widths, with scores hidden in the later ones, or far below zero",
+    coinciding=True,
+    points=1,
+)
 def online_many(rng):
     widths = [rng.choice((1, 2, 4, 5)) for _ in range(12)]
     hidden = [
@@ -25,6 +32,7 @@ def online_many(rng):
         call(iterator(*(rng.tensor(7, 1, 3, width) for width in widths))),
         call(iterator(*(tensor([round(rng.gauss(0, 3), 2)]) for _ in range(9)))),
         call(iterator(*(rng.tensor(4, 4) for _ in range(4)))),
+        *(call(iterator(*(tensor([[low] * width] * 2) for width in (2, 3)))) for low in (-2e4, -2e9)),
     ]
 
 
@@ -45,18 +53,27 @@ def blockwise_sizes(rng):
     ] + [blocks(rng, (), 1, 1, 1, 1), blocks(rng, (3,), queries, 1, 2, d_v), blocks(rng, (4,), 4, 4, 4, 4, d_k=4)]
 
 
-@check(BLOCKWISE, sees="masks of every kind, with and without is_causal, with d_k above 1", points=1)
+@check(BLOCKWISE, sees="masks of every kind, with is_causal and without, d_k above 1, scores far below 0", points=1)
 def blockwise_masks(rng):
     shapes = [(8,), (6, 1), (2, 1, 6, 8), (2, 3, 1, 8), (1, 3, 6, 8)]
-    return [
+    calls = [
         blocks(rng, (2, 3), 6, 8, 5, 7, d_k=4, is_causal=causal, attn_mask=tensor(rng.booleans(*shape)))
         for shape in shapes
         for causal in (False, True)
-    ] + [
+    ]
+    calls += [
         blocks(rng, (5,), 5, 5, size, 5, d_k=5, is_causal=causal, attn_mask=tensor(rng.booleans(5, 5, 5)))
         for size in (2, 5)
         for causal in (False, True)
     ]
+    some = {"is_causal": True}, {"attn_mask": tensor([False, True, False, False, True])}
+    return calls + [far_below_zero(rng, low, **hidden) for low in (-2e4, -2e9) for hidden in some]
+
+
+def far_below_zero(rng, low, **hidden):
+    """A call in blocks of two keys, of which some are hidden; all scores are one number."""
+    key = tensor([[1.0]] * 5)
+    return call(query=tensor([[low]] * 4), key=key, value=rng.tensor(5, 3), block_size=2, **hidden)
 
 
 @check(
@@ -93,7 +110,7 @@ def backward_narrow(rng):
 
 @check(
     GROUPED,
-    sees="any numbers of heads, groups, queries and keys, with and without masks",
+    sees="any numbers of heads, groups, queries and keys, with and without masks, and the lowest scores",
     coinciding=True,
     points=2,
 )
@@ -103,7 +120,9 @@ def grouped_sizes(rng):
     calls += [grouped(rng, 8, 4, batch=3, queries=2, keys=5, attn_mask=mask), grouped(rng, 1, 1, queries=1, keys=1)]
     calls.append(grouped(rng, 4, 1, queries=5, keys=2, attn_mask=tensor(mask_of(rng, 2))))
     equal = {"batch": 4, "queries": 4, "keys": 4, "d_k": 4, "d_v": 4}
-    return calls + [grouped(rng, heads, 4, **equal, attn_mask=tensor(rng.booleans(4, heads, 4, 4))) for heads in (4, 8)]
+    calls += [grouped(rng, heads, 4, **equal, attn_mask=tensor(rng.booleans(4, heads, 4, 4))) for heads in (4, 8)]
+    query, key = tensor([[[[LOWEST]] * 2] * 4]), tensor([[[[1.0]] * 5] * 2])
+    return [*calls, call(query, key, rng.tensor(1, 2, 5, 3), tensor([True, False, True, True, False]))]
 
 
 @check(
@@ -124,8 +143,8 @@ def partials_any(rng):
 
 @check(PARTIALS, sees="equal maxima, maxima of zero, and values people take for minus infinity", points=1)
 def partials_values(rng):
-    lowest = -3.4028234663852886e38
-    first, second = [0.0, 0.0, -1e4, -1e9, 2.0, lowest], [0.0, HIDDEN, HIDDEN, -1e9, -1e9, lowest]
+    narrow = -3.4028234663852886e38  # the smallest number of float32
+    first, second = [0.0, 0.0, -1e4, -1e9, 2.0, narrow, LOWEST], [0.0, HIDDEN, HIDDEN, -1e9, -1e9, narrow, LOWEST]
     return call(*(partial(rng, maxima, 2, spread=0.0) for maxima in (first, second)))
 
 

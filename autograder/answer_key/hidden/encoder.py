@@ -1,10 +1,20 @@
 """Hidden checks of the encoder."""
 
 from selfcheck.checks._encoder_feed_forward import FEED_FORWARD
-from selfcheck.checks._encoder_inputs import causal, columns, encoder_state, feed_forward_state, layer_state, scattered
+from selfcheck.checks._encoder_inputs import (
+    ATTENTION,
+    causal,
+    columns,
+    encoder_state,
+    feed_forward_state,
+    layer_state,
+    scattered,
+)
 from selfcheck.checks._encoder_layer import LAYER
 from selfcheck.checks.encoder import COLUMNS, ENCODER, NORM
 from selfcheck.plan import built, call, check, tensor
+
+from ._lowest import with_lowest_scores
 
 
 @check(NORM, sees="gain, bias and eps together, in every shape, equal sizes too", points=1)
@@ -43,7 +53,7 @@ def layer(rng, *uses, d_ff=5, **more):
 
 @check(
     LAYER,
-    sees="both masks hold at once, of every shape, for equal sizes, and an all-padded sequence is finite",
+    sees="both masks hold at once, of every shape, for equal sizes, the lowest scores, an all-padded sequence",
     points=1,
 )
 def layer_masks(rng):
@@ -57,7 +67,15 @@ def layer_masks(rng):
             rng, call(rng.tensor(4, 4, 4), causal(4), tensor([[j <= i for j in range(4)] for i in range(4)])), d_ff=4
         ),
         layer(rng, call(tensor([[[0.0] * 4, *rng.normal(3, 4)]])), d_ff=4, norm_first=True),
+        *(lowest(rng, norm_first=first) for first in (False, True)),
     ]
+
+
+def lowest(rng, **more):
+    """A step on an EncoderLayer with heads of one feature, each of whose scores is the smallest number."""
+    use = call(rng.tensor(2, 5, 3), causal(5), tensor([[True] * 5, [True, True, False, True, False]]))
+    state = with_lowest_scores(layer_state(rng, 3, 7), ATTENTION)
+    return built(call(3, 3, 7, dropout=0.0, **more), use, state=state)
 
 
 def encoder(rng, layers, *uses, training=False, **more):
@@ -68,7 +86,7 @@ def encoder(rng, layers, *uses, training=False, **more):
 
 @check(
     ENCODER,
-    sees="pre-norm layers, gelu and both masks together, for equal sizes too; an all-padded sequence is finite",
+    sees="pre-norm layers, gelu, both masks together, equal sizes, the lowest scores, an all-padded sequence",
     points=1,
     coinciding=True,
 )
@@ -79,7 +97,16 @@ def encoder_everything(rng):
         encoder(rng, 2, use, norm_first=True, activation="gelu"),
         encoder(rng, 1, use, training=True),
         encoder(rng, 3, call(rng.tensor(3, 3, 4), causal(3), tensor([[True, True, i > 0] for i in range(3)]), True)),
+        *(lowest_in_layers(rng, norm_first=first) for first in (False, True)),
     ]
+
+
+def lowest_in_layers(rng, norm_first):
+    """A step on an Encoder of two layers with heads of one feature, each of whose scores is the smallest number."""
+    state = encoder_state(rng, 2, 3, 7, final=norm_first)
+    state = with_lowest_scores(state, *(f"layers.{place}.{ATTENTION}" for place in range(2)))
+    use = call(rng.tensor(2, 5, 3), causal(5), tensor([[True] * 5, [True, True, False, True, False]]), True)
+    return built(call(2, 3, 3, 7, dropout=0.0, norm_first=norm_first), use, state=state)
 
 
 @check(

@@ -6,6 +6,8 @@ from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.multi_head import LOAD, MERGE, SPLIT, loading, packed
 from selfcheck.plan import built, call, check, linears, tensor, torch_attention
 
+from ._lowest import with_lowest_scores
+
 
 @check(SPLIT, sees="one head, one token, one sequence, larger sizes and sizes that are equal", points=1)
 def split_edges(rng):
@@ -53,7 +55,7 @@ def of_some_zeros(rng, batch, length, d_model):
 
 @check(
     ATTENTION,
-    sees="masks of pairs, of heads and of padding together, in several heads, where all sizes are equal too",
+    sees="masks of pairs, heads and padding together, in several heads, where all sizes are equal; the lowest scores",
     points=1,
 )
 def mha_masks_together(rng):
@@ -73,7 +75,16 @@ def mha_masks_together(rng):
         {"attn_mask": tensor(mask_of(rng, heads, 1, heads))},
         {"key_mask": tensor(mask_of(rng, heads, heads))},
     ]
-    return together + [step(rng, (heads, heads, heads), heads, heads * heads, **masks) for masks in equal]
+    together += [step(rng, (heads, heads, heads), heads, heads * heads, **masks) for masks in equal]
+    return [*together, lowest_scores(rng)]
+
+
+def lowest_scores(rng):
+    """A step with heads of one feature, each of whose scores is the smallest number."""
+    causal, real = [[j <= i + 1 for j in range(5)] for i in range(4)], [[True] * 5, [True, False, True, True, False]]
+    x = [rng.tensor(2, tokens, 3) for tokens in (4, 5, 5)]
+    use = call(*x, attn_mask=tensor(causal), key_mask=tensor(real))
+    return built(call(3, 3), use, state=with_lowest_scores(parameters(rng, 3), ""))
 
 
 @check(

@@ -7,20 +7,35 @@ from selfcheck.checks._sequence_to_sequence_decoder import DECODER, SCORES
 from selfcheck.checks._sequence_to_sequence_hard import HARD
 from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.sequence_to_sequence import ATTEND, HIERARCHICAL, LOCAL
-from selfcheck.plan import call, check, generator
+from selfcheck.plan import call, check, generator, tensor
+
+from ._lowest import LOWEST, of_zeros_and
 
 
-@check(ATTEND, sees="every score, leading dimensions that broadcast, equal sizes, with a mask and without", points=1)
+@check(
+    ATTEND,
+    sees="every score, the lowest too, leading dimensions that broadcast, equal sizes, with and without a mask",
+    points=1,
+)
 def attend_everything(rng):
     queries, keys, d_v, batch = rng.sample((3, 5, 6, 7), 4)
     equal_lead, other = (batch, 2), (batch, 1)
     masks = (None, mask_of(rng, batch, 1, queries, keys), mask_of(rng, batch, 2, queries, keys))
-    return [
+    calls = [
         inputs.attending(rng, kind, queries, keys, d_v, lead, mask=mask, key_lead=key_lead)
         for kind in SCORES
         for lead, key_lead in ((equal_lead, other), (other, equal_lead))
         for mask in masks
-    ] + [inputs.attending(rng, kind, 4, 4, 4, (4,), mask=mask_of(rng, 4, 4, 4)) for kind in SCORES]
+    ]
+    calls += [inputs.attending(rng, kind, 4, 4, 4, (4,), mask=mask_of(rng, 4, 4, 4)) for kind in SCORES]
+    return [*calls, lowest_attended(rng)]
+
+
+def lowest_attended(rng):
+    """A call of attend whose allowed scores are the smallest number; those of forbidden keys are common ones."""
+    mask = [True, False, True, True, False]
+    keys = tensor([[LOWEST] if allowed else [0.5] for allowed in mask])
+    return call(tensor([[1.0]] * 3), keys, rng.tensor(5, 2), inputs.bound(rng, "dot", 1, 1), tensor(mask))
 
 
 @check(ATTEND, sees="nothing that was given has changed", compares="unchanged", points=1)
@@ -29,14 +44,20 @@ def attend_unchanged(rng):
     return inputs.attending(rng, "bilinear", queries, keys, d_v, mask=mask_of(rng, queries, keys))
 
 
-@check(LOCAL, sees="wide windows, narrow windows and whole ones, as many rows as positions", coinciding=True, points=1)
+@check(
+    LOCAL,
+    sees="wide windows, narrow windows and whole ones, as many rows as positions, the lowest scores",
+    coinciding=True,
+    points=1,
+)
 def local_sizes(rng):
     length = rng.integer(4, 9)
     centers = [round(rng.random() * (length - 1), 1) for _ in range(3)]
     whole = call(rng.tensor(length), inputs.rows(float(rng.integer(0, length))), rng.integer(1, 4))
     square = call(rng.tensor(3, 3, 3), inputs.rows([[0.2, 1.0, 1.6], [1.9, 0.4, 0.7], [2.0, 1.3, 0.1]]), 1.35)
     calls = [call(rng.tensor(3, length), inputs.rows(centers), reach) for reach in (0.65, 2.35, 20.0)]
-    return [whole, *calls, square]
+    lowest = call(inputs.rows([[LOWEST] * 7]), inputs.rows([2.6]), 1.5)
+    return [whole, *calls, square, lowest]
 
 
 @check(LOCAL, sees="nothing that was given has changed", compares="unchanged", points=1)
@@ -64,7 +85,7 @@ def hard_unchanged(rng):
     return draws.lottery(rng, 3, 4)
 
 
-@check(HIERARCHICAL, sees="mask and levels together, in every size", points=1)
+@check(HIERARCHICAL, sees="mask and levels together, in every size, and for the lowest scores", points=1)
 def hierarchical_everything(rng):
     batch, sentences, words, d = rng.sizes(4, 2, 6)
     counts = [[rng.integer(0, words + 1) for _ in range(sentences)] for _ in range(batch)]
@@ -72,7 +93,17 @@ def hierarchical_everything(rng):
         inputs.documents(rng, d, rng.tensor(batch, sentences, words, d), inputs.words_in(counts, words)),
         inputs.documents(rng, 1, rng.tensor(1, 2, 3, 1)),
         inputs.documents(rng, 3, rng.tensor(3, 3, 3, 3), inputs.words_in([[1, 3, 2], [2, 0, 3], [3, 1, 1]], 3)),
+        lowest_on_both_levels(rng),
     ]
+
+
+def lowest_on_both_levels(rng):
+    """A step whose words and sentences all have the smallest number as their score."""
+    state = inputs.hierarchy(rng, 2, word_proj_weight=True, sentence_proj_weight=True)
+    for level in ("word", "sentence"):
+        state |= {f"{level}_proj.bias": tensor([50.0, 0.0]), f"{level}_query": tensor([LOWEST, 0.0])}  # tanh(50) is 1
+    x, mask = rng.tensor(1, 3, 4, 2), inputs.words_in([[2, 0, 3]], 4)
+    return inputs.documents(rng, 2, x, mask, state)
 
 
 @check(HIERARCHICAL, sees="gradients reach x and every parameter", compares="gradient", points=1)
@@ -91,13 +122,22 @@ def hierarchical_dtype(rng):
     return [inputs.documents(rng, 3, rng.tensor(1, 3, 2, 3, dtype=dtype), mask) for dtype in DTYPES]
 
 
-@check(DECODER, sees="every score, with a mask, with equal sizes too", points=1)
+@check(DECODER, sees="every score, the lowest too, with a mask, with equal sizes", points=1)
 def decoder_every_score(rng):
     mask = inputs.words_in([[rng.integer(1, 5), 5]], 5)[0]
     smallest = inputs.decoding(rng, 1, 1, (1, 2, 2))
     steps = [inputs.decoding(rng, 7, 3, (2, 4, 5), kind, mask=mask) for kind in SCORES]
     equal = inputs.words_in([[1, 3, 2]], 3)[0]
-    return [smallest, *steps, *(inputs.decoding(rng, 3, 3, (3, 3, 3), kind, mask=equal) for kind in SCORES)]
+    steps += [inputs.decoding(rng, 3, 3, (3, 3, 3), kind, mask=equal) for kind in SCORES]
+    return [smallest, *steps, lowest_decoding(rng)]
+
+
+def lowest_decoding(rng):
+    """A step whose scores all are the smallest number: they read one feature of the states, whose tanh is 1."""
+    states = tensor([[[50.0, *rng.normal(2)] for _ in range(5)]])
+    score = {"score_w1": of_zeros_and(3, 6, 3, 1.0), "score_w2": tensor([LOWEST, 0.0, 0.0])}
+    mask = [[True, True, False, True, False]]
+    return inputs.decoding(rng, 7, 3, (1, 2, 5), mask=mask, states=states, change=lambda state: score)
 
 
 @check(DECODER, sees="gradients reach the source and all parameters, and stay finite", compares="gradient", points=1)
