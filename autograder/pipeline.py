@@ -6,6 +6,7 @@ Submission → Result → GradebookEntry
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -99,7 +100,8 @@ def _grade(
     if regrade:
         for student in students:
             course.result_file(student, problem_set).unlink(missing_ok=True)
-    submissions = _taken_in(course, problem_set, students, isolation)
+    private = _private_elsewhere(course) if scheduler and isolation != "none" else ()
+    submissions = _taken_in(course, problem_set, students, isolation, private)
     answer_key = functools.partial(precomputed.answer_key, course)
     lines = []
     with GradebookSync(course, problem_set) as sync, Log(course, regrade) as log:
@@ -126,8 +128,16 @@ def start_early(course: Course, problem_set: str, isolation: str, regrade: bool)
         expect_watch(isolation, forbidden_by(in_problem_set(problem_set)))
 
 
+def _private_elsewhere(course: Course) -> tuple[str, ...]:
+    """What no submission may see on the workers' machines, whose Python can lie elsewhere than this one's."""
+    from .gradebook.nbgrader import configuration, places_of  # nbgrader takes a second to import
+
+    places = (*course.private_places, *places_of(configuration(course)))
+    return tuple(dict.fromkeys(find(place) for place in places for find in (os.path.abspath, os.path.realpath)))
+
+
 def _taken_in(
-    course: Course, problem_set: str, students: list[str], isolation: str
+    course: Course, problem_set: str, students: list[str], isolation: str, private: tuple[str, ...]
 ) -> Iterator[tuple[Submission, Task | Result | Exception]]:
     """Each submission with its result on file, else with what is to be judged, else with why it cannot be."""
     for student in students:
@@ -135,7 +145,7 @@ def _taken_in(
         outcome: Task | Result | Exception
         try:
             submission = take_in(course, student, problem_set, functools.partial(_inbound, course))
-            task = task_of(course, submission, isolation)
+            task = replace(task_of(course, submission, isolation), private=private)
             outcome = result_on_file(course, submission, task) or task
         except Exception as error:  # one submission never stops the class
             outcome = error

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
+import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +15,8 @@ from selfcheck.verdict import GRADER_ERROR, SKIPPED, CheckResult, ExerciseResult
 
 from ..answer_key.keys import AnswerKey
 from ..course.digest import digest_of_parts
-from ..sandbox.bubblewrap import open_sandbox
+from ..sandbox.bubblewrap import Sandbox, open_sandbox
+from ..sandbox.sight import InSight
 from ..sandbox.usage import Tally
 from ..version import grader_version
 from .judge import judge_problem_set, stage_files
@@ -34,6 +37,8 @@ class Task:
     files: the text of every module that was handed in, by name; isolation: "bubblewrap", "none" or "auto"
     policy: digest of the grading policy of this problem set; grader: the version of whoever asks
     exercises: ids of those to judge; empty for all that count
+    private: absolute paths of what no submission may see, for a worker elsewhere to make sure of; no verdict depends on
+        them
     """
 
     files: Mapping[str, bytes] = field(repr=False)
@@ -42,6 +47,7 @@ class Task:
     isolation: str
     grader: str = field(default_factory=grader_version)
     exercises: tuple[str, ...] = ()
+    private: tuple[str, ...] = field(default=(), repr=False)
 
     @functools.cached_property
     def key(self) -> str:
@@ -59,13 +65,14 @@ def judge_task(task: Task, answer_key: AnswerKey) -> Result:
     """Judge a submission here and now; the result bears nobody's name.
 
     Raises OtherGrader where this is not the grader that asks, SandboxUnavailable where the isolation is not to be had,
-    limited.LimitedFault where the sources cannot be read for no reason that lies in them.
+    InSight where submissions would see here what is private, limited.LimitedFault where the sources cannot be read for
+    no reason that lies in them.
     """
     if task.grader != grader_version():
         raise OtherGrader(
             f"asked by grader {task.grader}, and this worker is grader {grader_version()}: update one of them"
         )
-    sandbox = open_sandbox(task.isolation)
+    sandbox = _sandbox_of(task)
     started, tally = datetime.now(UTC), Tally()
     sources = read_sources(stage_files(task.files, task.problem_set), task.files, answer_key.exercises)
     judged = judge_problem_set(task.files, answer_key, sandbox, tally, task.exercises, sources)
@@ -84,6 +91,18 @@ def judge_task(task: Task, answer_key: AnswerKey) -> Result:
         exercises=tuple(_outcome(exercise, tally) for exercise in judged),
         fresh=True,
     )
+
+
+def _sandbox_of(task: Task) -> Sandbox:
+    """A sandbox that this machine's own arrangement makes, from which nothing private is seen.
+
+    What is not on this machine cannot be seen on it; each task looks again, for a disk may have come since.
+    """
+    private = [place for place in task.private if os.path.lexists(place)]
+    try:
+        return open_sandbox(task.isolation, private=private)
+    except InSight as error:
+        raise InSight(f"the worker on {platform.node()} judges nobody: {error}") from None
 
 
 def _outcome(judged: ExerciseResult, tally: Tally) -> ExerciseOutcome:

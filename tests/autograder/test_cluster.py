@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -80,8 +81,8 @@ def dask(*words, more=None):
         process.communicate(timeout=PATIENCE)
 
 
-def worker(place, name, **settings):
-    options = ("--name", name, "--nthreads", 1, "--memory-limit", 0, "--no-nanny", "--no-dashboard")
+def worker(place, name, options=(), **settings):
+    options = (*options, "--name", name, "--nthreads", 1, "--memory-limit", 0, "--no-nanny", "--no-dashboard")
     return dask("worker", "--scheduler-file", place, *options, "--local-directory", place.parent / name, **settings)
 
 
@@ -185,6 +186,32 @@ def test_what_is_handed_in_twice_is_judged_once_and_what_is_known_is_passed_on()
 def test_a_worker_that_would_judge_otherwise_does_not():
     [(name, outcome)] = judged([("ada", task(grader="another"))])
     assert name == "ada" and isinstance(outcome, RuntimeError) and grader_version() in str(outcome)
+
+
+def test_a_worker_whose_own_python_would_show_the_course_judges_nobody(handed_in, tmp_path):
+    """Where `grade` runs the course is out of sight; below the prefix of the worker's Python it is not."""
+    course = copy_of(handed_in, tmp_path / "python" / "lib" / "course")
+    for student in set(course.students(PS)) - {"student0"}:
+        shutil.rmtree(course.submitted(student, PS))
+    other_python = tmp_path / "other_python.py"
+    other_python.write_text(f"import sys\nsys.prefix = {str(tmp_path / 'python')!r}\n")
+    place = tmp_path / "scheduler.json"
+    with (
+        scheduler(place) as address,
+        worker(place, "one", options=("--preload", other_python)),
+        grading_on(address, course) as asking,
+    ):
+        said, _ = asking.communicate(timeout=PATIENCE)
+    told = " ".join(said.split())
+    assert asking.returncode == 1 and "student0: not graded" in told
+    assert "grader's fault: InSight: the worker on " in told and "secret lies below" in told
+    assert not on_file(course)
+
+
+def test_what_is_private_elsewhere_and_is_not_on_a_workers_machine_keeps_it_from_nothing(tmp_path):
+    elsewhere = ("/usr/local/share/no-such-course/secret", str(tmp_path))
+    found = dict(judged([("ada", replace(task({}), private=elsewhere))]))
+    assert found["ada"].points == 0 and not found["ada"].grader_error
 
 
 def test_nobody_at_an_address_is_told(monkeypatch):
