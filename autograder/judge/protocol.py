@@ -53,8 +53,7 @@ def ask_together(
     tally: what the submission uses is counted there; end: of its time in all; turn: in which it runs
     """
     seconds = min(limits.JOINT_CPU_SECONDS, limits.EXERCISE_CPU_SECONDS)
-    rules = base64.b64encode(no_processes()).decode()
-    mode = {"together": True, "torch": True, "filter": rules, "seconds": seconds}
+    mode = {"together": True, "torch": True, "seconds": seconds}
     answers: list[Answers] = []
 
     def hidden(lines: list[Line]) -> list[Request]:
@@ -95,7 +94,7 @@ def ask(
     What was killed, or ended without an answer, is tried once more: the machine may have had no memory or thread left.
     Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
-    mode = {"together": False, "torch": torch, "filter": "", "seconds": limits.EXERCISE_CPU_SECONDS}
+    mode = {"together": False, "torch": torch, "seconds": limits.EXERCISE_CPU_SECONDS}
     cpu_seconds = limits.SUBMISSION_CPU_SECONDS + 2 * limits.EXERCISE_CPU_SECONDS
     package, attempts = _Package(files, sandbox), Attempts(requests)
     end = Deadline.of_submission() if end is None else end
@@ -166,6 +165,7 @@ class _Package:
         """What a worker is told beside its exercises, however they are asked (see sandbox/worker.py)."""
         is_isolated = self.sandbox.level != "none"
         return {
+            "filter": base64.b64encode(no_processes()).decode(),
             "budget": limits.SUBMISSION_CPU_SECONDS,
             "wall_clock_factor": limits.WALL_CLOCK_FACTOR,
             "idle": limits.IDLE_WALL_SECONDS,

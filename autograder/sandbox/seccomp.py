@@ -73,9 +73,16 @@ def no_processes() -> bytes:
         return b""
     rules = seccomp.SyscallFilter(defaction=seccomp.ALLOW)
     refuse = seccomp.ERRNO(errno.EAGAIN)
-    for name, *conditions in (("fork",), ("vfork",), ("clone", seccomp.Arg(0, seccomp.MASKED_EQ, THREAD, 0))):
+    missing = seccomp.ERRNO(errno.ENOSYS)  # as system_calls.MISSING, for a process that has no other filter
+    by_clone = seccomp.Arg(0, seccomp.MASKED_EQ, THREAD, 0)
+    for action, name, *conditions in (
+        (refuse, "fork"),
+        (refuse, "vfork"),
+        (refuse, "clone", by_clone),
+        (missing, system_calls.MISSING),
+    ):
         with suppress(OSError, ValueError):
-            rules.add_rule(refuse, name, *conditions)
+            rules.add_rule(action, name, *conditions)
     return _bytes_of(rules)
 
 

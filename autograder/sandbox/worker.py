@@ -11,13 +11,15 @@ processor; by the clock there are `wall_clock_factor` times as many, and more wh
 processor than that. For `idle` of these an exercise may wait while nothing of it computes, and all of
 them together for `idle_left`. `isolated` says that all processes in sight are the submission's, so that whatever is
 left over can be ended, and whether any of them computes can be told. Each exercise runs in a process of its own, or
-`together` in one for all, which has `seconds` for all of them and a `filter` that lets it start no other process.
+`together` in one for all, which has `seconds` for all of them. In that one, and where an exercise is `measured`, a
+`filter` lets it start no other process.
 Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
 exercise with a process of its own also "seconds" of the processor that it and what it started have used, "idle", the
-seconds by the clock that it waited, and where it is `measured`, "peak_mib": how much more memory than at its start the
-largest of these processes held at once. What an exercise has said is passed on as bytes, in base64: nothing here reads
-it. "unready" died what failed before the first line of the learner's code. With an exercise comes its "watch" too, what
-is to be noticed meanwhile (see selfcheck/runner.py): that goes to the process which answers.
+seconds by the clock that it waited, and where it is `measured`, "peak_mib": how much more memory than at its start it
+held at once, or the largest of its processes where no filter is to be had. What an exercise has said is passed on as
+bytes, in base64: nothing here reads it. "unready" died what failed before the first line of the learner's code. With an
+exercise comes its "watch" too, what is to be noticed meanwhile (see selfcheck/runner.py): that goes to the process
+which answers.
 The worker ends when all is answered, or when the other side hangs up the lifeline. It exits with 0 when every process
 of the submission has ended and been waited for: then its resource usage is theirs.
 """

@@ -1,6 +1,7 @@
-"""How much memory an answer took is measured outside the process that gave it."""
+"""How much memory an answer took is measured outside the process that gave it, and there is no other."""
 
 import base64
+import errno
 import json
 
 import pytest
@@ -19,20 +20,48 @@ from selfcheck.plan import call
 from ..attacks.test_workers import GIVEN
 
 PLANS = {"0": {"calls": [call(1).packed()], "gradient": False}}
-#: Holds so many MiB at once, in a process that it leaves behind, and says that it holds none.
+#: Holds so many MiB at once, which another thread takes, and says nothing of it.
 HOLDS = """
-import os, sys
+import threading
 
 def causal_mask(n):
-    reading, writing = os.pipe()
-    if os.fork() == 0:
-        kept = b"x" * (n * 2**20)
-        os.write(writing, b".")
-        os.closerange(3, 64)
-        sys.modules["time"].sleep(60)
-    os.read(reading, 1)
+    taker = threading.Thread(target=lambda: len(b"x" * (n * 2**20)))
+    taker.start()
+    taker.join()
     return n
 """
+#: Starts a process: the number of the error that the kernel gives, else 0.
+STARTS = """
+import ctypes, multiprocessing, os, signal, subprocess, sys
+
+def by_clone():
+    library = ctypes.CDLL(None, use_errno=True)
+    started = library.syscall(56, signal.SIGCHLD, 0, 0, 0, 0)
+    if started == 0:
+        os._exit(0)
+    if started < 0:
+        raise OSError(ctypes.get_errno(), "clone")
+
+def by_fork():
+    if os.fork() == 0:
+        os._exit(0)
+
+WAYS = [
+    by_fork,
+    by_clone,
+    lambda: subprocess.run([sys.executable, "-c", ""]),
+    lambda: os.posix_spawn(sys.executable, [sys.executable, "-c", ""], {}),
+    lambda: multiprocessing.get_context("fork").Process(target=int).start(),
+]
+
+def causal_mask(n):
+    try:
+        WAYS[n]()
+    except OSError as error:
+        return error.errno
+    return 0
+"""
+WAYS = 5
 MEASURED = [check for one in exercises() for check, _, _ in hidden_draws(one, GradingPolicy(b"one")) if check.measured]
 
 
@@ -66,10 +95,23 @@ def test_what_a_process_says_of_its_own_memory_counts_for_nothing(line, passes):
     assert "peak_mib" not in plain
 
 
-def test_the_peak_is_that_of_the_largest_process_even_of_one_that_was_left_behind():
-    files = GIVEN | {"masks.py": HOLDS.encode()}
-    plans = {name: {"calls": [call(mib).packed()], "gradient": False} for name, mib in (("0", 1), ("1", 150))}
-    requests = [Request("masks.causal_mask", {name: plan}, is_measured=True) for name, plan in plans.items()]
-    answers = ask(files, requests, False, open_sandbox())
-    little, much = (answer[name][0]["peak_mib"] for name, answer in zip(plans, answers, strict=True))
+def asked(code, numbers, sandbox, is_measured=True):
+    """What is said for each number."""
+    plans = {str(place): {"calls": [call(n).packed()], "gradient": False} for place, n in enumerate(numbers)}
+    requests = [Request("masks.causal_mask", {name: plan}, is_measured=is_measured) for name, plan in plans.items()]
+    answers = ask(GIVEN | {"masks.py": code.encode()}, requests, False, sandbox)
+    return [answer[name][0] for name, answer in zip(plans, answers, strict=True)]
+
+
+def test_the_peak_is_that_of_the_process_whichever_of_its_threads_takes_the_memory():
+    little, much = (answer["peak_mib"] for answer in asked(HOLDS, [1, 150], open_sandbox()))
     assert little < 50 and 140 < much < 250
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "none"])
+def test_what_is_measured_starts_no_other_process_to_hold_a_part_of_its_memory(level):
+    sandbox = open_sandbox(level)
+    numbers = [answer["value"]["value"] for answer in asked(STARTS, range(WAYS), sandbox)]
+    assert numbers == [str(errno.EAGAIN)] * WAYS
+    [plain] = asked(STARTS, [0], sandbox, is_measured=False)
+    assert plain["value"]["value"] == "0"
