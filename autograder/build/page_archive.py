@@ -37,6 +37,7 @@ LEFT_OUT = frozenset(
         "server",
         "supervision",
         "terminal",
+        "torch_ahead",
         "watch",
     ]
 )

@@ -14,6 +14,7 @@ from .hints import hint
 from .keyboard import Keyboard
 from .learner import Learner, Stopped, package_folder, stoppable
 from .terminal import tell
+from .torch_ahead import TorchAhead
 from .verdict import ExerciseResult
 
 PAUSE = 0.2  # seconds between two looks at the files
@@ -28,6 +29,7 @@ class Watch:
         self.folder = package_folder()
         self.results: dict[str, ExerciseResult] = {}
         self.position = 0  # of the exercise in view
+        self._torch = TorchAhead()
         self._times = self._now()
 
     def run(self, looks: int | None = None) -> None:
@@ -38,6 +40,8 @@ class Watch:
             if looks is None:
                 self._examine_from(0, begun_first=True)
                 self.show(keyboard)
+                if any(exercise.library == "torch" and not self._passes(exercise) for exercise in self.chosen):
+                    self._torch.begin()  # whoever has just been shown an exercise writes for a while
             while looks is None or looks > 0:
                 looks = None if looks is None else looks - 1
                 with keyboard.single_keys():
@@ -133,13 +137,20 @@ class Watch:
     def _examine(self, chosen: Sequence[Exercise], recalls: bool = False) -> bool:
         """Check some exercises on what is on disk now; False where somebody stopped it."""
         try:
-            with stoppable(), Learner(recalls).imported() as learner:
-                for exercise in chosen:
-                    self.results[exercise.number] = learner.result(exercise)
+            with stoppable():
+                self._wait_for_torch()
+                with Learner(recalls).imported() as learner:
+                    for exercise in chosen:
+                        self.results[exercise.number] = learner.result(exercise)
         except Stopped as stopped:
             self.console.print(Text(f"{stopped} The watch goes on.", style="yellow"))
             return False
         return True
+
+    def _wait_for_torch(self) -> None:
+        if self._torch.is_loading:
+            self.console.print(Text("torch is being loaded, once for this watch; the check follows", style="dim"))
+            self._torch.wait()
 
     def _passes(self, exercise: Exercise) -> bool:
         return exercise.number in self.results and self.results[exercise.number].passed
