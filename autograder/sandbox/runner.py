@@ -39,8 +39,9 @@ def answer_one(
     _prepare(limits, package_parent)
     if exercise.get("measured"):
         linux.return_freed_memory()
-        # What is measured is the largest process: there must be no other to hold a part of the memory.
+        # What is measured is this process: neither another one nor a file in memory must hold a part of it.
         linux.install_filter(base64.b64decode(limits["filter"]))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     arguments = _mapped(memory)
     write_all(answers, READY)
     with _watching(exercise):

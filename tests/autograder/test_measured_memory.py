@@ -62,6 +62,22 @@ def causal_mask(n):
     return 0
 """
 WAYS = 5
+#: How many bytes it can keep in files of its scratch folders, which lie in memory and in no process.
+KEEPS = """
+import os
+
+def causal_mask(n):
+    kept = 0
+    for folder in ("/tmp", "/dev/shm"):
+        descriptor = os.open(f"{folder}/kept", os.O_CREAT | os.O_RDWR)
+        for keep in (lambda: os.write(descriptor, b"x" * n), lambda: os.ftruncate(descriptor, n)):
+            try:
+                keep()
+            except OSError:
+                pass
+        kept += os.fstat(descriptor).st_size
+    return kept
+"""
 MEASURED = [check for one in exercises() for check, _, _ in hidden_draws(one, GradingPolicy(b"one")) if check.measured]
 
 
@@ -115,3 +131,9 @@ def test_what_is_measured_starts_no_other_process_to_hold_a_part_of_its_memory(l
     assert numbers == [str(errno.EAGAIN)] * WAYS
     [plain] = asked(STARTS, [0], sandbox, is_measured=False)
     assert plain["value"]["value"] == "0"
+
+
+def test_what_is_measured_keeps_nothing_in_files_in_memory():
+    for is_measured, kept in ((True, 0), (False, 2 * 2**20)):
+        [answer] = asked(KEEPS, [2**20], open_sandbox(), is_measured)
+        assert answer["value"]["value"] == str(kept)
