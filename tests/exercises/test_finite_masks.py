@@ -45,19 +45,16 @@ NO_SCORES = {
     "masks.sliding_window_mask": "it makes a boolean mask",
 }
 
-FREE = (
-    "inside the model is free, so that no check can choose its scores; with common parameters a norm bounds them, and "
-    "parameters large enough would leave no digit of a logit that could be compared"
-)
+FREE = "inside the model is free, so that no check can give its scores exactly the smallest number"
 POWERS = "answers that take powers of 2, as the reference does, are right for all scores above -2.3e38 only"
 START = "no score is below the smallest number, so that a largest score that begins with it is right"
 #: Numbers that no check tells from -inf, by exercise, with the reason; None is the smallest number of the dtype.
 UNSEEN = {
     "3.5": (finite_masks.NUMBERS, "its checks pass no mask: those that do are of 4.8"),
-    "8.2": (finite_masks.NUMBERS, FREE),
-    "8.4": (finite_masks.NUMBERS, FREE),
-    "10.3": (finite_masks.NUMBERS, FREE),
-    "10.7": (finite_masks.NUMBERS, FREE),
+    "8.2": ((None,), FREE),
+    "8.4": ((None,), FREE),
+    "10.3": ((None,), FREE),
+    "10.7": ((None,), FREE),
     "11.1": ((None,), START),
     "11.2": ((None,), POWERS),
 }
@@ -83,11 +80,16 @@ MASKING = [exercise for exercise in exercises() if hides(exercise)]
 each = pytest.mark.parametrize("exercise", MASKING, ids="{0.number}-{0.id}".format)
 
 
+def trains_long(step):
+    """Whether a step trains a model for more than a few steps."""
+    return bool(step.get("lessons")) and step["lessons"]["steps"] > 20
+
+
 def keys_of(exercise):
-    """A draw of each check that neither trains a model nor measures memory nor asks for an error, hidden ones first."""
+    """A draw of each check, hidden ones first; of none that trains a model for long or measures memory."""
     for check in hidden_checks(exercise) + visible_checks(exercise):
         seed = seed_of(SECRET, check)
-        quick = not check.measured and not any(step.get("lessons") for step in check.calls(seed))
+        quick = not check.measured and not any(trains_long(step) for step in check.calls(seed))
         if quick and "error" not in check.compares:
             yield live_key(check, seed, names=False)
 

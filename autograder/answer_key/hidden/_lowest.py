@@ -1,11 +1,17 @@
 """Scores that are the smallest number there is: whatever finite number stands for minus infinity is no lower."""
 
+import functools
+import math
 import sys
 
+from selfcheck.arrays import Array, array
 from selfcheck.checks._encoder_inputs import filled
 from selfcheck.plan import tensor
 
 LOWEST = -sys.float_info.max  # of float64; and below the smallest number of every narrower dtype
+
+#: Deviation of what is added to a model's parameters so that its scores are billions, of either sign.
+STIRRED_MUCH = 1000.0
 
 
 def with_lowest_scores(state, *attentions):
@@ -25,3 +31,30 @@ def with_lowest_scores(state, *attentions):
 def of_zeros_and(rows, columns, place, value):
     """A matrix of zeros but for one entry of its first row."""
     return tensor([[value if (i, j) == (0, place) else 0.0 for j in range(columns)] for i in range(rows)])
+
+
+def by_largest(view):
+    """The view of answers all of whose numbers are divided by the largest: rounding errors go with that."""
+
+    @functools.wraps(view)
+    def scaled(step, answer):
+        largest = max(map(abs, _numbers(answer)), default=0.0)
+        return view(step, _divided(answer, largest) if 0 < largest < math.inf else answer)
+
+    return scaled
+
+
+def _numbers(answer):
+    """The finite numbers of an answer, of each use of a module."""
+    if isinstance(answer, (tuple, list)):
+        return [number for part in answer for number in _numbers(part)]
+    return filter(math.isfinite, answer.values()) if isinstance(answer, Array) and answer.floating else []
+
+
+def _divided(answer, by):
+    if isinstance(answer, (tuple, list)):
+        return type(answer)(_divided(part, by) for part in answer)
+    if not isinstance(answer, Array) or not answer.floating:
+        return answer
+    divided = array([number / by for number in answer.values()], dtype=answer.dtype)
+    return Array(answer.kind, answer.dtype, answer.shape, divided.data)

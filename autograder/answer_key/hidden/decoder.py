@@ -9,7 +9,7 @@ from selfcheck.checks._decoder_translator import TRANSLATOR, lengthened, sources
 from selfcheck.checks.decoder import CHANCES, LOSS, TEXT
 from selfcheck.plan import built, cache, call, check, generator, made, tensor
 
-from ._lowest import LOWEST, with_lowest_scores
+from ._lowest import LOWEST, STIRRED_MUCH, by_largest, with_lowest_scores
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 
@@ -94,16 +94,29 @@ def model_of_other_sizes(rng):
     ]
 
 
-@check(MODEL, sees="two texts written in turn, each with caches of its own", view=views.pairs_agree, points=1)
+@by_largest
+def in_turn_or_in_pieces(step, answer):
+    """Of two texts in turn, which logits agree; of a text at once and then in pieces, where they do."""
+    return (views.pairs_agree if len(step["uses"]) == 5 else views.pieces_agree)(step, answer)
+
+
+@check(
+    MODEL,
+    sees="two texts written in turn, each with caches of its own, however low the scores",
+    view=in_turn_or_in_pieces,
+    points=1,
+)
 def model_caches_in_turn(rng):
     text, other = inputs.tokens(rng, 2, 6), inputs.tokens(rng, 2, 6)
     (begin, end), (start, _) = inputs.parts(text, (5, 1)), inputs.parts(other, (5, 1))
     order = ((start, "b"), (begin, "a"), (begin, "c"), (end, "a"), (end, "c"))
-    return built(
-        inputs.language_model(3),
-        *(call(tokens, made("new_caches", name)) for tokens, name in order),
-        stirred=inputs.STIRRED,
-    )
+    steps = [call(tokens, made("new_caches", name)) for tokens, name in order]
+    whole = inputs.tokens(rng, 4, 7)
+    pieces = [call(piece, made("new_caches", "a")) for piece in inputs.parts(whole, (1,) * 7)]
+    return [
+        built(inputs.language_model(3), *steps, stirred=inputs.STIRRED),
+        built(inputs.language_model(1), call(whole), *pieces, stirred=STIRRED_MUCH),
+    ]
 
 
 @check(
@@ -144,7 +157,12 @@ def translator_zero(rng):
     return built(construct, call(source, tensor(rows, "int64")), stirred=inputs.STIRRED)
 
 
-@check(TRANSLATOR, sees="padding changes nothing up to max_length, in every row", view=views.uses_agree, points=1)
+@check(
+    TRANSLATOR,
+    sees="padding changes nothing up to max_length, in every row, however low the scores",
+    view=by_largest(views.uses_agree),
+    points=1,
+)
 def translator_padding_most(rng):
     padding = rng.integer(2, inputs.SOURCE_VOCAB)
     allowed = [token_id for token_id in range(inputs.SOURCE_VOCAB) if token_id != padding]
@@ -152,7 +170,8 @@ def translator_padding_most(rng):
     target = inputs.tokens(rng, 5, 6, low=0)
     uses = [call(lengthened(some, length, padding), target) for length in (3, 5, 7)]
     construct = inputs.translator(3, max_length=7, padding_id=padding)
-    return built(construct, *uses, stirred=inputs.STIRRED)
+    low = inputs.translator(1, max_length=9, padding_id=padding)
+    return [built(construct, *uses, stirred=inputs.STIRRED), built(low, *uses, stirred=STIRRED_MUCH)]
 
 
 @check(LOSS, sees="large logits, one token of vocabulary, two tokens of text, a mask over everything", points=1)
