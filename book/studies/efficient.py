@@ -1,6 +1,6 @@
 """Measures what chapter 11 and its deeper pages show: `python -m studies.efficient [PART …]`.
 
-In the folder `book`, with `solutions` on Python's path; some three minutes on one thread. Times are CPU time, the
+In the folder `book`, with `solutions` on Python's path; some six minutes. Times are CPU time of one thread, the
 fastest of some rounds in which all variants take turns: what else the machine does can only add to it. No variant is
 timed before its answer has passed the gate. The results go to `studies/results/efficient.json`, each part with its
 machine, the date and the versions. A part that is not named stays.
@@ -244,6 +244,12 @@ def _kernel() -> dict[str, Any]:
     return interpreted.run()
 
 
+def _beside_sdpa() -> list[dict[str, Any]]:
+    from studies import beside_sdpa
+
+    return beside_sdpa.ratios()
+
+
 def _misses() -> dict[str, Any]:
     from studies import misses
 
@@ -258,6 +264,8 @@ PARTS = {
     "masks": Part(lambda _: masks(), seeds=1),
     "misses": Part(lambda _: _misses(), seeds=1),
     "kernel": Part(lambda _: _kernel(), seeds=1),
+    # last: in a process that has freed large tensors new memory is old memory, and the parts above need new
+    "beside SDPA": Part(lambda _: _beside_sdpa(), seeds=1),
 }
 
 if __name__ == "__main__":

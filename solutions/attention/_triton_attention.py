@@ -214,7 +214,7 @@ def _fit(arguments: dict[str, Any]) -> None:
 
 
 # What is tried, as (rows, columns, warps, stages), on GPUs below 8.0 (T4), of 8.x (A100, L4) and from 9.0 on (Hopper),
-# for heads up to 64 wide and for 128. None spills more than some 16 registers: a test compiles them.
+# for heads up to 64 wide and for 128. None spills more than 24 numbers: a test compiles them.
 _SMALL, _TALL, _LARGE = (64, 64, 4, 3), (128, 64, 8, 3), ((128, 64, 8, 3), (128, 128, 8, 2), (128, 128, 8, 3))
 _WIDE = (64, 128, 8, 2), (64, 128, 8, 3)
 CHOICES: dict[str, dict[tuple[int, int], tuple[tuple[int, int, int, int], ...]]] = {

@@ -26,13 +26,13 @@ class Finder:
         entry = (roots, install)
         self._told.append(entry)
         if self not in sys.meta_path:
-            sys.meta_path.insert(0, self)  # type: ignore[arg-type]
+            sys.meta_path.insert(0, self)
 
         def undo() -> None:
             self._told = [other for other in self._told if other is not entry]
             if not self._told:
                 with contextlib.suppress(ValueError):
-                    sys.meta_path.remove(self)  # type: ignore[arg-type]
+                    sys.meta_path.remove(self)
 
         return undo
 

@@ -99,9 +99,7 @@ class Learner:
             plans = plans_of(keys)
             answers: Answers = {}
             try:
-                supervised(
-                    lambda: answers.update(answer_exercise(exercise.id, plans, _watch(exercise), answers=answers))
-                )
+                supervised(lambda: answer_exercise(exercise.id, plans, _watch(exercise), answers=answers))
             except OutOfTime as end:
                 answers = _stopped(plans, str(end)) | answers
             ordered = [answers[str(place)] for place in range(len(keys))]

@@ -83,7 +83,8 @@ def answer_exercise(
             symbol = find(exercise)
     except (Exception, SystemExit) as error:
         failed = {"error": describe(error) | {"importing": True}, "printed": printed.getvalue()}
-        return {key: [failed for _ in plan["calls"]] for key, plan in plans.items()}
+        answers.update({key: [failed for _ in plan["calls"]] for key, plan in plans.items()})
+        return answers
     _RAN_AT_IMPORT.update(dict.fromkeys(at_import.names()))
     leftovers = Leftovers(sys.modules.get(f"attention.{exercise.partition('.')[0]}"))
     with watching(watch.get("forbidden", ()), bend) as noticed:
