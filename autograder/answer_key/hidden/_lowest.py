@@ -1,14 +1,17 @@
-"""Scores that are the smallest number there is: whatever finite number stands for minus infinity is no lower."""
+"""Scores that are the smallest number of float32: whatever finite number stands for minus infinity is no lower.
+
+They are in float32: a right answer may compute a softmax in it whatever the dtype of its arguments.
+"""
 
 import functools
 import math
-import sys
 
 from selfcheck.arrays import Array, array
 from selfcheck.checks._encoder_inputs import filled
 from selfcheck.plan import tensor
 
-LOWEST = -sys.float_info.max  # of float64; and below the smallest number of every narrower dtype
+DTYPE = "float32"
+LOWEST = -3.4028234663852886e38  # the smallest number of float32
 
 #: Deviation of what is added to a model's parameters so that its scores are billions, of either sign.
 STIRRED_MUCH = 1000.0
@@ -17,7 +20,7 @@ STIRRED_MUCH = 1000.0
 def with_lowest_scores(state, *attentions):
     """The state of a layer in which every score of these attentions is the smallest number.
 
-    attentions: prefixes of the names of a MultiHeadAttention's parameters
+    state: in DTYPE; attentions: prefixes of the names of a MultiHeadAttention's parameters
     A head must be one feature wide: then the score is the product of two biases, exactly.
     """
     changed = {}
@@ -30,7 +33,7 @@ def with_lowest_scores(state, *attentions):
 
 def of_zeros_and(rows, columns, place, value):
     """A matrix of zeros but for one entry of its first row."""
-    return tensor([[value if (i, j) == (0, place) else 0.0 for j in range(columns)] for i in range(rows)])
+    return tensor([[value if (i, j) == (0, place) else 0.0 for j in range(columns)] for i in range(rows)], DTYPE)
 
 
 def by_largest(view):

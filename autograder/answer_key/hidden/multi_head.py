@@ -6,7 +6,7 @@ from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.multi_head import LOAD, MERGE, SPLIT, loading, packed
 from selfcheck.plan import built, call, check, linears, tensor, torch_attention
 
-from ._lowest import with_lowest_scores
+from ._lowest import DTYPE, with_lowest_scores
 
 
 @check(SPLIT, sees="one head, one token, one sequence, larger sizes and sizes that are equal", points=1)
@@ -82,9 +82,9 @@ def mha_masks_together(rng):
 def lowest_scores(rng):
     """A step with heads of one feature, each of whose scores is the smallest number."""
     causal, real = [[j <= i + 1 for j in range(5)] for i in range(4)], [[True] * 5, [True, False, True, True, False]]
-    x = [rng.tensor(2, tokens, 3) for tokens in (4, 5, 5)]
+    x = [rng.tensor(2, tokens, 3, dtype=DTYPE) for tokens in (4, 5, 5)]
     use = call(*x, attn_mask=tensor(causal), key_mask=tensor(real))
-    return built(call(3, 3), use, state=with_lowest_scores(parameters(rng, 3), ""))
+    return built(call(3, 3), use, state=with_lowest_scores(parameters(rng, 3, dtype=DTYPE), ""))
 
 
 @check(
