@@ -204,7 +204,7 @@ def test_a_worker_whose_own_python_would_show_the_course_judges_nobody(handed_in
         said, _ = asking.communicate(timeout=PATIENCE)
     told = " ".join(said.split())
     assert asking.returncode == 1 and "student0: not graded" in told
-    assert "grader's fault: InSight: the worker on " in told and "secret lies below" in told
+    assert "grader's fault: InSight: the worker on " in told and " judges nobody: " in told  # a long path is cut
     assert not on_file(course)
 
 

@@ -1,6 +1,8 @@
 """Scores that are the smallest number of float32: whatever finite number stands for minus infinity is no lower.
 
-They are in float32: a right answer may compute a softmax in it whatever the dtype of its arguments.
+They are in float32: a right answer may compute a softmax in it whatever the dtype of its arguments. Where they stand
+a query sees just one key: beside so large a number the logarithm of a sum of exponentials is lost, which a right answer
+may take, and what is hidden may become -inf by adding, which must not be all there is.
 """
 
 import functools
@@ -15,6 +17,9 @@ LOWEST = -3.4028234663852886e38  # the smallest number of float32
 
 #: Deviation of what is added to a model's parameters so that its scores are billions, of either sign.
 STIRRED_MUCH = 1000.0
+
+ONE_OF_FIVE = [[False, False, True, False, False], [True, False, False, False, False]]  # keys that are not padding
+FIRST_OF_FIVE = [[True, False, False, False, False]] * 2
 
 
 def with_lowest_scores(state, *attentions):

@@ -9,7 +9,7 @@ from selfcheck.checks._decoder_translator import TRANSLATOR, lengthened, sources
 from selfcheck.checks.decoder import CHANCES, LOSS, TEXT
 from selfcheck.plan import built, cache, call, check, generator, made, tensor
 
-from ._lowest import DTYPE, LOWEST, STIRRED_MUCH, by_largest, with_lowest_scores
+from ._lowest import DTYPE, LOWEST, ONE_OF_FIVE, STIRRED_MUCH, by_largest, with_lowest_scores
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 
@@ -53,23 +53,17 @@ def layer_masks(rng):
             built(inputs.layer(cross=True), use, state=inputs.decoder_state(rng, 6, 5, cross=True))
             for use in (read, equal)
         ),
-        *lowest_scores(rng),
+        lowest_scores(rng),
     ]
 
 
 def lowest_scores(rng):
-    """Steps on layers with heads of one feature, each of whose scores is the smallest number: masks, then a cache."""
-    state = with_lowest_scores(
-        inputs.decoder_state(rng, 3, 8, cross=True, dtype=DTYPE), "self_attention.", "cross_attention."
-    )
-    own, other = tensor([[True, True, False, True], [True] * 4]), tensor([[True] * 5, [True, False, True, True, False]])
-    masked = call(rng.tensor(2, 4, 3, dtype=DTYPE), rng.tensor(2, 5, 3, dtype=DTYPE), own, other)
-    alone = with_lowest_scores(inputs.decoder_state(rng, 3, 8, dtype=DTYPE), "self_attention.")
-    cached = [call(piece, cache=cache(7, "a")) for piece in inputs.parts(rng.tensor(2, 6, 3, dtype=DTYPE), (2, 4))]
-    return [
-        built(inputs.layer(3, 3, 8, cross=True), masked, state=state),
-        built(inputs.layer(3, 3, 8, norm_first=False), *cached, state=alone),
-    ]
+    """A step on a layer with heads of one feature, each of whose scores is the smallest number, under both masks."""
+    state = inputs.decoder_state(rng, 3, 8, cross=True, dtype=DTYPE)
+    state = with_lowest_scores(state, "self_attention.", "cross_attention.")
+    own = tensor([[True, False, False, False]] * 2)
+    use = call(rng.tensor(2, 4, 3, dtype=DTYPE), rng.tensor(2, 5, 3, dtype=DTYPE), own, tensor(ONE_OF_FIVE))
+    return built(inputs.layer(3, 3, 8, cross=True), use, state=state)
 
 
 @check(LAYER, sees="post-norm with a cache and a memory, in pieces of any length", points=1)
@@ -224,8 +218,8 @@ def chances_tied(rng):
         call(texts.tied(rng, 4, 4, 0), 0),
         call(texts.tied(rng, 6, 3, 2), 0.9, 4, 0.999),
         call(texts.tied(rng, 4, 4, 0), top_k=3, top_p=0.5),
-        call(tensor([LOWEST] * 5, DTYPE), top_k=2),
-        call(tensor([LOWEST] * 7, DTYPE), top_p=0.5),
+        call(tensor([LOWEST] * 5, DTYPE), top_k=1),
+        call(tensor([LOWEST] * 7, DTYPE), top_p=0.1),
     ]
 
 

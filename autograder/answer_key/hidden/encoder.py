@@ -14,7 +14,7 @@ from selfcheck.checks._encoder_layer import LAYER
 from selfcheck.checks.encoder import COLUMNS, ENCODER, NORM
 from selfcheck.plan import built, call, check, tensor
 
-from ._lowest import DTYPE, with_lowest_scores
+from ._lowest import DTYPE, FIRST_OF_FIVE, with_lowest_scores
 
 
 @check(NORM, sees="gain, bias and eps together, in every shape, equal sizes too", points=1)
@@ -73,7 +73,7 @@ def layer_masks(rng):
 
 def lowest(rng, **more):
     """A step on an EncoderLayer with heads of one feature, each of whose scores is the smallest number."""
-    use = call(rng.tensor(2, 5, 3, dtype=DTYPE), causal(5), tensor([[True] * 5, [True, True, False, True, False]]))
+    use = call(rng.tensor(2, 5, 3, dtype=DTYPE), causal(5), tensor(FIRST_OF_FIVE))
     state = with_lowest_scores(layer_state(rng, 3, 7, dtype=DTYPE), ATTENTION)
     return built(call(3, 3, 7, dropout=0.0, **more), use, state=state)
 
@@ -105,9 +105,7 @@ def lowest_in_layers(rng, norm_first):
     """A step on an Encoder of two layers with heads of one feature, each of whose scores is the smallest number."""
     state = encoder_state(rng, 2, 3, 7, final=norm_first, dtype=DTYPE)
     state = with_lowest_scores(state, *(f"layers.{place}.{ATTENTION}" for place in range(2)))
-    use = call(
-        rng.tensor(2, 5, 3, dtype=DTYPE), causal(5), tensor([[True] * 5, [True, True, False, True, False]]), True
-    )
+    use = call(rng.tensor(2, 5, 3, dtype=DTYPE), causal(5), tensor(FIRST_OF_FIVE), True)
     return built(call(2, 3, 3, 7, dropout=0.0, norm_first=norm_first), use, state=state)
 
 

@@ -81,9 +81,9 @@ def mha_masks_together(rng):
 
 def lowest_scores(rng):
     """A step with heads of one feature, each of whose scores is the smallest number."""
-    causal, real = [[j <= i + 1 for j in range(5)] for i in range(4)], [[True] * 5, [True, False, True, True, False]]
+    seen, real = [[j == i + 1 for j in range(5)] for i in range(4)], [[True] * 5, [False, True, True, True, True]]
     x = [rng.tensor(2, tokens, 3, dtype=DTYPE) for tokens in (4, 5, 5)]
-    use = call(*x, attn_mask=tensor(causal), key_mask=tensor(real))
+    use = call(*x, attn_mask=tensor(seen), key_mask=tensor(real))
     return built(call(3, 3), use, state=with_lowest_scores(parameters(rng, 3, dtype=DTYPE), ""))
 
 

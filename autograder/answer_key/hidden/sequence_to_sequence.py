@@ -9,7 +9,7 @@ from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.sequence_to_sequence import ATTEND, HIERARCHICAL, LOCAL
 from selfcheck.plan import call, check, generator, tensor
 
-from ._lowest import DTYPE, LOWEST, of_zeros_and
+from ._lowest import DTYPE, LOWEST, ONE_OF_FIVE, of_zeros_and
 
 
 @check(
@@ -33,7 +33,7 @@ def attend_everything(rng):
 
 def lowest_attended(rng):
     """A call of attend whose allowed scores are the smallest number; those of forbidden keys are common ones."""
-    mask = [True, False, True, True, False]
+    mask = ONE_OF_FIVE[0]
     keys = tensor([[LOWEST] if allowed else [0.5] for allowed in mask], DTYPE)
     query, values = tensor([[1.0]] * 3, DTYPE), rng.tensor(5, 2, dtype=DTYPE)
     return call(query, keys, values, inputs.bound(rng, "dot", 1, 1), tensor(mask))
@@ -57,7 +57,7 @@ def local_sizes(rng):
     whole = call(rng.tensor(length), inputs.rows(float(rng.integer(0, length))), rng.integer(1, 4))
     square = call(rng.tensor(3, 3, 3), inputs.rows([[0.2, 1.0, 1.6], [1.9, 0.4, 0.7], [2.0, 1.3, 0.1]]), 1.35)
     calls = [call(rng.tensor(3, length), inputs.rows(centers), reach) for reach in (0.65, 2.35, 20.0)]
-    lowest = call(inputs.rows([[LOWEST] * 7], DTYPE), inputs.rows([2.6], DTYPE), 1.5)
+    lowest = call(inputs.rows([[LOWEST] * 7], DTYPE), inputs.rows([2.6], DTYPE), 0.5)
     return [whole, *calls, square, lowest]
 
 
@@ -94,16 +94,16 @@ def hierarchical_everything(rng):
         inputs.documents(rng, d, rng.tensor(batch, sentences, words, d), inputs.words_in(counts, words)),
         inputs.documents(rng, 1, rng.tensor(1, 2, 3, 1)),
         inputs.documents(rng, 3, rng.tensor(3, 3, 3, 3), inputs.words_in([[1, 3, 2], [2, 0, 3], [3, 1, 1]], 3)),
-        lowest_on_both_levels(rng),
+        lowest_on_a_level(rng, "word", [[1]]),
+        lowest_on_a_level(rng, "sentence", [[0, 3, 0]]),
     ]
 
 
-def lowest_on_both_levels(rng):
-    """A step whose words and sentences all have the smallest number as their score: tanh(50) is 1."""
-    state = inputs.hierarchy(rng, 2, DTYPE, word_proj_weight=True, sentence_proj_weight=True)
-    for level in ("word", "sentence"):
-        state |= {f"{level}_proj.bias": tensor([50.0, 0.0], DTYPE), f"{level}_query": tensor([LOWEST, 0.0], DTYPE)}
-    x, mask = rng.tensor(1, 3, 4, 2, dtype=DTYPE), inputs.words_in([[2, 0, 3]], 4)
+def lowest_on_a_level(rng, level, counts):
+    """A step in which all words, or all sentences, have the smallest number as their score: tanh(50) is 1."""
+    state = inputs.hierarchy(rng, 2, DTYPE, **{f"{level}_proj_weight": True})
+    state |= {f"{level}_proj.bias": tensor([50.0, 0.0], DTYPE), f"{level}_query": tensor([LOWEST, 0.0], DTYPE)}
+    x, mask = rng.tensor(1, len(counts[0]), 4, 2, dtype=DTYPE), inputs.words_in(counts, 4)
     return inputs.documents(rng, 2, x, mask, state)
 
 
@@ -137,8 +137,9 @@ def lowest_decoding(rng):
     """A step whose scores all are the smallest number: they read one feature of the states, whose tanh is 1."""
     states = tensor([[[50.0, *rng.normal(2)] for _ in range(5)]], DTYPE)
     score = {"score_w1": of_zeros_and(3, 6, 3, 1.0), "score_w2": tensor([LOWEST, 0.0, 0.0], DTYPE)}
-    mask = [[True, True, False, True, False]]
-    return inputs.decoding(rng, 7, 3, (1, 2, 5), mask=mask, states=states, change=lambda state: score, dtype=DTYPE)
+    return inputs.decoding(
+        rng, 7, 3, (1, 2, 5), mask=ONE_OF_FIVE[:1], states=states, change=lambda state: score, dtype=DTYPE
+    )
 
 
 @check(DECODER, sees="gradients reach the source and all parameters, and stay finite", compares="gradient", points=1)

@@ -46,7 +46,7 @@ class MultiHeadAttention(nn.Module):
         outputs, weights = [], []
         for q, k, v, may in projected:
             scores = torch.bmm(q, k.mT) * q.shape[-1] ** -0.5
-            scores = torch.where(may, scores, torch.finfo(scores.dtype).min)
+            scores = torch.where(may | ~may.any(-1, keepdim=True), scores, -torch.inf)
             weights.append(torch.where(may, scores.softmax(-1), 0))
             outputs.append(torch.bmm(self.drop(weights[-1]), v))
         return self.out_proj(torch.cat(outputs, -1)), torch.stack(weights, 1)
