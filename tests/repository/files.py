@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import subprocess
 from functools import cache
@@ -26,8 +27,9 @@ def ours(suffix: str) -> list[str]:
 
 @cache
 def text(name: str) -> str:
-    """The text of a file; bytes that are no UTF-8 are replaced."""
-    return (ROOT / name).read_text(encoding="utf-8", errors="replace")
+    """The text of a file, of what a .gz holds; bytes that are no UTF-8 are replaced."""
+    data = (ROOT / name).read_bytes()
+    return (gzip.decompress(data) if name.endswith(".gz") else data).decode(encoding="utf-8", errors="replace")
 
 
 def make_targets() -> set[str]:
