@@ -177,7 +177,7 @@ def predicted_and_measured(found: Mapping[str, Any]) -> None:
 
 def misses(rows: Mapping[str, Mapping[str, float]]) -> None:
     """rows: form → seconds predicted by the benchmark, predicted with what it left out, and measured."""
-    figure, ax = plt.subplots(figsize=(4.6, 3.8))
+    figure, ax = plt.subplots(figsize=(4.6, 4.8))
     parts = (
         ("benchmark", "simple prediction", "#56B4E9"),
         ("counted", "with what it left out", BLUE),

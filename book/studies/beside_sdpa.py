@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -13,6 +14,7 @@ from attention.efficient import blockwise_attention
 from benchmarks.exact import answers_at, answers_of, checked_rows
 from benchmarks.gate import pass_gate
 from studies.counting import generator
+from studies.efficient import timed_rounds
 
 __all__ = ["LENGTHS", "ratios"]
 
@@ -37,15 +39,10 @@ def ratios(rounds: int = 7, lengths: tuple[int, ...] = LENGTHS) -> list[dict[str
         exact, baseline = (answers_at(rows, *inputs, causal, dtype) for dtype in (torch.float64, torch.float32))
         for name, form in forms.items():
             pass_gate(name, answers_of(form, rows, *inputs, True), baseline, exact)
-        clock = time.process_time if threads == 1 else time.perf_counter
-        took: dict[tuple[str, str], list[float]] = {}
-        for number in range(rounds):
-            for name in list(forms)[:: -1 if number % 2 else 1]:
-                for pass_, seconds in _passes(forms[name], inputs, clock).items():
-                    took.setdefault((name, pass_), []).append(seconds)
+        took = timed_rounds(_passes(forms, inputs), rounds, time.process_time if threads == 1 else time.perf_counter)
         row = {"threads": threads, "length": length, "causal": causal}
         for pass_ in ("forward", "both"):
-            row[pass_] = min(took["blockwise", pass_]) / min(took["SDPA", pass_])
+            row[pass_] = min(took[f"blockwise, {pass_}"]) / min(took[f"SDPA, {pass_}"])
         found.append(row)
     torch.set_num_threads(1)
     return found
@@ -57,14 +54,14 @@ def _cases(lengths: tuple[int, ...]) -> Iterator[tuple[int, int, bool]]:
             yield from ((threads, length, causal) for causal in (False, True))
 
 
-def _passes(form: Form, inputs: tuple[Tensor, ...], clock: Callable[[], float]) -> dict[str, float]:
-    """Seconds of a forward pass, and of one with its backward pass."""
-    *given, upstream = inputs
-    with torch.no_grad():
-        start = clock()
-        form(*given)
-        forward = clock() - start
-    leaves = [x.detach().requires_grad_() for x in given]
-    start = clock()
-    form(*leaves).backward(upstream)
-    return {"forward": forward, "both": clock() - start}
+def _passes(forms: Mapping[str, Form], inputs: Sequence[Tensor]) -> dict[str, Callable[[], object]]:
+    """Each form's forward pass, and one with its backward pass, as functions to be timed."""
+    runs: dict[str, Callable[[], object]] = {}
+    for name, form in forms.items():
+        runs[f"{name}, forward"] = torch.no_grad()(partial(form, *inputs[:3]))
+        runs[f"{name}, both"] = partial(_both, form, *inputs)
+    return runs
+
+
+def _both(form: Form, q: Tensor, k: Tensor, v: Tensor, upstream: Tensor) -> None:
+    form(*(x.detach().requires_grad_() for x in (q, k, v))).backward(upstream)

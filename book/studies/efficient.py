@@ -41,21 +41,23 @@ def machine(part: str) -> str:
     return f"{about['date'][:10]}, {about['processor']}, {about['threads']} thread, torch {about['torch']}"
 
 
-def cpu_rounds(variants: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """CPU seconds of each variant in each round; all take turns, and the first round does not count."""
+def timed_rounds(
+    variants: Mapping[str, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.process_time
+) -> dict[str, list[float]]:
+    """Seconds of each variant in each round, of CPU time; all take turns, and the first round does not count."""
     found: dict[str, list[float]] = {name: [] for name in variants}
     for number in range(rounds + 1):
         for name in list(variants)[:: -1 if number % 2 else 1]:
-            start = time.process_time()
+            start = clock()
             variants[name]()
             if number:
-                found[name].append(time.process_time() - start)
+                found[name].append(clock() - start)
     return found
 
 
 def cpu_seconds(variants: Mapping[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:
     """CPU seconds of each variant in its fastest round."""
-    return {name: min(times) for name, times in cpu_rounds(variants, rounds).items()}
+    return {name: min(times) for name, times in timed_rounds(variants, rounds).items()}
 
 
 def checked_seconds(
@@ -78,7 +80,7 @@ def rates(n: int = 1024, rounds: int = 15) -> dict[str, float]:
     """What one thread of this machine does per second; what a new page costs varies, so that rate is the median."""
     square, numbers = torch.randn(n, n, generator=generator(3)), torch.randn(8 * n * n, generator=generator(4))
     target, rows = torch.empty_like(numbers), numbers.view(-1, n)
-    took = cpu_rounds(
+    took = timed_rounds(
         {
             "product": lambda: square @ square,
             "used": lambda: target.copy_(numbers),

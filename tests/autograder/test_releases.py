@@ -122,7 +122,8 @@ def test_a_bundle_holds_the_checks_of_its_own_and_earlier_problem_sets_only(prob
 def test_a_bundle_holds_the_helpers_of_its_checks_and_no_others():
     found = {name: {Path(path).name for path in bundle(name) if "checks/_" in path} for name in SETS}
     here = {path.name for path in (ROOT / "src" / "selfcheck" / "checks").glob("_*.py")}
-    assert found["ps2"] == found["ps1"] | {"_dot_product_inputs.py", "_dot_product_masks.py", "_dtypes.py"}
+    of_attention = {"_dot_product_inputs.py", "_dot_product_masks.py", "_dtypes.py", "_numbers.py"}
+    assert found["ps2"] == found["ps1"] | of_attention
     assert found["ps3"] == found["ps2"] | {"_masks_inputs.py", "_masks_softmax.py"}
     assert found["ps4"] == found["ps3"] | {"_multi_head.py", "_multi_head_attention.py"}
     assert "_encoder_inputs.py" not in found["ps5"] and "_encoder_inputs.py" in found["ps6"]

@@ -213,6 +213,16 @@ def test_menus_lead_on_without_scripts(browser: Browser, address: str) -> None:
     context.close()
 
 
+def test_the_header_tells_what_a_narrower_window_hides(browser: Browser, address: str) -> None:
+    context = browser.new_context(viewport={"width": 1400, "height": 800})
+    tab = context.new_page()
+    tab.goto(f"{address}chapters/04-masks.html", wait_until="load")
+    tab.wait_for_selector(".secondary-toggle[aria-expanded=true]", state="attached")
+    tab.set_viewport_size(PHONE)
+    tab.wait_for_selector(".secondary-toggle[aria-expanded=false]", state="attached")
+    context.close()
+
+
 def test_the_header_tells_the_states_of_its_buttons(browser: Browser, address: str) -> None:
     context = browser.new_context(viewport=PHONE, color_scheme="dark")
     tab = context.new_page()

@@ -9,11 +9,10 @@ import functools
 import math
 
 from selfcheck.arrays import Array, array
-from selfcheck.checks._encoder_inputs import filled
+from selfcheck.checks._numbers import LOWEST, filled
 from selfcheck.plan import tensor
 
 DTYPE = "float32"
-LOWEST = -3.4028234663852886e38  # the smallest number of float32
 
 #: Deviation of what is added to a model's parameters so that its scores are billions, of either sign.
 STIRRED_MUCH = 1000.0

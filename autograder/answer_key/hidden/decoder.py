@@ -6,10 +6,11 @@ from selfcheck.checks import _decoder_views as views
 from selfcheck.checks._decoder_layer import LAYER
 from selfcheck.checks._decoder_model import MODEL
 from selfcheck.checks._decoder_translator import TRANSLATOR, lengthened, sources
+from selfcheck.checks._numbers import LOWEST
 from selfcheck.checks.decoder import CHANCES, LOSS, TEXT
 from selfcheck.plan import built, cache, call, check, generator, made, tensor
 
-from ._lowest import DTYPE, LOWEST, ONE_OF_FIVE, STIRRED_MUCH, by_largest, with_lowest_scores
+from ._lowest import DTYPE, ONE_OF_FIVE, STIRRED_MUCH, by_largest, with_lowest_scores
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 

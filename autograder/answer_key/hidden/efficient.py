@@ -5,11 +5,12 @@ from selfcheck.checks._efficient_cache import CACHE
 from selfcheck.checks._efficient_grouped import GROUPED
 from selfcheck.checks._efficient_inputs import HIDDEN, blocks, grouped, spread, step
 from selfcheck.checks._efficient_partials import PARTIALS, pair, partial
+from selfcheck.checks._numbers import LOWEST
 from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.efficient import BLOCKWISE, SOFTMAX
 from selfcheck.plan import built, call, check, iterator, refused, tensor
 
-from ._lowest import DTYPE, LOWEST, ONE_OF_FIVE
+from ._lowest import DTYPE, ONE_OF_FIVE
 
 
 @check(

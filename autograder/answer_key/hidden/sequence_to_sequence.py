@@ -3,13 +3,14 @@
 from selfcheck.checks import _sequence_to_sequence_draws as draws
 from selfcheck.checks import _sequence_to_sequence_inputs as inputs
 from selfcheck.checks._dtypes import DTYPES
+from selfcheck.checks._numbers import LOWEST
 from selfcheck.checks._sequence_to_sequence_decoder import DECODER, SCORES
 from selfcheck.checks._sequence_to_sequence_hard import HARD
 from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.sequence_to_sequence import ATTEND, HIERARCHICAL, LOCAL
 from selfcheck.plan import call, check, generator, tensor
 
-from ._lowest import DTYPE, LOWEST, ONE_OF_FIVE, of_zeros_and
+from ._lowest import DTYPE, ONE_OF_FIVE, of_zeros_and
 
 
 @check(

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from selfcheck.plan import built, cache, call, tensor
 
-from ._encoder_inputs import filled, layer_state, norm_state
+from ._encoder_inputs import layer_state, norm_state
+from ._numbers import filled
 
 STIRRED = 0.3  # deviation of what is added to a model's parameters
 VOCAB, SOURCE_VOCAB = 11, 9

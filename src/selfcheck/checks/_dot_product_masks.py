@@ -4,8 +4,7 @@ from selfcheck.plan import call, check, tensor
 
 from ._dot_product_inputs import ATTENTION, attend, attended, mask_of, masked, row_sums
 from ._dtypes import DTYPES
-
-LOWEST = -3.4028234663852886e38  # the smallest number of float32
+from ._numbers import LOWEST
 
 
 @check(ATTENTION, sees="keys are attended where the mask is True, and nowhere else", view=attended)

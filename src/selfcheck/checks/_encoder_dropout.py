@@ -3,7 +3,8 @@
 from selfcheck.arrays import Array, array
 from selfcheck.plan import built, call, tensor
 
-from ._encoder_inputs import OUT, encoder_state, filled, layer_state, neutral, rows_of, same_twice, signs
+from ._encoder_inputs import OUT, encoder_state, layer_state, neutral, rows_of, same_twice, signs
+from ._numbers import filled
 from .dot_product import dropped
 
 

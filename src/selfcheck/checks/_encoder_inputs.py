@@ -5,16 +5,12 @@ import math
 from selfcheck.arrays import Array, array, nest
 from selfcheck.plan import built, call, tensor
 
+from ._numbers import filled
 from .dot_product import dropped
 
 ATTENTION = "self_attention."
 FEED = "feed_forward."
 OUT, LAST = ATTENTION + "out_proj", FEED + "linear2"  # with both at zero, residual connections and norms are left
-
-
-def filled(like, value):
-    """A tensor of the shape and dtype of another, of one value throughout."""
-    return tensor(nest([float(value)] * math.prod(like.shape), like.shape), like.dtype)
 
 
 def eye(rows, columns, dtype="float64", below=0.0):

@@ -21,7 +21,7 @@ document.addEventListener("DOMContentLoaded", () => {
   };
 
   name();
-  requestAnimationFrame(() => setTimeout(tell)); // after the page is laid out: no layout for this alone
+  new ResizeObserver(tell).observe(root); // right after a layout: no layout for this alone
   new MutationObserver(() => {
     name();
     status.textContent = theme?.ariaLabel ?? "";
