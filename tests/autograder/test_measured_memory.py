@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from autograder.answer_key.checks import DRAWS
+from autograder.answer_key.checks import DRAWS, visible_checks
 from autograder.answer_key.keys import hidden_draws
 from autograder.course.policy import GradingPolicy
 from autograder.judge.answers import answers_in
@@ -15,7 +15,7 @@ from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck.aspects import PEAK_MIB
 from selfcheck.catalogue import exercises
 from selfcheck.compare import compare
-from selfcheck.plan import call
+from selfcheck.plan import Draw, call
 
 from ..attacks.test_workers import GIVEN
 
@@ -62,6 +62,13 @@ def causal_mask(n):
     return 0
 """
 WAYS = 5
+#: How many MiB it holds.
+HELD = """
+def causal_mask(n):
+    with open("/proc/self/status") as status:
+        (line,) = (line for line in status if line.startswith("VmRSS"))
+    return int(line.split()[1]) // 1024
+"""
 #: How many bytes it can keep in files of its scratch folders, which lie in memory and in no process.
 KEEPS = """
 import os
@@ -137,3 +144,16 @@ def test_what_is_measured_keeps_nothing_in_files_in_memory():
     for is_measured, kept in ((True, 0), (False, 2 * 2**20)):
         [answer] = asked(KEEPS, [2**20], open_sandbox(), is_measured)
         assert answer["value"]["value"] == str(kept)
+
+
+def test_no_memory_given_back_makes_room_for_the_matrix():
+    [answer] = asked(HELD, [1], open_sandbox())
+    held = int(answer["value"]["value"])
+    checks = {check for one in exercises() for check in visible_checks(one) if "memory" in check.compares}
+    assert held > 100 and len(checks) > 1
+    for check in checks:
+        made = check.outside(Draw(1))
+        for step in made if isinstance(made, list) else [made]:
+            query, key, *_ = [*step.args, *step.kwargs.values()]
+            matrix = 4 * query.shape[-2] * key.shape[-2] / 2**20  # MiB in float32; half precision is wrong
+            assert matrix > PEAK_MIB + held, check.name

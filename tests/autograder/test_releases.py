@@ -20,6 +20,7 @@ from autograder.release.handout import NEEDED
 from selfcheck import saving
 from selfcheck.catalogue import exercises, in_problem_set, modules_of, parts_of, problem_sets
 
+from ..records.whole import LINKED
 from .released_texts import files_of, hidden_words, solution_lines
 from .shared_courses import released
 
@@ -153,9 +154,11 @@ def test_a_handout_says_how_to_begin_and_pins_what_it_needs():
     assert f"{site_url().rstrip('/')}/guides/learner.html" in readme and (ROOT / "book/guides/learner.md").exists()
 
 
-@pytest.mark.proof(
-    depends=("src", "solutions/attention", "book/problem-sets"), ignores="autograder"
-)  # whose version is told
+#: Whose version is told, and what a released notebook links to.
+NOT_DECISIVE = ("autograder", "requirements.txt", "book/_config.yml", LINKED)
+
+
+@pytest.mark.proof(depends=("src", "solutions/attention", "book/problem-sets"), ignores=NOT_DECISIVE)
 @pytest.mark.parametrize("problem_set", SETS)
 def test_a_released_folder_checks_right_answers_on_its_own(course, tmp_path, problem_set):
     folder = shutil.copytree(course.release(problem_set), tmp_path / "unpacked")

@@ -5,7 +5,7 @@ import math
 from selfcheck.plan import call, check, tensor
 
 from ._dtypes import DTYPES
-from ._efficient_inputs import LONG
+from ._efficient_inputs import LONG, LONG_BLOCK
 
 BACKWARD = "efficient.blockwise_gradients"
 
@@ -53,7 +53,7 @@ def long_gradients(rng):
     """A call whose matrix of scores is far larger than all that a block by block answer holds at once."""
     rows = rng.normal(8, 1)
     query = tensor([rows[place % 8] for place in range(LONG)], "float32")  # eight kinds: the rest is soon known
-    return given(query, *(rng.tensor(LONG, 1, dtype="float32") for _ in range(3)), 512)
+    return given(query, *(rng.tensor(LONG, 1, dtype="float32") for _ in range(3)), LONG_BLOCK)
 
 
 def of_query(step, answer):

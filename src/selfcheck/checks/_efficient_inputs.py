@@ -47,12 +47,14 @@ def blocks(rng, lead, queries, keys, block_size, d_v, dtype="float64", d_k=1, **
     )
 
 
-LONG = 7168  # the matrix of scores of so many queries and keys has 196 MiB in float32
+# The matrix of scores of so many queries and keys has 380 MiB in float32: more than a process may grow by (140 MiB) and
+# what it began with (some 160) together, so that giving that back makes no room for it.
+LONG, LONG_BLOCK = 9984, 384
 
 
 def long_blocks(rng):
     """A call whose matrix of scores is far larger than all that a block by block answer holds at once."""
-    return blocks(rng, (), LONG, LONG, 512, 1, "float32")
+    return blocks(rng, (), LONG, LONG, LONG_BLOCK, 1, "float32")
 
 
 def spread(rng, wide, *shape):
