@@ -22,7 +22,7 @@ from .reach import builds_on, forbidden_call
 from .recorded import is_recorded, plans_of, visible_keys
 from .runner import answer_exercise, fresh_package
 from .source_slips import named_from_source
-from .supervision import TIME_LIMIT, OutOfTime, supervised
+from .supervision import TIME_LIMIT, LeftDebugger, OutOfTime, supervised
 from .traces import describe, trace_text
 from .verdict import FAILED, ExerciseResult, judge, skip_where_dependencies_fail
 
@@ -231,7 +231,10 @@ def stoppable() -> Iterator[None]:
         where = (
             f", in line {place['line']} of {Path(place['file']).name}: `{place['source']}`" if "line" in place else ""
         )
-        text = f"stopped while your code ran{where}. Does a loop never end?" if where else "stopped"
+        if isinstance(error, LeftDebugger):
+            text = f"you left the debugger{where}: the checks end there"
+        else:
+            text = f"stopped while your code ran{where}. Does a loop never end?" if where else "stopped"
         raise Stopped(text) from None
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from .traces import place_of
 
-__all__ = ["NOTICE", "TIME_LIMIT", "OutOfTime", "supervised"]
+__all__ = ["NOTICE", "TIME_LIMIT", "LeftDebugger", "OutOfTime", "supervised"]
 
 NOTICE = 5.0  # seconds until a line says where the code is
 TIME_LIMIT = 60.0  # seconds of its computing until it is ended; trainings take about ten on a slow machine
@@ -28,7 +28,7 @@ class OutOfTime(BaseException):
     """Ends a learner's code at its time limit: no `except Exception` of theirs catches it."""
 
 
-class _Left(KeyboardInterrupt):
+class LeftDebugger(KeyboardInterrupt):
     """The debugger was left with `quit`: the check ends as with Ctrl-C."""
 
 
@@ -158,4 +158,4 @@ class _Debugger(pdb.Pdb):
         try:
             return super().trace_dispatch(frame, event, arg)
         except bdb.BdbQuit:
-            raise _Left("the debugger was left") from None
+            raise LeftDebugger("the debugger was left") from None

@@ -7,11 +7,11 @@ from torch import Tensor, nn
 
 from attention.multi_head import MultiHeadAttention
 
-BOOK = Path(__file__).parents[2] / "book"
-PAGE = (BOOK / "chapters" / "05-multi-head.md").read_text("utf-8")
-HEADS_ELSEWHERE = (BOOK / "deeper" / "heads-elsewhere.md").read_text("utf-8")
-LOOP_OR_BATCH = (BOOK / "deeper" / "loop-or-batch.md").read_text("utf-8")
-ONE_HEAD = (BOOK / "deeper" / "one-head.md").read_text("utf-8")
+ROOT = Path(__file__).parents[2]
+#: What this module reads: every proof that imports it depends on them.
+FILES = ["book/chapters/05-multi-head.md"]
+FILES += [f"book/deeper/{page}.md" for page in ("heads-elsewhere", "loop-or-batch", "one-head")]
+PAGE, HEADS_ELSEWHERE, LOOP_OR_BATCH, ONE_HEAD = ((ROOT / name).read_text("utf-8") for name in FILES)
 ROUNDING = 1e-12  # float64, values of order 1 to 10, some hundred additions
 
 

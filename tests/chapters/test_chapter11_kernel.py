@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chapters.chapter11 import BOOK, PAGES
-
+ROOT = Path(__file__).resolve().parents[2]
 needs_triton = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="there is no Triton")
 FILES = ["book/deeper/triton-kernel.md", "book/studies/small_kernel.py", "book/studies/self_checks.py"]
 PROGRAM = """
@@ -40,7 +39,7 @@ def _kernel(name: str, source: str) -> str:
 
 def _errors(folder: Path, mistake: str) -> list[dict[str, list[float]]]:
     """The self-check's errors of the kernel with gaps, the solution, and the solution with a mistake."""
-    page = PAGES["triton-kernel"]
+    page = (ROOT / FILES[0]).read_text("utf-8")
     right, (line, instead) = _kernel("causal_kernel", page), MISTAKES[mistake]
     assert right.count(line) == 1
     wrong = right.replace(line, instead).replace("causal_kernel", "wrong_kernel")
@@ -48,7 +47,7 @@ def _errors(folder: Path, mistake: str) -> list[dict[str, list[float]]]:
     program = folder / "kernels.py"
     kernels = "\n\n".join([_kernel("my_kernel", page), right, wrong, start])
     program.write_text(PROGRAM.format(kernels=kernels, wrong="wrong_kernel"), "utf-8")
-    path = os.pathsep.join([str(BOOK.parent / "solutions"), str(BOOK)])
+    path = os.pathsep.join([str(ROOT / "solutions"), str(ROOT / "book")])
     environment = os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "ignore", str(program)]
     return json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
@@ -74,7 +73,7 @@ def test_the_small_kernel_of_the_page_is_as_exact_as_the_courses() -> None:
 
 
 def test_the_page_shows_the_kernel_that_is_tested() -> None:
-    page = PAGES["triton-kernel"]
+    page = (ROOT / FILES[0]).read_text("utf-8")
     for name in ("forward", "attend"):
         assert f"{{literalinclude}} ../studies/small_kernel.py\n:pyobject: {name}\n" in page
     assert "{literalinclude} ../../solutions/attention/_triton_attention.py\n" in page

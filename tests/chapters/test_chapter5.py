@@ -17,10 +17,9 @@ from attention.dot_product import scaled_dot_product_attention
 from attention.masks import causal_mask, document_mask, padding_mask, sliding_window_mask
 from attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from attention.worked_example import EXAMPLE
-from tests.chapters.chapter5 import LOOP_OR_BATCH, PAGE, ROUNDING, count, layer_of, random, worst
+from tests.chapters.chapter5 import FILES, LOOP_OR_BATCH, PAGE, ROUNDING, count, layer_of, random, worst
 
-PAGES = ["chapters/05-multi-head", "deeper/heads-elsewhere", "deeper/loop-or-batch", "deeper/one-head"]
-pytestmark = pytest.mark.proof(depends=[f"book/{page}.md" for page in PAGES])
+pytestmark = pytest.mark.proof(depends=FILES)
 
 
 def split_wrong(x: Tensor, num_heads: int) -> Tensor:

@@ -10,13 +10,11 @@ import pytest
 import torch
 
 from studies import heads
-from tests.chapters.chapter5 import ONE_HEAD, PAGE
+from tests.chapters.chapter5 import FILES, ONE_HEAD, PAGE
 
 #: Trains models; a time limit is there to end what hangs, also on a machine with much else to do.
 pytestmark = [
-    pytest.mark.proof(
-        depends=["book/chapters/05-multi-head.md", "book/deeper/one-head.md", "book/studies/results/heads.json"]
-    ),
+    pytest.mark.proof(depends=[*FILES, "book/studies/results/heads.json"]),
     pytest.mark.timeout(1800),
 ]
 

@@ -11,9 +11,9 @@ from torch import nn
 from attention.dot_product import scaled_dot_product_attention
 from attention.masks import causal_mask
 from attention.multi_head import load_torch_weights, merge_heads, split_heads
-from tests.chapters.chapter5 import HEADS_ELSEWHERE, PAGE, ROUNDING, layer_of, random, worst
+from tests.chapters.chapter5 import FILES, HEADS_ELSEWHERE, PAGE, ROUNDING, layer_of, random, worst
 
-pytestmark = pytest.mark.proof(depends=["book/chapters/05-multi-head.md", "book/deeper/heads-elsewhere.md"])
+pytestmark = pytest.mark.proof(depends=FILES)
 
 # Torch's packed weights
 

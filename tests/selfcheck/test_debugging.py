@@ -66,7 +66,7 @@ def test_a_breakpoint_reaches_the_terminal_and_quitting_ends_the_check(folder: P
         send(b"p 'answered' + str(len(inputs))\n")
         until("answered3")
         send(b"q\n")
-        until("stopped")
+        until("you left the debugger, in line ")
 
     seen = in_a_terminal(folder, ["2.1"], talk)
     assert seen.count("-> inputs = np.asarray(inputs)") == 1  # the checks after it do not stop there again
@@ -78,7 +78,7 @@ def test_pdb_that_is_called_by_its_name_reaches_the_terminal_too(folder: Path) -
     def talk(until: Callable[[str], str], send: Callable[[bytes], None]) -> None:
         until("(Pdb)")
         send(b"q\n")
-        until("stopped")
+        until("you left the debugger, in line ")
 
     in_a_terminal(folder, ["2.1"], talk)
 

@@ -139,7 +139,7 @@ def test_a_debugger_reaches_the_terminal_through_it(course: Course) -> None:
     command.send(b"p 'answered', __name__\n")
     command.until("('answered', 'attention.masks')")
     command.send(b"q\n")
-    command.until("stopped")
+    command.until("you left the debugger")
     assert command.ended() == 130
     assert course.said()[0][0] == "True"
 
