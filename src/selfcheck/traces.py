@@ -160,7 +160,10 @@ def _near_name(error: BaseException) -> str:
         return ""
     if type(owner) is not ModuleType and type(owner).__name__ not in ("Tensor", "ndarray", "Parameter"):
         return ""
-    near = difflib.get_close_matches(error.name, [name for name in dir(owner) if name[:1] != "_"], n=1, cutoff=0.7)
+    known = [name for name in dir(owner) if name[:1] != "_"]
+    if error.name in known:  # it is refused, not misspelt
+        return ""
+    near = difflib.get_close_matches(error.name, known, n=1, cutoff=0.7)
     return near[0] if near else ""
 
 

@@ -29,6 +29,8 @@ x.T.reshape(-1)
 x.sum(axis=0, keepdims=True)
 x.mean(), x.max(axis=1), x.min(), x.argmax(axis=0)
 np.float32(1) / 3
+np.finfo(float).min, np.finfo(np.float32).max, np.finfo(f.dtype).eps, np.finfo("float32").tiny
+np.finfo(np.float64(1)).bits
 f.astype(np.float32) * 0.1
 np.float32(0.1) + np.array([1.0])
 np.exp(f - f.max(axis=1, keepdims=True))

@@ -34,6 +34,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     "autograder/test_static_scan": ("tests/unusual_answers/*.toml",),
     "book/test_class_report": GRADER,
     "in_page/test_archive": ("autograder/answer_key/hidden/worked_example.py",),
+    "in_page/test_gate": ("autograder/answer_key/misconceptions/*worked_*.py", "tests/alternatives/worked_example.py"),
 }
 
 #: Folders of such tests, and the modules in them that are run every time.

@@ -1,9 +1,11 @@
 """What an exception in a learner's code is put down to: by its words, and by what its line does."""
 
 import pytest
+import torch
 
 from selfcheck.learner import check
 from selfcheck.source_slips import slips_in
+from selfcheck.traces import describe
 
 HEAD = """
 import torch
@@ -104,6 +106,12 @@ def refuse(mask):
 def through(mask):
     refuse(mask)
 """
+
+
+def test_a_name_that_is_refused_is_not_taken_for_a_misspelt_one():
+    refused = AttributeError("not here", name="tril", obj=torch)
+    assert "near" not in describe(refused)
+    assert describe(AttributeError("not here", name="trill", obj=torch))["near"] == "tril"
 
 
 def test_of_a_refused_argument_the_line_that_chose_it_is_named(attempt):

@@ -15,7 +15,7 @@ from ._joining import *  # noqa: F403
 from ._linear import dot, einsum, inner, matmul, outer, tensordot, trace, vdot
 from ._making import *  # noqa: F403
 from ._methods import give_methods as _give_methods
-from ._scalars import bool_, float32, float64, floating, generic, int32, int64, integer, number
+from ._scalars import bool_, finfo, float32, float64, floating, generic, int32, int64, integer, number
 from ._ufuncs import UFuncTypeError, broadcast_shapes, ufunc
 
 __version__ = "2.4"

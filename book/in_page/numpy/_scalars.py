@@ -149,3 +149,18 @@ for _kind, _type in (
     _kind.type = _type
     _type.dtype = _kind
     _dtypes.dtype.known[_type] = _kind
+
+
+class finfo:  # noqa: N801
+    """The limits of a dtype of floats, by the dtype, its type or a number of it."""
+
+    def __init__(self, of) -> None:
+        self.dtype = of.dtype if isinstance(of, generic) else _dtypes.dtype(of)
+        if self.dtype.kind != "f":
+            raise ValueError(f"data type {of!r} not inexact")
+        self.bits = 8 * self.dtype.itemsize
+        digits, lowest = (23, -126) if self.bits == 32 else (52, -1022)
+        number = self.dtype.type
+        self.eps, self.tiny = number(2.0**-digits), number(2.0**lowest)
+        self.max = number((2.0 - 2.0**-digits) * 2.0 ** (1 - lowest))
+        self.min, self.smallest_normal = -self.max, self.tiny

@@ -25,7 +25,7 @@ LIMIT = 10.0  # seconds that a check may take before the page stops it
 def prepare() -> None:
     """Make `selfcheck` importable where no thread can be started: the page's own clock ends what takes too long."""
     supervision: Any = types.ModuleType("selfcheck.supervision")
-    supervision.TIME_LIMIT, supervision.OutOfTime = LIMIT, _OutOfTime
+    supervision.TIME_LIMIT, supervision.OutOfTime, supervision.LeftDebugger = LIMIT, _OutOfTime, _LeftDebugger
     supervision.supervised = lambda run: run()
     sys.modules["selfcheck.supervision"] = supervision
     sys.path.insert(0, str(COURSE))
@@ -61,6 +61,10 @@ class NotHere:
                 "with these, or take the exercise to Colab or to your own machine",
                 name=name,
             )
+
+
+class _LeftDebugger(KeyboardInterrupt):
+    """Is not raised: a page has no debugger."""
 
 
 class _OutOfTime(BaseException):
