@@ -26,7 +26,11 @@ document.addEventListener("DOMContentLoaded", () => {
     name();
     status.textContent = theme?.ariaLabel ?? "";
   }).observe(root, { attributes: true, attributeFilter: ["data-mode"] });
-  for (const button of sides) button.addEventListener("click", () => setTimeout(tell, 350));
+  for (const button of sides) {
+    const side = document.getElementById(button.getAttribute("aria-controls"));
+    side?.addEventListener("transitionend", ({ target }) => target === side && tell()); // a narrower window slides it out
+    button.addEventListener("click", () => setTimeout(tell, 350));
+  }
   document.addEventListener("close", tell, true);
 
   // What a copy button shows beside itself, once it has copied, is said too.
