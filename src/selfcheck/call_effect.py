@@ -22,7 +22,9 @@ from .arrays import Array, unpack
 from .named_functions import is_named, public_name
 
 Answers = dict[str, list[dict[str, Any]]]  # by the key of the plan, one for each call
-BENDS = (0.05, 1e-3, 1e-5, 1e-7, 1e-10, 1e-13)
+#: Close together where they are weak: behind a comparison to 1e-7 one a little too strong raises, and what comes of one
+#: that is ten times weaker is lost where single precision rounds.
+BENDS = (0.05, 1e-3, 1e-4, 1e-5, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 1e-10, 1e-13)
 STAYS, MOVES, UNTOLD = "stays", "moves", "untold"  # answers, when a function that ran is moved; or nobody can tell
 LEAST = 0.01  # of the bend: an answer that moves less was not computed from what moved
 

@@ -158,4 +158,4 @@ class _Debugger(pdb.Pdb):
         try:
             return super().trace_dispatch(frame, event, arg)
         except bdb.BdbQuit:
-            raise LeftDebugger("the debugger was left") from None
+            raise LeftDebugger from None
