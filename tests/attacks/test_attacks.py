@@ -152,10 +152,10 @@ def test_a_costly_attack_earns_what_its_honest_part_deserves(attacked_at_cost, o
 
 
 def assert_deserved(one, course, lines, _):
+    line = lines[one.problem_set, one.name]
+    assert line.points == sum(one.deserves.values()), line.remarks
     found = json.loads(course.result_file(one.name, one.problem_set).read_text(encoding="utf-8"))
     assert {exercise["id"]: exercise["points"] for exercise in found["exercises"]} == one.deserves
-    line = lines[one.problem_set, one.name]
-    assert line.points == sum(one.deserves.values())
     assert one.log in " ".join(line.remarks)
     assert one.name.startswith("texts") or line.remarks, "the instructor reads of it"
 
