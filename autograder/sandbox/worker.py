@@ -41,6 +41,7 @@ from . import activity, linux, runner
 
 ANSWER_BYTES = 8 * 2**20  # of one exercise with a process of its own
 LOOK_WALL_SECONDS = 1.0  # between two looks at what all processes do
+READY_WALL_SECONDS = 60.0  # for a process to come to the learner's code, on a machine that hardly gets on
 HANGS_UP = getattr(select, "POLLRDHUP", 0)  # of a socket; that a pipe has hung up is reported without asking
 STARTED = {"started": True}  # the first line, before any of the learner's code runs
 
@@ -116,12 +117,14 @@ class _Worker:
         try:
             self._read_to_end(ended, None)
         finally:
+            os.close(ended)
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
 
     def answer_one_by_one(self) -> None:
         """A process for each exercise; this one relays what it says."""
-        budget, end = self._request["budget"], time.monotonic() + self._in_wall_clock(self._request["budget"])
+        budget = self._request["budget"]
+        end = time.monotonic() + budget * self._request["wall_clock_factor"]
         died: dict[str, str] = {}  # an exercise that fails once is not tried again
         for exercise, waited in _with_waits(runner.exercises_of(self._request, self._requests)):
             end += waited  # for hidden inputs, until others have said what feedback quotes
@@ -160,23 +163,24 @@ class _Worker:
             lambda writing: runner.answer_one(exercise, self._request, writing, self._package_parent, self._memory)
         )
         try:
-            answer, reason = self._read_to_end(reading, seconds)
+            is_ready = self._is_ready(reading)
+            answer, reason = self._read_to_end(reading, seconds) if is_ready else (b"", "")
         finally:
+            os.close(reading)
             # A child that has closed the pipe has nothing more to say; what it started ends with it.
             os.kill(child, signal.SIGKILL)
             _, status, usage = os.wait4(child, 0)
             peak = max(usage.ru_maxrss, self.end_processes())
-        if not answer.startswith(runner.READY):
+        if not is_ready:
             return {"died": "unready"}
         if reason:
             return {"died": reason}
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
             late = os.WTERMSIG(status) == signal.SIGXCPU or usage.ru_utime + usage.ru_stime > seconds
             return {"died": "time" if late else "killed"}
-        said = answer.removeprefix(runner.READY)
-        if not said:
+        if not answer:
             return {"died": "ended"}
-        outcome: dict[str, Any] = {"said": base64.b64encode(said).decode()}
+        outcome: dict[str, Any] = {"said": base64.b64encode(answer).decode()}
         return outcome | ({"peak_mib": round((peak - at_start) / 1024, 1)} if exercise.get("measured") else {})
 
     def _peak_at_start(self) -> int:
@@ -206,24 +210,22 @@ class _Worker:
         os.close(writing)
         return child, reading
 
+    def _is_ready(self, reading: int) -> bool:
+        """Whether a child says that it comes to the learner's code, whose time begins then. Raises HungUp as below."""
+        return self._is_said(reading, READY_WALL_SECONDS) and os.read(reading, len(runner.READY)) == runner.READY
+
     def _read_to_end(self, reading: int, seconds: float | None) -> tuple[bytes, str]:
         """What a child writes before it closes the pipe, and "" or why it is to be killed: "time", "idle" or "output".
 
         Raises HungUp when nobody waits for it any more. seconds: of the processor; None for no limit
         """
         data, limit = bytearray(), None if seconds is None else self._limit(seconds)
-        poll = select.poll()
-        poll.register(reading, select.POLLIN)
-        poll.register(self._lifeline, HANGS_UP)
         try:
             while True:
                 reason = limit.exceeded() if limit else ""
                 if reason:
                     return bytes(data), reason
-                events = dict(poll.poll(1000 * limit.next_look_in() + 1 if limit else None))
-                if self._lifeline in events:
-                    raise HungUp
-                if not events:
+                if not self._is_said(reading, limit.next_look_in() if limit else None):
                     continue
                 chunk = os.read(reading, runner.CHUNK_BYTES)
                 if not chunk:
@@ -232,16 +234,22 @@ class _Worker:
                 if len(data) > ANSWER_BYTES:
                     return bytes(data), "output"
         finally:
-            os.close(reading)
             if limit:
                 self._idle_left -= limit.idle
+
+    def _is_said(self, reading: int, seconds: float | None) -> bool:
+        """Whether there is something to read, or its end, within these seconds by the clock; None waits for ever."""
+        poll = select.poll()
+        poll.register(reading, select.POLLIN)
+        poll.register(self._lifeline, HANGS_UP)
+        events = dict(poll.poll(None if seconds is None else 1000 * seconds + 1))
+        if self._lifeline in events:
+            raise HungUp
+        return bool(events)
 
     def _limit(self, seconds: float) -> _Limit:
         idle = min(self._request["idle"], self._idle_left)
         return _Limit(seconds, self._request["wall_clock_factor"], idle, self._request["isolated"])
-
-    def _in_wall_clock(self, seconds: float) -> float:
-        return seconds * self._request["wall_clock_factor"]
 
 
 class _Limit:

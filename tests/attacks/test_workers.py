@@ -1,11 +1,14 @@
 """What one worker of a fork server leaves to the next, and what it can take from whoever grades."""
 
+import base64
 import contextlib
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -15,7 +18,7 @@ from autograder.cores import cores
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.policy import GradingPolicy
 from autograder.judge import judge, limits, protocol
-from autograder.sandbox import linux
+from autograder.sandbox import linux, runner, worker
 from autograder.sandbox.bubblewrap import open_sandbox
 from autograder.sandbox.worker_pool import WorkerPool
 from selfcheck.arrays import unpack
@@ -242,6 +245,27 @@ def test_what_others_take_of_the_processor_is_no_time_of_an_exercise(sandbox, mo
         (answer,) = ask(sandbox, HALF_A_SECOND, shown)
     assert "value" in answer, answer
     assert answer["value"]["value"] == str(FIRST)
+
+
+def test_what_comes_before_the_code_is_no_time_of_an_exercise(monkeypatch):
+    """A machine that waits for its disk before the first line of the code ends nobody."""
+
+    def answer_late(exercise, request, writing, *_):
+        time.sleep(0.5)
+        os.write(writing, runner.READY)
+        time.sleep(exercise["sleeps"])
+        os.write(writing, b"{}")
+
+    monkeypatch.setattr(runner, "answer_one", answer_late)
+    request = {"seconds": 0.1, "wall_clock_factor": 1.0, "idle": 0.1, "idle_left": 0.1, "isolated": False}
+    lifeline, other_end = os.pipe()
+    answers = [
+        worker._Worker(request, io.BytesIO(), other_end, "", lifeline, memory=0)._answer_in_child({"sleeps": seconds})
+        for seconds in (0.0, 60.0)
+    ]
+    os.close(lifeline)
+    os.close(other_end)
+    assert answers == [{"said": base64.b64encode(b"{}").decode()}, {"died": "time"}]
 
 
 WRONG = "\n\nsoftmax = len\n"
