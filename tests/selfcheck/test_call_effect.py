@@ -9,8 +9,7 @@ from selfcheck.call_effect import BENDS, MOVES, STAYS, UNTOLD, best_name, effect
 from selfcheck.call_watch import watching
 from selfcheck.eager import nothing_compiled
 
-SOFTMAX = ("torch.*softmax", "torch.*Softmax", "torch.*logsumexp")
-X = torch.linspace(-1.0, 2.0, 12).reshape(3, 4)
+from .test_call_watch import SOFTMAX, X
 
 
 def test_the_mean_over_many_copies_moves_too():
