@@ -44,7 +44,7 @@ def machine(part: str) -> str:
 def timed_rounds(
     variants: Mapping[str, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.process_time
 ) -> dict[str, list[float]]:
-    """Seconds of each variant in each round, by the clock; all take turns, and the first round does not count."""
+    """Seconds by `clock` of each variant in each round; all take turns, and the first round does not count."""
     found: dict[str, list[float]] = {name: [] for name in variants}
     for number in range(rounds + 1):
         for name in list(variants)[:: -1 if number % 2 else 1]:

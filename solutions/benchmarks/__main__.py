@@ -9,7 +9,7 @@ from typing import Any
 import click
 import torch
 
-from . import attention_rows, modules, multi_head, results
+from . import attention_rows, modules, multi_head, programs, results
 from .apart import run_apart
 from .environment import environment
 from .gate import GateError
@@ -54,9 +54,11 @@ def measure(device: str, quick: bool) -> dict[str, Any]:
     for row in found["rows"]:
         click.echo(line(row))
     if device == "cpu":
-        found["results"] = [multi_head.run(quick)]
-    for result in found["results"]:
-        click.echo(as_text(result))
+        found["results"].append(multi_head.run(quick))
+        click.echo(as_text(found["results"][0]))
+    elif shared := programs.run(quick):
+        found["results"].append(shared)
+        click.echo(programs.as_text(shared))
     return found
 
 

@@ -65,8 +65,28 @@ def error_against_length(
         epsilon = torch.finfo(getattr(torch, dtype)).eps
         figure.axes[0].axhline(epsilon, color="#5b6472", linewidth=1, linestyle="--")
         figure.axes[0].annotate(
-            f"ε of {dtype}", (0.99, epsilon), xycoords=("axes fraction", "data"), ha="right", va="bottom"
+            f"ε of {dtype}", (0.99, epsilon), xycoords=("axes fraction", "data"), ha="right", va="top"
         )
+    return figure
+
+
+def rate_against_length(
+    found: Found, pass_: str = "forward", causal: bool = False, variants: Iterable[str] | None = None, **wanted: Any
+) -> Figure:
+    """TFLOP/s against L, one panel for each width of a head, a line per variant; wanted: one dtype at most."""
+    rows = [row for row in _fitting(found, pass_, causal, variants, wanted) if row["seconds"]]
+    names, widths = list(variants or dict.fromkeys(r["variant"] for r in rows)), sorted({r["width"] for r in rows})
+    figure, panels = plt.subplots(len(widths), figsize=(WIDTH, 1.4 + 2.6 * len(widths)), sharex=True, squeeze=False)
+    for ax, width in zip(panels[:, 0], widths, strict=True):
+        for number, name in enumerate(names):
+            mine = [row for row in rows if (row["variant"], row["width"]) == (name, width)]
+            style = {"color": COLOURS[number % 9], "marker": MARKERS[number % 9], "label": name}
+            ax.plot([row["length"] for row in mine], [row["flop_per_s"] / 1e12 for row in mine], **style)
+        ax.set(xscale="log", ylabel=f"TFLOP/s, d = {width}", ylim=(0, None))
+        _ticks_at(ax, sorted({row["length"] for row in rows}))
+        ax.grid(True, which="major")
+    panels[-1, 0].set_xlabel("L")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower left", ncols=2)
     return figure
 
 
@@ -125,7 +145,8 @@ def roofline(
     for dtype in dict.fromkeys(row["dtype"] for row in rows):
         roof = np.minimum(reach * peaks["bytes_per_s"], peaks["flop_per_s"][dtype])
         ax.plot(reach, roof, color="#5b6472", linewidth=1)
-        ax.annotate(dtype, (reach[-1], roof[-1]), ha="right", va="bottom")
+        ridge = peaks["flop_per_s"][dtype] / peaks["bytes_per_s"]  # left of it and above the slope nothing is drawn
+        ax.annotate(dtype, (ridge, roof[-1]), xytext=(-6, 0), textcoords="offset points", ha="right", va="center")
     for number, (row, x) in enumerate(zip(rows, intensities, strict=True)):
         style = {"color": COLOURS[number % 9], "marker": MARKERS[number % 9], "linestyle": "none"}
         ax.plot([x], [row["flop_per_s"]], label=_label(row), **style)
@@ -136,8 +157,11 @@ def roofline(
 
 
 def describe(figure: Figure) -> str:
-    """The curves of a figure in words: name, first and last point; bars: name and length."""
-    ax = figure.axes[0]
+    """The curves of a figure in words: name, first and last point; bars: name and length; panel by panel."""
+    return " ".join(_panel(ax) for ax in figure.axes)
+
+
+def _panel(ax: Axes) -> str:
     parts = []
     for line in ax.get_lines():
         x, y = np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)
@@ -210,6 +234,8 @@ def _at(
     if length is None and lengths:
         length = max(set(lengths), key=lambda one: (lengths.count(one), one))
     rows = [row for row in rows if row["length"] == length]
+    if variants is not None:  # in the order, and so the colours, of the curves
+        rows.sort(key=lambda row: list(variants).index(row["variant"]))
     if not rows:
         raise ValueError(f"no row with {needs} at L = {length}; there are {sorted(set(lengths))}")
     return rows

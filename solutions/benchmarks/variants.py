@@ -21,6 +21,8 @@ Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 NAMES = {SDPBackend.FLASH_ATTENTION: "flash", SDPBackend.EFFICIENT_ATTENTION: "efficient"}
 NAMES |= {SDPBackend.CUDNN_ATTENTION: "cudnn", SDPBackend.MATH: "math"}
 
+MOST_SHAPES = 200  # that one function is compiled for, with and without gradients, in one run
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -136,21 +138,21 @@ def _blockwise(size: int) -> Variant:
 
 
 @contextmanager
-def _one_compiler() -> Iterator[None]:
-    import torch._inductor.config as config
+def _compiling() -> Iterator[None]:
+    """torch.compile in one process, and for every shape: beyond 8 it would call what is not compiled, silently."""
+    import torch._dynamo.config as graphs
+    import torch._inductor.config as code
 
-    before, config.compile_threads = config.compile_threads, 1  # no pool of workers beside what is measured
-    try:
+    alone = code.patch(compile_threads=1)  # no pool of workers beside what is measured
+    with alone, graphs.patch(recompile_limit=MOST_SHAPES, fail_on_recompile_limit_hit=True):
         yield
-    finally:
-        config.compile_threads = before
 
 
 def _compiled_naive(causal: bool) -> Attend:
     compiled = torch.compile(_written_out, dynamic=False)
 
     def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        with _one_compiler():
+        with _compiling():
             return compiled(query, key, value, _mask(query.shape[-2], query.device) if causal else None)
 
     return attend
@@ -166,7 +168,7 @@ def _flex(causal: bool) -> Attend:
         return create_block_mask(lambda b, h, i, j: i >= j, None, None, length, length, device=str(device))
 
     def attend(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        with _one_compiler():
+        with _compiling():
             mask = blocks(query.shape[-2], query.device) if causal else None
             return compiled(query, key, value, block_mask=mask)
 

@@ -121,6 +121,35 @@ def test_no_larger_product_is_tried_after_one_that_takes_long(monkeypatch):
     assert peaks._matmul("float32", "cpu", (4, 8)) == 2 * 8**3 / 0.1
 
 
+def test_a_form_is_compiled_for_every_shape_and_not_for_the_first_eight_alone(monkeypatch):
+    def counted(graph, _):
+        made.append(graph)
+        return graph
+
+    compile_, made = torch.compile, []
+    monkeypatch.setattr(torch, "compile", lambda function, **how: compile_(function, backend=counted, **how))
+    torch.compiler.reset()
+    attend = variants._compiled_naive(True)
+    for length in range(8, 20):
+        attend(*torch.zeros(3, 1, 2, length, 4))
+    assert len(made) == 12
+    torch.compiler.reset()
+
+
+@pytest.mark.parametrize("name", ["NVIDIA H200", "unknown"])
+def test_a_gpus_measured_rates_stand_beside_those_that_its_maker_states(monkeypatch, name):
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: name)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (9, 0))
+    monkeypatch.setattr(peaks, "_matmul", lambda *_: 7e14)
+    monkeypatch.setattr(peaks, "_copy", lambda *_: 4e12)
+    monkeypatch.setattr(peaks, "_exponentials", lambda _: 4.2e12)
+    found, stated = peaks.peaks("cuda"), name != "unknown"
+    assert found["measured"] == {"flop_per_s": {"bfloat16": 7e14}, "bytes_per_s": 4e12}
+    assert found["flop_per_s"] == {"bfloat16": 989e12 if stated else 7e14}
+    assert found["bytes_per_s"] == (4.8e12 if stated else 4e12) and found["exponentials_per_s"] == 4.2e12
+    assert found["source"]["flop_per_s"] == ("stated" if stated else "measured")
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_asked_for_and_missing_is_an_error():
     done = CliRunner().invoke(command.main, ["--device", "cuda"])

@@ -57,6 +57,14 @@ def test_errors_stand_beside_the_rounding_of_their_dtype(found):
     assert [text.get_text() for text in figure.axes[0].texts] == ["ε of float32"]
 
 
+def test_rates_have_a_panel_for_each_width(found):
+    wider = [row | {"width": 16, "flop_per_s": 2 * row["flop_per_s"]} for row in found["rows"]]
+    panels = figures.rate_against_length(found | {"rows": found["rows"] + wider}, dtype="float32").axes
+    assert [ax.get_ylabel() for ax in panels] == ["TFLOP/s, d = 8", "TFLOP/s, d = 16"]
+    for one, two in zip(*(ax.get_lines() for ax in panels), strict=True):
+        assert list(two.get_ydata()) == [2 * y for y in one.get_ydata()]
+
+
 def test_shares_and_predictions_are_drawn_at_one_length(found):
     shares = figures.share_of_peak(found)
     assert "L = 2048" in shares.axes[0].get_xlabel() and len(shares.axes[0].containers[0]) == 3
@@ -70,7 +78,8 @@ def test_the_roof_bends_where_bytes_and_products_take_equally_long(found):
 
 
 @pytest.mark.parametrize("name", ["time_against_length", "memory_against_length", "error_against_length",
-                                  "share_of_peak", "predicted_against_measured", "roofline"])  # fmt: skip
+                                  "rate_against_length", "share_of_peak", "predicted_against_measured",
+                                  "roofline"])  # fmt: skip
 def test_every_figure_is_narrow_enough_and_has_words(found, name):
     figure = getattr(figures, name)(found)
     assert figure.get_size_inches()[0] <= 4.7

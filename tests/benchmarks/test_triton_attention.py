@@ -134,9 +134,10 @@ def test_on_the_gpu_output_and_gradients_are_near_float64(length, keys, width, i
         (triton_attention, dtype),
         (lambda *x: blockwise_attention(*x[:3], 128, x[3]), torch.float64),
     ):
-        inputs = [x.to(wide).requires_grad_() for x in (query, key, value)]
+        inputs = [x.detach().to(wide).requires_grad_() for x in (query, key, value)]
         output = function(*inputs, is_causal)
         output.backward(upstream.to(wide))
         found.append([output.detach(), *(x.grad for x in inputs)])
     for mine, exact in zip(*found, strict=True):  # a rounding of the dtype per sum, and of each weight before it
-        assert (mine.double() - exact).abs().max() <= 4 * torch.finfo(dtype).eps * exact.abs().max()
+        largest = exact.abs().max().clamp(min=1e-3)  # of one key no score has a gradient: there roundings are left
+        assert (mine.double() - exact).abs().max() <= 4 * torch.finfo(dtype).eps * largest
