@@ -30,7 +30,8 @@ console = PatientConsole(highlight=False)
 def remarks_line(remarks: Sequence[str], most: int = MAX_REMARKS, longest: int = MAX_REMARK) -> str:
     """The first `most` remarks on one submission on one line, each cut to `longest` characters."""
     more = [f"and {len(remarks) - most} more: see the report"] if len(remarks) > most else []
-    return "; ".join([*(_cut(remark, longest) for remark in remarks[:most]), *more])
+    *before, last = [*(_cut(remark, longest) for remark in remarks[:most]), *more] or [""]
+    return "; ".join([*(remark.removesuffix(".") for remark in before), last])
 
 
 def _cut(remark: str, longest: int) -> str:

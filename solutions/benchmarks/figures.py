@@ -64,9 +64,9 @@ def error_against_length(
     for dtype in sorted({row["dtype"] for row in _fitting(found, pass_, causal, variants, wanted)}):
         epsilon = torch.finfo(getattr(torch, dtype)).eps
         figure.axes[0].axhline(epsilon, color="#5b6472", linewidth=1, linestyle="--")
-        figure.axes[0].annotate(
-            f"ε of {dtype}", (0.99, epsilon), xycoords=("axes fraction", "data"), ha="right", va="top"
-        )
+        at = {"xycoords": ("axes fraction", "data"), "xytext": (0, -3), "textcoords": "offset points"}
+        figure.axes[0].annotate(f"ε of {dtype}", (0.02, epsilon), va="top", **at)
+    figure.axes[0].set_ylim(bottom=figure.axes[0].get_ylim()[0] / 3)  # room for a name below the lowest line
     return figure
 
 

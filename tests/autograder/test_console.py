@@ -32,3 +32,10 @@ def test_a_long_line_goes_on_at_its_indentation_and_no_line_ends_in_blanks(print
 )
 def test_a_remark_is_cut_between_words_where_it_has_any(remark, shown):
     assert remarks_line([remark], longest=18) == shown
+
+
+def test_a_sentence_before_another_remark_has_no_full_stop_and_a_semicolon():
+    assert remarks_line(["Write it yourself.", "ps1.ipynb is missing", "Late."]) == (
+        "Write it yourself; ps1.ipynb is missing; Late."
+    )
+    assert remarks_line([]) == "" and remarks_line(["One.", "two"], most=1) == "One; and 1 more: see the report"
