@@ -110,6 +110,12 @@ def mutants_killed(extent: Extent, seed: int, modules: Sequence[str]) -> Iterato
         proof = Proof(f"mutants of `{module}` fail a check", len(some))
         proof.note = f"{share:.1%}; {len(listed[module].equivalent)} more change nothing"
         proof.failures = [f"{module}: no check sees {name}" for name in alive if name not in listed[module].unseen]
+        seen = {mutant.name for mutant in some} - set(alive)
+        proof.failures += [
+            f"{module}: a check sees {name}, which is listed as unseen"
+            for name in listed[module].unseen
+            if name in seen
+        ]
         if extent.mutants is None and share < MIN_SHARE:
             proof.failures.append(f"{module}: checks see {share:.1%} of the mutants, not {MIN_SHARE:.0%}")
         yield proof

@@ -107,6 +107,15 @@ def test_what_does_not_hold_is_said_and_nothing_is_written(monkeypatch, tmp_path
     assert not (tmp_path / "figures.md").exists()
 
 
+def test_a_mutant_that_is_listed_as_unseen_though_a_check_sees_it_is_said(monkeypatch):
+    monkeypatch.setattr(mutation, "modules", lambda: ["masks"])
+    monkeypatch.setattr(prove, "checks_proven", lambda extent, seed, modules: [prove.Proof("checks", 1)])
+    monkeypatch.setattr(mutation, "judged", lambda chosen: [])
+    done = CliRunner().invoke(main, ["prove"])
+    told = " ".join(done.output.split())
+    assert done.exit_code == 1 and told.count("which is listed as unseen") == len(mutation.survivors("masks").unseen)
+
+
 def test_a_misconception_that_passes_is_a_line_of_the_proof(monkeypatch):
     exercise = next(one for one in exercises() if one.id == "worked_example.softmax")
     right = proofs.reference(exercise.id)
