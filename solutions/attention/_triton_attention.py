@@ -214,7 +214,8 @@ def _fit(arguments: dict[str, Any]) -> None:
 
 
 # What is tried, as (rows, columns, warps, stages), on GPUs below 8.0 (T4), of 8.x (A100, L4) and from 9.0 on (Hopper),
-# for heads up to 64 wide and for 128. None spills more than 26 numbers; Hopper's are the fastest of 135 on an H200.
+# for heads up to 64 wide and for 128. At most 26 of a thread's numbers spill (with Triton 3.6; with 3.9: 20).
+# Those for Hopper are the fastest of 135 on an H200.
 _TWO, _SMALL, _TALL, _WIDE = (64, 64, 4, 2), (64, 64, 4, 3), (128, 64, 8, 3), (64, 128, 4, 3)
 CHOICES: dict[str, dict[tuple[int, int], tuple[tuple[int, int, int, int], ...]]] = {
     "_forward": {

@@ -74,10 +74,17 @@ def _matmul(dtype: str, device: str, sizes: tuple[int, ...]) -> float:
 
 def _copy(device: str, quick: bool) -> float:
     """Bytes read and written per second by a copy that no cache holds."""
-    size = 4096 if device == "cuda" else 256  # MiB; a GPU copies 256 in the time that a call takes to arrive there
-    source = torch.zeros((16 if quick else size) << 20, dtype=torch.int8, device=device)
+    source = torch.zeros(16 << 20 if quick else _copied(device), dtype=torch.int8, device=device)
     target = torch.empty_like(source)
     return 2 * source.numel() / _fastest(lambda: target.copy_(source), device)
+
+
+def _copied(device: str) -> int:
+    """Bytes to copy: more than caches hold; on a GPU so many that the call itself takes no share of the time.
+
+    Source and target together take at most half of the memory that is free on the GPU.
+    """
+    return 256 << 20 if device == "cpu" else min(4096 << 20, torch.cuda.mem_get_info()[0] // 4)
 
 
 def _exponentials(device: str) -> float:

@@ -5,18 +5,18 @@ Blocks and warps stay as they are; a deeper prefetch (stages) takes more shared 
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .attention_rows import Group, inputs
+from .attention_rows import Group, time_group
 from .cost import Shape, flops
-from .exact import answers_at, checked_rows
-from .gate import pass_gate
-from .timing import Timing, cuda_seconds
+from .variants import Variant
 
 Choice = tuple[int, int, int, int]  # rows, columns, warps, stages
 CHOICES: dict[int, tuple[Choice, ...]] = {
@@ -48,12 +48,12 @@ class Chosen:
         return start
 
 
-def attend(chosen: Chosen, query: Tensor, key: Tensor, value: Tensor, is_causal: bool = False) -> Tensor:
-    """The forward pass of `triton_attention` with this choice."""
+def attend(chosen: Chosen, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """The forward pass of `triton_attention` with this choice, no mask."""
     from attention import _triton_attention as kernels
 
     output, log_sum = torch.empty_like(query), query.new_empty(query.shape[:3], dtype=torch.float32)
-    kernels._launch(chosen, "ROWS", is_causal, query, key, value, output, log_sum)
+    kernels._launch(chosen, "ROWS", False, query, key, value, output, log_sum)
     return output
 
 
@@ -67,11 +67,11 @@ def side_by_side(registers: int, shared_bytes: int, warps: int, shared_there: in
 
 
 def run(quick: bool = False) -> dict[str, Any] | None:
-    """Gate, then time, each choice in turn, full attention in bfloat16; None on GPUs before Hopper.
+    """Gate, then time, each choice in turn, full attention in bfloat16; None on GPUs before Hopper or without Triton.
 
     Raises GateError where an answer is wrong; then nothing is timed.
     """
-    if torch.cuda.get_device_capability() < (9, 0):
+    if not importlib.util.find_spec("triton") or torch.cuda.get_device_capability() < (9, 0):
         return None
     length, rounds = (512, 3) if quick else (16384, 40)
     rows = [row for width in CHOICES for row in _measured(Shape(1, 2048 // width, length, width), rounds)]
@@ -81,24 +81,16 @@ def run(quick: bool = False) -> dict[str, Any] | None:
 def _measured(shape: Shape, rounds: int) -> list[dict[str, Any]]:
     from attention import _triton_attention as kernels
 
-    query, key, value, upstream = inputs(Group(shape, False, "bfloat16", (), device="cuda"))
-    at = checked_rows(shape.length).to(query.device)
-    exact, baseline = (
-        {"output": answers_at(at, query, key, value, upstream, False, dtype)["output"]}
-        for dtype in (torch.float64, query.dtype)
-    )
-    made = {choice: Chosen(kernels._forward, choice) for choice in CHOICES[shape.width]}
-    errors, seconds = {}, {choice: [] for choice in made}
-    for choice, chosen in made.items():
-        answer = {"output": attend(chosen, query, key, value)[..., at, :]}
-        errors[choice] = pass_gate(f"choice {choice}", answer, baseline, exact)["output"]
-    for number in range(rounds):
-        for choice in list(made)[:: -1 if number % 2 else 1]:
-            seconds[choice].append(cuda_seconds(lambda choice=choice: attend(made[choice], query, key, value))[0])
-    return [_row(shape, made[choice], Timing(tuple(seconds[choice])), errors[choice]) for choice in made]
+    made = {f"choice {choice}": Chosen(kernels._forward, choice) for choice in CHOICES[shape.width]}
+    forms = {
+        name: Variant(lambda _, chosen=chosen: partial(attend, chosen), "triton", backward=False)
+        for name, chosen in made.items()
+    }
+    group = Group(shape, False, "bfloat16", tuple(made), least=rounds, most=rounds, device="cuda")
+    return [_row(shape, made[row["variant"]], row) for row in time_group(group, forms) if row["seconds"]]
 
 
-def _row(shape: Shape, chosen: Chosen, timing: Timing, error: float) -> dict[str, Any]:
+def _row(shape: Shape, chosen: Chosen, timed: dict[str, Any]) -> dict[str, Any]:
     registers, taken = chosen.compiled.n_regs, chosen.compiled.metadata.shared
     there = torch.cuda.get_device_properties(0).shared_memory_per_multiprocessor
     return {
@@ -107,9 +99,9 @@ def _row(shape: Shape, chosen: Chosen, timing: Timing, error: float) -> dict[str
         "registers": registers,
         "shared_bytes": taken,
         "programs": side_by_side(registers, taken, chosen.choice[2], there),
-        "seconds": {"median": timing.median, "quartiles": timing.quartiles, "rounds": len(timing.seconds)},
-        "flop_per_s": flops(shape, False, "forward") / timing.median,
-        "error": error,
+        "seconds": timed["seconds"],
+        "flop_per_s": flops(shape, False, "forward") / timed["seconds"]["median"],
+        "error": timed["error"],
     }
 
 

@@ -121,6 +121,16 @@ def test_no_larger_product_is_tried_after_one_that_takes_long(monkeypatch):
     assert peaks._matmul("float32", "cpu", (4, 8)) == 2 * 8**3 / 0.1
 
 
+@pytest.mark.parametrize(("free", "copied"), [(140 << 30, 4 << 30), (12 << 30, 3 << 30)])
+def test_a_copy_takes_at_most_half_of_a_gpus_free_memory(free, copied, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (free, 141 << 30))
+    made = []
+    monkeypatch.setattr(torch, "zeros", lambda size, **_: made.append(size) or torch.ones(1))
+    monkeypatch.setattr(peaks, "_fastest", lambda *_: 1.0)
+    peaks._copy("cuda", quick=False)
+    assert made == [copied]
+
+
 def test_a_form_is_compiled_for_every_shape_and_not_for_the_first_eight_alone(monkeypatch):
     def counted(graph, _):
         made.append(graph)

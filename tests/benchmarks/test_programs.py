@@ -5,14 +5,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from benchmarks import gate, programs, variants
-
-pytest.importorskip("triton", reason="Triton is not installed here; what it compiles cannot be timed")
+from benchmarks import attention_rows, gate, programs, variants
 
 
 @pytest.fixture
 def hopper(monkeypatch):
     """This CPU in a Hopper's place: what is computed is right, what is compiled and timed is made up."""
+    pytest.importorskip("triton", reason="Triton is not installed here; what it compiles cannot be timed")
 
     def attend(chosen, *given):
         chosen.compiled = SimpleNamespace(n_regs=168, metadata=SimpleNamespace(shared=chosen.choice[3] << 15))
@@ -22,9 +21,9 @@ def hopper(monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (9, 0))
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: there)
     monkeypatch.setattr(programs, "attend", attend)
-    monkeypatch.setattr(programs, "cuda_seconds", lambda call: (0.5, call()))
+    monkeypatch.setattr(attention_rows, "cuda_seconds", lambda call: (0.5, call()))
     draw = lambda group: torch.randn(4, 1, 1, group.shape.length, group.shape.width).bfloat16().unbind()  # noqa: E731
-    monkeypatch.setattr(programs, "inputs", draw)
+    monkeypatch.setattr(attention_rows, "inputs", draw)
     return monkeypatch
 
 
@@ -48,12 +47,27 @@ def test_every_choice_has_a_row_with_its_programs(hopper):
 def test_a_wrong_answer_is_not_timed(hopper):
     right = programs.attend
     hopper.setattr(programs, "attend", lambda chosen, *given: 1.1 * right(chosen, *given))
-    hopper.setattr(programs, "cuda_seconds", lambda _: pytest.fail("it was timed"))
+    hopper.setattr(attention_rows, "cuda_seconds", lambda _: pytest.fail("it was timed"))
     with pytest.raises(gate.GateError, match=r"choice \(64, 128, 4, 2\): the error of output"):
         programs.run(quick=True)
 
 
-def test_older_gpus_are_left_out(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (8, 9))
-    monkeypatch.setattr(programs, "inputs", lambda _: pytest.fail("it was measured"))
+@pytest.mark.parametrize(("capability", "triton"), [((8, 9), object()), ((9, 0), None)], ids=["older", "no Triton"])
+def test_older_gpus_and_those_without_triton_are_left_out(capability, triton, monkeypatch):
+    monkeypatch.setattr(programs.importlib.util, "find_spec", lambda name: triton if name == "triton" else object())
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: capability)
+    monkeypatch.setattr(programs, "time_group", lambda *_: pytest.fail("it was measured"))
     assert programs.run() is None
+
+
+def test_a_choice_that_the_gpu_has_no_memory_for_has_no_row(hopper):
+    right, refused = programs.attend, (64, 128, 4, 3)
+
+    def attend(chosen, *given):
+        if chosen.choice == refused:
+            raise torch.OutOfMemoryError
+        return right(chosen, *given)
+
+    hopper.setattr(programs, "attend", attend)
+    found = [row["choice"] for row in programs.run(quick=True)["rows"]]
+    assert found == [one for some in programs.CHOICES.values() for one in some if one != refused]
