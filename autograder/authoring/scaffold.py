@@ -101,7 +101,7 @@ class Scaffold:
         for kind, place in FILES.items():
             path = self.root / place.format(self.module)
             old = path.read_text("utf-8") if path.exists() else self._filled(templates.HEADS[kind])
-            texts[path] = self._extended(path, old, self._filled(parts[kind]), templates.NEEDS.get(kind, {}))
+            texts[path] = self._extended(kind, path, old, self._filled(parts[kind]))
         path = self.root / "tests" / "reference" / f"test_{self.module}_{spaced(self.symbol, '_')}.py"
         if path.exists():
             raise Refused(f"{path.relative_to(self.root)} is there already: move it, or choose another name")
@@ -181,8 +181,8 @@ class Scaffold:
             by=" by a weight of its feature" if self.is_class else " by one factor",
         )
 
-    def _extended(self, path: Path, old: str, new: str, needs: dict[str, tuple[str, ...]]) -> str:
-        """A file's text with a part added at its end."""
+    def _extended(self, kind: str, path: Path, old: str, new: str) -> str:
+        """A file's text with a part added at its end; only in the reference does a part define the exercise's name."""
         if path.suffix == ".toml":
             text = f"{old.rstrip()}\n{new}"
             tomllib.loads(text)
@@ -190,9 +190,9 @@ class Scaffold:
         taken = top_level_names(old) & top_level_names(new)
         if taken:
             raise Refused(f"{path.relative_to(self.root)} has a {sorted(taken)[0]} already: choose another name")
-        if "__all__" in old:
+        if kind == "solutions" and "__all__" in old:
             old = with_name_listed(old, self.symbol)
-        return self._formatted(path, f"{with_imports(old, needs).rstrip()}\n\n{new}")
+        return self._formatted(path, f"{with_imports(old, templates.NEEDS.get(kind, {})).rstrip()}\n\n{new}")
 
     def _with_package(self, texts: dict[Path, str]) -> dict[Path, str]:
         """The package's `__init__.py`, where the module is new to it."""

@@ -27,7 +27,7 @@ class Exchanged:
 class TwoRequests:
     """A request, and one that follows when the worker has said so many lines; made then, from all that it has said.
 
-    second: may take its time, which is not the worker's
+    second: may take its time, which is not the worker's, and ask other workers of the submission
     may_send: whether the second one may be sent, known after so many seconds by the clock at most
     """
 
@@ -54,15 +54,13 @@ class Bounds:
 def exchange(worker: WorkerHandle, requests: TwoRequests, bounds: Bounds) -> Exchanged:
     """Send both requests; what the worker says until it ends, or reaches a limit."""
     deadline = min(time.monotonic() + limits.START_WALL_SECONDS, bounds.end.at)
-    next_look = time.monotonic() + limits.MEMORY_LOOK_WALL_SECONDS
     data, lines, is_second_sent = bytearray(), 0, False
     second: bytes | None = None
-    with _Pipes(worker, worker.preamble + requests.first) as pipes:
+    memory = bounds.end.memory
+    with _Pipes(worker, worker.preamble + requests.first) as pipes, memory.including(worker):
         while (left := deadline - time.monotonic()) > 0 and len(data) <= bounds.output_bytes:
-            if time.monotonic() > next_look:
-                if worker.exceeds_memory():
-                    break
-                next_look = time.monotonic() + limits.MEMORY_LOOK_WALL_SECONDS
+            if memory.is_exceeded():
+                break
             if not is_second_sent and lines >= requests.lines_before_second:
                 if second is None:
                     before = time.monotonic()

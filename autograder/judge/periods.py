@@ -16,6 +16,7 @@ from types import TracebackType
 
 from ..cores import cores
 from . import limits
+from .memory_watch import MemoryWatch
 
 QUOTED, HIDDEN = "quoted", "hidden"
 
@@ -24,11 +25,12 @@ QUOTED, HIDDEN = "quoted", "hidden"
 class Deadline:
     """When a submission's time is over, by the monotonic clock; the time that it waits for others is not its own.
 
-    idle_left: seconds by the clock that it may yet wait while nothing of it computes
+    idle_left: seconds by the clock that it may yet wait while nothing of it computes; memory: of all its workers
     """
 
     at: float
     idle_left: float = field(default_factory=limits.submission_idle_seconds)
+    memory: MemoryWatch = field(default_factory=MemoryWatch)
 
     @classmethod
     def of_submission(cls) -> Deadline:

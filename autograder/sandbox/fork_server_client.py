@@ -102,7 +102,7 @@ class ForkServer:
             package,
             OWN_GENERATIONS,
             lifeline.find_pid,
-            None if group else memory_bytes,
+            is_memory_watched=memory_bytes is not None and group is None,
         )
         try:
             yield handle

@@ -13,7 +13,7 @@ from . import linux
 
 INSIDE = "/sandbox"  # where the staged folder is mounted
 SYSCALL_FILTER = "a filter of system calls"
-NO_NAMESPACES = "no further namespaces"
+NO_NAMESPACES = "a ban on further namespaces"
 IMPORTS = "numpy and torch"
 PROGRAMS = "its own programs"
 #: Properties without which grading goes on, and records that with every grade.

@@ -1,4 +1,4 @@
-"""What the grader holds of a worker: the pipes to it, its limit of memory, and what it has used."""
+"""What the grader holds of a worker: the pipes to it, and what it uses."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class WorkerHandle:
         preamble: bytes,
         own_generations: int,
         find_pid: Callable[[float], int | None],
-        memory_bytes: int | None,
+        is_memory_watched: bool,
     ) -> None:
         """own_generations: of processes, from that with `pid` on, that are the grader's own programs
-        memory_bytes: the most that all processes together may use; None where the kernel sees to that, or nobody
+        is_memory_watched: False where a cgroup limits the memory of its processes, or nobody does
         """
         self.requests, self.answers, self.preamble = requests, answers, preamble
         self.used = Used(complete=False, watched=True)
         self.ran_out_of_memory = False
         self.watch = UsageWatch()
-        self._own_generations, self._find_pid, self._memory_bytes = own_generations, find_pid, memory_bytes
+        self._own_generations, self._find_pid, self._is_memory_watched = own_generations, find_pid, is_memory_watched
 
     @property
     def pid(self) -> int | None:
@@ -45,11 +45,11 @@ class WorkerHandle:
         """Its process id out here; None where it has not begun within so many seconds."""
         return self._find_pid(wall_seconds)
 
-    def exceeds_memory(self) -> bool:
-        """Whether its processes use more memory than they may, now; this is also how its peak is seen."""
-        if self._memory_bytes is None or self.pid is None:
-            return False
-        return self.watch.look(self.pid, self._own_generations) > self._memory_bytes
+    def memory_bytes(self) -> int:
+        """What its processes use now, 0 where that is not watched; this is also how its peak is seen."""
+        if not self._is_memory_watched or self.pid is None:
+            return 0
+        return self.watch.look(self.pid, self._own_generations)
 
 
 def start_program(command: list[str], descriptors: list[int], stdin: int) -> subprocess.Popen[bytes]:

@@ -74,14 +74,15 @@ class WorkerPool:
     ) -> Iterator[WorkerHandle]:
         """A worker for a learner's package; when the context ends, so do its processes, and `used` is known.
 
-        files: the text of every file of the package `attention`, by name; memory_bytes: for all its processes
+        files: the text of every file of the package `attention`, by name
+        memory_bytes: for all its processes, where it gets a cgroup; elsewhere whoever asks it has to look
         arguments: a descriptor, of memory for them that the grader sees too
         """
         if self.is_fork_server_available(sandbox):
             with self.fork_server().worker(files, memory_bytes, arguments) as handle:
                 yield handle
         else:
-            with _worker_in_own_sandbox(files, sandbox, memory_bytes, arguments) as handle:
+            with _worker_in_own_sandbox(files, sandbox, arguments) as handle:
                 yield handle
 
     def close(self) -> None:
@@ -154,9 +155,7 @@ def _pool_of(sandbox: Sandbox) -> WorkerPool:
 
 
 @contextmanager
-def _worker_in_own_sandbox(
-    files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int, arguments: int
-) -> Iterator[WorkerHandle]:
+def _worker_in_own_sandbox(files: dict[str, bytes], sandbox: Sandbox, arguments: int) -> Iterator[WorkerHandle]:
     """A worker for this package alone, in a sandbox that is started for it."""
     with stage_folder() as stage:
         staging.stage_programs(stage)
@@ -170,9 +169,7 @@ def _worker_in_own_sandbox(
         assert process.stdin is not None
         is_isolated = sandbox.level != "none"
         own_generations = 2 if is_isolated else 1  # bubblewrap, and the worker
-        handle = WorkerHandle(
-            process.stdin.fileno(), answers, b"", own_generations, lambda _: process.pid, memory_bytes
-        )
+        handle = WorkerHandle(process.stdin.fileno(), answers, b"", own_generations, lambda _: process.pid, True)
         try:
             yield handle
         finally:

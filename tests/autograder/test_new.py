@@ -2,13 +2,14 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
 from autograder.authoring import scaffold
 from autograder.authoring.names import Refused
 from autograder.authoring.scaffold import Wish
-from autograder.course.paths import ROOT
+from autograder.course.paths import BOOK, ROOT
 from selfcheck.catalogue import exercises
 
 from .repository_copy import FILES, FOLDERS, build, copied, run
@@ -132,6 +133,22 @@ def test_what_cannot_be_made_is_refused_with_the_reason_and_nothing_is_written(w
     monkeypatch.setattr(scaffold.Path, "write_text", lambda *_, **__: pytest.fail("something is written"))
     with pytest.raises(Refused, match=complaint):
         scaffold.write(ROOT, wish)
+
+
+def test_the_command_in_the_instructors_guide_is_accepted():
+    (command,) = re.findall(
+        r"(?m)^python -m autograder new (.+)$", (BOOK / "guides" / "instructor.md").read_text("utf-8")
+    )
+    name, *options = shlex.split(command)
+    given = dict(zip(options[::2], options[1::2], strict=True))
+    made = scaffold.Scaffold(ROOT, Wish(name, given["--problem-set"], given["--number"], given["--title"]))
+    assert len(made.files()) == 10
+
+
+def test_a_module_whose_checks_list_what_others_use_takes_an_exercise_too():
+    texts = scaffold.Scaffold(ROOT, Wish("dot_product.one_more", "ps2")).files()
+    (checks,) = [text for path, text in texts.items() if path.parent.name == "checks"]
+    assert '"one_more"' not in re.search(r"__all__ = \[[^\]]*\]", checks)[0]
 
 
 @proof_of_the_copy

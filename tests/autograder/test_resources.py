@@ -11,6 +11,7 @@ import pytest
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.judge import limits, protocol
+from autograder.judge.periods import Deadline
 from autograder.sandbox import usage
 from autograder.sandbox.bubblewrap import open_sandbox
 from autograder.sandbox.usage import Tally, Used
@@ -222,6 +223,39 @@ def causal_mask(n):
     tally, answer = used(sandbox, body, together=False)
     assert "too much memory" in answer["error"]["text"]
     assert tally.used.peak_mib >= 3 * 2**8, "of one alone it would be a third of that"
+
+
+TAKES_LATER = """
+import signal
+
+kept = []
+
+def causal_mask(n):
+    signal.signal(signal.SIGALRM, lambda *_: kept.append(bytearray(b"x" * 2**29)))
+    signal.setitimer(signal.ITIMER_REAL, 1, 0.1)
+    return n
+"""
+TAKES_ITS_TIME = """
+import time
+
+def causal_mask(n):
+    time.sleep(4)
+    return n
+"""
+
+
+def test_what_a_process_takes_while_it_waits_for_another_counts_too(sandbox, monkeypatch):
+    monkeypatch.setattr(limits, "MEMORY_BYTES", 2**30)
+    end, asked = Deadline.of_submission(), protocol.Request("masks.causal_mask", PLANS)
+    later, quiet = (GIVEN | {"masks.py": body.encode()} for body in (TAKES_LATER, TAKES_ITS_TIME))
+    told = []
+
+    def meanwhile(_):
+        told.extend(protocol.ask(quiet, [asked], False, sandbox, end=end))
+        return []
+
+    protocol.ask_together(later, [asked], sandbox, meanwhile, end=end)
+    assert "too much memory" in told[0]["0"][0]["error"]["text"]
 
 
 MAPS = """
