@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older Python should read why
     raise ImportError(
-        f"this course needs Python 3.11, 3.12 or 3.13, and this is {sys.version.split()[0]}: "
-        "make .venv anew with one of them, for instance python3.12 -m venv .venv"
+        f"this course needs Python 3.11 or later, and this is {sys.version.split()[0]}: "
+        "make .venv anew with one, for instance python3.12 -m venv .venv"
     )
 
 __all__ = ["check", "compare", "edit", "failing", "hint", "pack", "progress", "reload", "reset", "restore", "save"]

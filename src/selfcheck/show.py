@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from .pictures import call_text, pictures
 from .sections import address_of, title_of
+from .slip_sections import section_to_reread
 from .verdict import FAILED, PASSED, SKIPPED, CheckResult, ExerciseResult
 
 MARKS = {PASSED: "✓", FAILED: "✗", SKIPPED: "–"}
@@ -78,8 +79,10 @@ def exercise_text(result: ExerciseResult, in_terminal: bool = False, whole: bool
             else ""
         )
         printed = "".join(_printed_lines(shared))
-        return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}{called}{printed}"
+        reread = _reread(_section_of(shared))
+        return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}{reread}{called}{printed}"
     told: dict[str, str] = {}
+    sections = _sections(result)
     above, offered = "", False
     for check in result.checks:
         line = f"  {MARKS.get(check.verdict, '!')} {_label(check)}"
@@ -89,10 +92,10 @@ def exercise_text(result: ExerciseResult, in_terminal: bool = False, whole: bool
             if check.remedy and not whole and not offered:
                 line += f"\n      {_where_to_mend(result, in_terminal)}"
                 offered = True
-            if _is_named(check) and f"\n      {check.message}" in line:
-                line += f"\n      Reread: {title_of(check.section)}\n      {address_of(check.section)}".rstrip()
-            elif check.verdict == FAILED and check.shown and f"\n      {check.message}" in line:
-                line += f"\n      {call_text(result.exercise.symbol, check.shown[0])}"
+            if f"\n      {check.message}" in line:
+                line += _reread(sections.get(check.check, ""))
+                if check.verdict == FAILED and check.shown and not _is_named(check):
+                    line += f"\n      {call_text(result.exercise.symbol, check.shown[0])}"
         lines.append(line + "".join(_printed_lines(check)))
         above = _cause(check)
     return "\n".join(lines)
@@ -107,6 +110,27 @@ def headline(result: ExerciseResult) -> str:
     if not result.started:
         state = "not started yet"
     return f"{exercise.number} {exercise.title} ({exercise.id}): {state}"
+
+
+def _sections(result: ExerciseResult) -> dict[str, str]:
+    """The labels of the sections to reread, each by the first check that leads there."""
+    led: dict[str, str] = {}
+    for check in result.checks:
+        label = _section_of(check)
+        if label and label not in led.values():
+            led[check.check] = label
+    return led
+
+
+def _section_of(check: CheckResult) -> str:
+    """The label of the section to reread, "" for none: an exception's message names the line, and what to do there."""
+    if check.kind == "raised" and not _is_named(check):
+        return ""
+    return section_to_reread(check.misconception, check.section)
+
+
+def _reread(label: str) -> str:
+    return f"\n      Reread: {title_of(label)}\n      {address_of(label)}".rstrip() if label else ""
 
 
 def _shared(result: ExerciseResult) -> CheckResult | None:
@@ -180,12 +204,14 @@ def _exercise_html(result: ExerciseResult) -> str:
     shared = _shared(result) if result.started else None
     if shared:
         shown = shared.shown if _needs_its_call(shared) else None
-        rows.append(_check_html(symbol, replace(shared, sees="every check", hidden=False, shown=shown)))
-    above = ""
+        every = replace(shared, sees="every check", hidden=False, shown=shown)
+        rows.append(_check_html(symbol, every, _section_of(shared)))
+    above, sections = "", _sections(result)
     first = next((check for check in result.checks if check.remedy), None)
     for check in result.checks if result.started and not shared else ():
         mend = _where_to_mend(result) if check is first else ""
-        rows.append(_check_html(symbol, check, _reference(check, told, above), mend))
+        section = sections.get(check.check, "")
+        rows.append(_check_html(symbol, check, section, _reference(check, told, above), mend))
         if check.message:
             told.setdefault(_cause(check), _label(check))
         above = _cause(check)
@@ -199,7 +225,7 @@ def _box(colour: str, title: str, rows: str) -> str:
     return f'<div style="{style}"><strong style="white-space:pre-line">{title}</strong>{items}</div>'
 
 
-def _check_html(symbol: str, check: CheckResult, told: str = "", mend: str = "") -> str:
+def _check_html(symbol: str, check: CheckResult, section: str, told: str = "", mend: str = "") -> str:
     colour = COLOURS.get(check.verdict, COLOURS[FAILED])
     mark = f'<span style="color:{colour};font-weight:bold">{MARKS.get(check.verdict, "!")}</span>'
     body = f'<li style="margin:.25em 0">{mark} {_with_code(_label(check))}'
@@ -209,8 +235,8 @@ def _check_html(symbol: str, check: CheckResult, told: str = "", mend: str = "")
         body += f'<div style="margin:.2em 0 .2em 1.4em">{_with_code(check.message)}'
         if mend:
             body += f"<br><code>{html.escape(mend.split(' ')[0], quote=False)}</code> {mend.partition(' ')[2]}"
-        if _is_named(check):
-            link = f'<a href="{html.escape(address_of(check.section))}">{html.escape(title_of(check.section))}</a>'
+        if section:
+            link = f'<a href="{html.escape(address_of(section))}">{html.escape(title_of(section))}</a>'
             body += f"<br><em>Reread {link}.</em>"
         body += "</div>"
     if printed := "".join(_printed_lines(check)):

@@ -31,9 +31,21 @@ TREATS = {
         "misspelt not_imported unbound unknown_name endless_calls ends_python module_unknown signature"
     ),
 }
+COMPLETE = "sec-learner-messages"  # a message that this section treats says all of it itself
 _BY_SLIP = {f"generic.{slip}": label for label, slips in TREATS.items() for slip in slips.split()}
 
 
 def section_of(slip: str, otherwise: str) -> str:
     """The label of the section that treats a slip, "generic.rounded"; otherwise that of the exercise."""
     return _BY_SLIP.get(slip, otherwise)
+
+
+def section_to_reread(misconception: str | None, section: str) -> str:
+    """The label of the section that a learner is sent to for a named mistake; "" where none treats it.
+
+    misconception: its id; section: its own in the catalogue, which a slip of any code does not have
+    """
+    if misconception is None or not misconception.startswith("generic."):
+        return section if misconception else ""
+    label = section_of(misconception, "")
+    return "" if label == COMPLETE else label

@@ -26,6 +26,7 @@ from autograder.gradebook.marks import marked_set
 from autograder.gradebook.nbgrader import api
 from autograder.gradebook.scores import scores
 from autograder.judge.result import CheckOutcome, ExerciseOutcome
+from selfcheck.sections import title_of
 
 from .judged_class import CLASS, enter, judged_course, on_file
 from .shared_courses import copy_of
@@ -277,9 +278,9 @@ def test_what_a_learner_can_mend_comes_before_what_waits_for_it():
 
 
 def test_an_exercise_that_fails_names_a_section_to_reread_whether_the_cause_is_known_or_not():
-    for misconception in (None, "generic.transposed"):
+    for misconception, label in ((None, "sec-softmax"), ("generic.transposed", "sec-slips-axes")):
         (problem,) = verdict_of(outcome("The values differ", misconception=misconception)).problems
-        assert problem.title == "“Step 3: from scores to weights”" and problem.address.endswith("#sec-softmax")
+        assert problem.title == title_of(label) and problem.address.endswith(f"#{label}")
     skipped = verdict_of(outcome("Skipped: it builds on worked_example.project, which …", verdict="skipped"))
     assert not skipped.problems[0].title
 

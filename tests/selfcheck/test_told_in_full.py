@@ -82,6 +82,21 @@ def test_a_terminal_names_the_section_to_read_again_and_its_address(
     assert said[line].strip() == f"Reread: {title_of(section)}" and said[line + 1].strip() == address_of(section)
 
 
+def test_a_slip_of_any_code_leads_to_the_learners_guide_once(attempt: Callable[[str], Report]) -> None:
+    report = attempt(TO_THE_START.replace("return ", ""))
+    label = "sec-slips-none"
+    assert repr(report).count(f"Reread: {title_of(label)}\n      {address_of(label)}\n      in causal_mask(") == 1
+    assert repr(report).count("Reread") == 1 < repr(report).count("is the return statement missing?")
+    (link,) = BeautifulSoup(report._repr_html_(), "html.parser").find_all("a")
+    assert (link["href"], link.get_text()) == (address_of(label), title_of(label))
+
+
+def test_a_message_that_says_all_of_a_slip_leads_nowhere(attempt: Callable[[str], Report]) -> None:
+    report = attempt(TO_THE_START.replace("torch.ones", "torch.onse"))
+    assert "torch.onse" in repr(report)
+    assert "Reread" not in repr(report) + report._repr_html_()
+
+
 def test_a_notebook_links_to_the_section_to_read_again(attempt: Callable[[str], Report], section: str) -> None:
     page = BeautifulSoup(attempt(TO_THE_START)._repr_html_(), "html.parser")
     (link,) = page.find_all("a")

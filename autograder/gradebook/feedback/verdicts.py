@@ -10,6 +10,7 @@ from functools import cache
 
 from selfcheck.catalogue import Exercise, exercises
 from selfcheck.sections import address_of, title_of
+from selfcheck.slip_sections import section_to_reread
 from selfcheck.verdict import FAILED, PASSED, SKIPPED
 
 from ...judge.result import CheckOutcome, ExerciseOutcome
@@ -151,12 +152,13 @@ def _problems(outcome: ExerciseOutcome, module: str, symbol: str) -> Iterator[Pr
         cause, remedy = _parted(outcome.id, first)
         sees = tuple(check.sees for check in checks if not _is_hidden(outcome.id, check))
         named = bool(first.misconception) and not str(first.misconception).startswith("generic.")
+        label = section_to_reread(first.misconception, first.section)
         yield Problem(
             verdict,
             _sentence(_with_numbers(cause) if verdict == SKIPPED else cause),
             remedy,
-            title_of(first.section) if named else "",
-            address_of(first.section) if named else "",
+            title_of(label) if label else "",
+            address_of(label) if label else "",
             sees,
             len(checks) - len(sees),
             len(checks) == len(outcome.checks),
