@@ -75,9 +75,9 @@ def test_a_mask_after_the_softmax_is_read_through_and_one_before_it_is_not():
 
 
 def test_the_weight_that_zeros_take_in_the_text():
-    """As on the page leak-tests: three random words of width 16, padded with zeros to 48; four draws."""
+    """As on the page leak-tests: three random words of width 16, padded with zeros to 48; eight draws."""
     shares = []
-    for seed in (0, 1, 2, 4):
+    for seed in range(8):
         generator = torch.Generator().manual_seed(seed)
         words = torch.randn(3, 16, generator=generator)
         to_query, to_key = (torch.randn(16, 16, generator=generator) / 4 for _ in range(2))
@@ -85,7 +85,7 @@ def test_the_weight_that_zeros_take_in_the_text():
         _, weights = scaled_dot_product_attention(words @ to_query, keys, keys)
         shares.append(weights[0, 3:].sum().item())
     low, high = (round(100 * share) for share in (min(shares), max(shares)))
-    assert f"gives {low} to {high} % of its weight to padding, four draws" in PAGE
+    assert f"gives {low} to {high} % of its weight to padding, eight draws" in PAGE
 
 
 def test_the_sizes_of_masks_in_the_text():
