@@ -37,7 +37,7 @@ def page() -> dict[Path, str]:
         parts += [*_two_columns("symbol", "meaning", map(_symbol_row, section["rows"])), ""]
     parts += [content["closing"].strip(), "", "(sec-notation-elsewhere)=", "## How other texts write it", ""]
     parts += [*map(_elsewhere_line, content["elsewhere"]), ""]
-    parts += ["{doc}`chapters/04-masks` runs the mask conversions of this table on the real libraries.", ""]
+    parts += ["{doc}`deeper/mask-conventions` runs the mask conversions of this list on the real libraries.", ""]
     return {PAGE: "\n".join(parts)}
 
 

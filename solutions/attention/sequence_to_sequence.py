@@ -166,8 +166,8 @@ def _pooled(x: Tensor, proj: nn.Linear, query: Tensor, mask: Tensor) -> Tensor:
 class AttentionDecoder(nn.Module):
     """A GRU that looks back at the encoder's states before each prediction   (Luong et al. 2015, section 3).
 
-    h = gru(embedding(token_ids)), from a zero state: what is known of the source comes through attention
-    c = attend(h, encoder_states, encoder_states, score);  logits = output(tanh(combine([c; h])))
+    s = gru(embedding(token_ids)), from a zero state: what is known of the source comes through attention
+    c = attend(s, encoder_states, encoder_states, score);  logits = output(tanh(combine([c; s])))
 
     vocab_size: number of token ids; d_model: width of embeddings, GRU and encoder states
     score: "additive", "bilinear", "dot" or "scaled", the functions of `attention.scores`

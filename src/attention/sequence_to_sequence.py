@@ -1,4 +1,4 @@
-# Generated: write your answers where it raises NotImplementedError. As it was handed out: fc20a9ee55d8
+# Generated: write your answers where it raises NotImplementedError. As it was handed out: 2ebeb59afecc
 """Attention before Transformers: a decoder that looks back, local, hard and hierarchical attention."""
 
 from collections.abc import Callable
@@ -124,8 +124,8 @@ class HierarchicalAttention(nn.Module):
 class AttentionDecoder(nn.Module):
     """A GRU that looks back at the encoder's states before each prediction   (Luong et al. 2015, section 3).
 
-    h = gru(embedding(token_ids)), from a zero state: what is known of the source comes through attention
-    c = attend(h, encoder_states, encoder_states, score);  logits = output(tanh(combine([c; h])))
+    s = gru(embedding(token_ids)), from a zero state: what is known of the source comes through attention
+    c = attend(s, encoder_states, encoder_states, score);  logits = output(tanh(combine([c; s])))
 
     vocab_size: number of token ids; d_model: width of embeddings, GRU and encoder states
     score: "additive", "bilinear", "dot" or "scaled", the functions of `attention.scores`
