@@ -54,7 +54,7 @@ def test_the_guides_figures_are_of_the_whole_proof():
     if later:
         return
     wrong = sum(len(one.misconceptions) for one in exercises())
-    assert f"| misconceptions fail a visible check and are named | {wrong} | all |" in text
+    assert f"| misconceptions fail a visible check and are named | {wrong:,} | all |" in text
     assert f"{len(exercises())} exercises, {prove.FULL.secrets} course secrets" in text
 
 

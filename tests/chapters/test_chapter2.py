@@ -198,4 +198,4 @@ def test_the_front_page_s_scores_exponentiate_to_its_weights():
     first = [math.exp(score) for score in SCORES[0]]
     shown = ", ".join(f"{exponential / sum(first):.2f}" for exponential in first)
     assert f"the first row {shown}" in page  # unscaled, as the scores are
-    assert "here without the scale" in page and "every product" not in page
+    assert "first without the scale, as here" in page and "every product" not in page
