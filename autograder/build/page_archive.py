@@ -31,6 +31,7 @@ LEFT_OUT = frozenset(
         "commands",
         "keyboard",
         "notebook",
+        "numpy_checks",
         "overview",
         "saving",
         "served",

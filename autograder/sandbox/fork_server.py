@@ -89,7 +89,7 @@ class ForkServer:
         self._selector = selectors.DefaultSelector()
         self._forked = 0
         self._prepared_for: set[bytes] = set()
-        self._overriding = ExitStack()
+        self._overriding, self._overridden = ExitStack(), list[str]()  # until when, and of which patterns
         self._is_ready = False
 
     def serve(self) -> None:
@@ -142,9 +142,11 @@ class ForkServer:
         """Have every worker begin with overrides that watches of these patterns share: each would make them anew."""
         from selfcheck import overrides
 
+        if patterns == self._overridden:
+            return
         self._overriding.close()
         overrides.overridden(patterns, None, self._overriding)
-        self._is_ready = False
+        self._overridden, self._is_ready = patterns, False
 
     def _prepare_for(self, wish: bytes) -> None:
         """Import what each worker would have to, once."""

@@ -28,7 +28,8 @@ def bent(value: Any, by: float) -> Any:
         return value
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
     if torch and issubclass(type(value), torch.Tensor):
-        with torch._C.DisableTorchFunction():  # what a subclass or a mode makes of these operations is not asked
+        # What a subclass or a mode makes of these operations is not asked: it could undo them.
+        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             return _bent_tensor(value, by)
     if numpy and issubclass(type(value), numpy.ndarray) and value.dtype.kind == "f":
         value = numpy.asarray(value)
@@ -74,6 +75,8 @@ def _bent_tensor(value: Any, by: float) -> Any:
 
     if not value.is_floating_point() or value.is_quantized:
         return value
+    if torch._C._dispatch_keys(value).has(torch._C.DispatchKey.Python) and _is_without_memory(value):
+        raise TypeError("a tensor that holds others cannot be moved")  # counts as a use: see call_effect.py
     if value.is_nested:
         return torch.nested.as_nested_tensor([_bent_tensor(one, by) for one in value.unbind()], layout=value.layout)
     if value.layout == torch._mkldnn:  # type: ignore[attr-defined]
@@ -89,6 +92,10 @@ def _bent_tensor(value: Any, by: float) -> Any:
     numbers = value.detach().double().nan_to_num(0.0, 0.0, 0.0)  # what is not finite stays as it is
     moves = by * (1 + numbers.abs()) * _curve()(numbers, _chance()(places).double(), torch.sin)
     return value + moves.to(value.dtype)
+
+
+def _is_without_memory(value: Any) -> bool:
+    return value.numel() > 0 and (str(value.layout) != "torch.strided" or not value.data_ptr())
 
 
 def flipped(made: Any, by: float) -> Any:

@@ -30,6 +30,10 @@ COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "Composit
 _Names = dict[int | str, str]  # by the id of a function, or an operator's name
 _names: dict[tuple[str, ...], tuple[dict[str, FunctionType], _Names]] = {}  # by patterns, with the functions found then
 _standing: list[Overrides] = []  # that hold now
+_Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
+_wraps: dict[
+    tuple[str, str], list[_Wrap]
+] = {}  # by operator and key: what its kernel is wrapped in, the innermost first
 
 
 class _Listener:
@@ -162,15 +166,29 @@ class Overrides:
                 if space not in libraries:
                     libraries[space] = Library(space, "IMPL")  # noqa: TOR901  (it ends with the watch)
                     self._stack.callback(libraries[space]._destroy)
-                kernels = {key: self._kernel(name, key) for key in _keys_of(name)}  # all as they are before
-                for key, kernel in kernels.items():
+                kernels = {key: kernel for key in _keys_of(name) if (kernel := self._wrapped_kernel(name, key))}
+                for key, kernel in kernels.items():  # where all are as they were before
                     libraries[space].m.impl(rest, key, kernel, True)
 
-    def _kernel(self, name: str, key: str) -> Callable[..., Any]:
+    def _wrapped_kernel(self, name: str, key: str) -> Callable[..., Any] | None:
+        """The kernel for an operator and key, with these overrides around it; None where it stands and takes them in.
+
+        Under a dispatch mode torch looks a kernel that is in Python up by operator and key, and so finds the newest:
+        one over another would call itself.
+        """
+        wraps = _wraps.setdefault((name, key), [])
+        stands, wrap = bool(wraps), functools.partial(self._calling, name)
+        wraps.append(wrap)
+        self._stack.callback(wraps.remove, wrap)
+        if stands:
+            return None
         present = kernel_of(name, _parsed(key))
 
         def kernel(keys: Any, *args: Any, **kwargs: Any) -> Any:
-            return self._calling(name, lambda *a, **k: present.call_boxed(keys, *a, **k))(*args, **kwargs)
+            call: Callable[..., Any] = functools.partial(present.call_boxed, keys)
+            for wrap in wraps:
+                call = wrap(call)
+            return call(*args, **kwargs)
 
         return kernel
 

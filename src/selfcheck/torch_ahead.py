@@ -17,7 +17,7 @@ class TorchAhead:
     """An import of torch in a thread of its own.
 
     While it runs, torch stands half-made in sys.modules, where a check would find it, and what a check overrides would
-    come between the import and its modules: each check is to wait for it.
+    come between the import and its modules: each check in this process is to wait for it. See numpy_checks.py.
     """
 
     def __init__(self) -> None:

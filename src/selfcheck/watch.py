@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from .catalogue import Exercise
 from .hints import hint
 from .keyboard import Keyboard
 from .learner import Learner, Stopped, package_folder, stoppable
+from .numpy_checks import NumpyChecks
 from .terminal import tell
 from .torch_ahead import TorchAhead
 from .verdict import ExerciseResult
@@ -30,6 +32,7 @@ class Watch:
         self.results: dict[str, ExerciseResult] = {}
         self.position = 0  # of the exercise in view
         self._torch = TorchAhead()
+        self._numpy_checks: NumpyChecks | None = None  # while torch is being imported
         self._times = self._now()
 
     def run(self, looks: int | None = None) -> None:
@@ -41,7 +44,7 @@ class Watch:
                 self._examine_from(0, begun_first=True)
                 self.show(keyboard)
                 if any(exercise.library == "torch" and not self._passes(exercise) for exercise in self.chosen):
-                    self._torch.begin()  # whoever has just been shown an exercise writes for a while
+                    self._import_torch()  # whoever has just been shown an exercise writes for a while
             while looks is None or looks > 0:
                 looks = None if looks is None else looks - 1
                 with keyboard.single_keys():
@@ -52,6 +55,8 @@ class Watch:
                     self.show(keyboard)
         except KeyboardInterrupt:
             self.console.print("ended")
+        finally:
+            self._end_numpy_checks()
 
     def show(self, keyboard: Keyboard) -> None:
         """What passes in one line, the exercise in view, and the keys."""
@@ -100,6 +105,8 @@ class Watch:
                 return True
             self.show(keyboard)
         if self._examine(others or concerned):
+            if self._torch.is_loading:  # the next exercise may have to wait for it
+                self.show(keyboard)
             self._view(concerned)
         return True
 
@@ -137,15 +144,34 @@ class Watch:
     def _examine(self, chosen: Sequence[Exercise], recalls: bool = False) -> bool:
         """Check some exercises on what is on disk now; False where somebody stopped it."""
         try:
-            with stoppable():
-                self._wait_for_torch()
-                with Learner(recalls).imported() as learner:
-                    for exercise in chosen:
-                        self.results[exercise.number] = learner.result(exercise)
+            found = self._checked_beside_torch(chosen, recalls)
+            if found is None:
+                with stoppable():
+                    self._wait_for_torch()
+                    with Learner(recalls).imported() as learner:
+                        found = [learner.result(exercise) for exercise in chosen]
         except Stopped as stopped:
             self.console.print(Text(f"{stopped} The watch goes on.", style="yellow"))
             return False
+        self.results |= {result.exercise.number: result for result in found}
         return True
+
+    def _checked_beside_torch(self, chosen: Sequence[Exercise], recalls: bool) -> list[ExerciseResult] | None:
+        """The verdicts on NumPy exercises while torch is being imported; None where this process is to check."""
+        if not self._torch.is_loading:
+            self._end_numpy_checks()
+        needs_torch = any(exercise.library == "torch" for exercise in chosen)
+        return None if needs_torch or not self._numpy_checks else self._numpy_checks.results(chosen, recalls)
+
+    def _import_torch(self) -> None:
+        with contextlib.suppress(OSError):  # where no process can be forked, every check waits for torch
+            self._numpy_checks = NumpyChecks()
+        self._torch.begin()
+
+    def _end_numpy_checks(self) -> None:
+        if self._numpy_checks:
+            self._numpy_checks.end()
+        self._numpy_checks = None
 
     def _wait_for_torch(self) -> None:
         if self._torch.is_loading:

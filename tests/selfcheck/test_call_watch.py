@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import torch
 from torch.nn.attention import bias
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
 
 from selfcheck.call_bend import bent
 from selfcheck.call_watch import watching
@@ -54,6 +56,53 @@ def denied(function):
         return function()
 
 
+class UndoingMode(TorchDispatchMode):
+    """A dispatch mode that leaves an input as it is when something is added to it."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function is torch.ops.aten.add.Tensor and args[0].data_ptr() in (X.data_ptr(), Q.data_ptr()):
+            return args[0]
+        return function(*args, **(kwargs or {}))
+
+
+def in_a_mode(function):
+    with UndoingMode():
+        return function()
+
+
+class Undoes(torch.Tensor):
+    """Stays as it is when something is added to it."""
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        if function is torch.ops.aten.add.Tensor:
+            return args[0]
+        with torch._C._DisableTorchDispatch():
+            return function(*args, **(kwargs or {}))
+
+
+def as_plain(tensor):
+    return torch.Tensor._make_subclass(torch.Tensor, tensor)
+
+
+class Holds(torch.Tensor):
+    """Holds another tensor, has no numbers of its own, and stays as it is when something is added to it."""
+
+    @staticmethod
+    def __new__(cls, held):
+        return torch.Tensor._make_wrapper_subclass(cls, held.shape, dtype=held.dtype)
+
+    def __init__(self, held):
+        self.held = held
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        if function is torch.ops.aten.add.Tensor:
+            return args[0]
+        args, kwargs = tree_map_only(Holds, lambda one: one.held, (args, kwargs or {}))
+        return tree_map_only(torch.Tensor, Holds, function(*args, **kwargs))
+
+
 WAYS = {
     "function": (SOFTMAX, lambda: torch.softmax(X, -1)),
     "method": (SOFTMAX, lambda: X.softmax(-1)),
@@ -78,6 +127,13 @@ WAYS = {
         lambda: LAYER_OF_TORCH(Q[0].as_subclass(Denies)).as_subclass(torch.Tensor),
     ),
     "a mode that denies every kind": (LAYER, lambda: denied(lambda: LAYER_OF_TORCH(Q[0]))),
+    "a dispatch mode": (SOFTMAX, lambda: in_a_mode(lambda: torch.softmax(X, -1))),
+    "a dispatch mode around attention": (ATTENTION, lambda: in_a_mode(lambda: F.scaled_dot_product_attention(Q, Q, Q))),
+    "a mode that undoes additions": (LAYER, lambda: in_a_mode(lambda: LAYER_OF_TORCH._ff_block(Q[0]))),
+    "a subclass that undoes additions": (
+        LAYER,
+        lambda: as_plain(LAYER_OF_TORCH._ff_block(torch.Tensor._make_subclass(Undoes, Q[0]))),
+    ),
     "layer norm": (NORM, lambda: F.layer_norm(X, (4,))),
     "rms norm": (NORM, lambda: torch.rms_norm(X, (4,))),
 }
@@ -180,6 +236,13 @@ def test_minus_infinity_stays_and_numbers_move_by_what_is_asked():
         assert all(0.001 <= abs(moved[i] - numbers[i]) / (1 + abs(numbers[i])) <= 0.01 + 1e-6 for i in (1, 2, 3))
         assert list(given) == numbers
     assert bent([3, "text", None], 0.01) == [3, "text", None]
+
+
+def test_a_tensor_that_holds_another_is_refused_where_it_would_have_to_be_moved():
+    """It alone could add something to its numbers, and might not."""
+    with pytest.raises(TypeError, match="holds others"):
+        bent(Holds(X), 0.05)
+    assert bent(Holds(X[:0]), 0.05).shape == (0, 4)
 
 
 def test_every_forbidden_name_of_torch_names_something():

@@ -17,7 +17,8 @@ from autograder.answer_key.keys import AnswerKey
 from autograder.course.paths import REFERENCE
 from autograder.judge.judge import judge_problem_set
 from autograder.sandbox.bubblewrap import open_sandbox
-from selfcheck.catalogue import parts_of
+from autograder.sandbox.worker_pool import expect_watch
+from selfcheck.catalogue import forbidden_by, in_problem_set, parts_of
 from selfcheck.verdict import ExerciseResult
 
 HERE = Path(__file__).parent
@@ -51,7 +52,8 @@ class Unusual:
         return files | own | {name: whole.encode()}
 
     def judged(self, answer_key: AnswerKey) -> ExerciseResult:
-        """The verdict of the real judge, in the sandbox where there is one."""
+        """The verdict of the real judge, in the sandbox where there is one; watched as where a class is graded."""
+        expect_watch("auto", forbidden_by(in_problem_set(self.problem_set)))
         (result,) = judge_problem_set(self.files, answer_key, open_sandbox("auto"), only=[self.exercise])
         return result
 
