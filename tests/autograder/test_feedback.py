@@ -285,6 +285,21 @@ def test_an_exercise_that_fails_names_a_section_to_reread_whether_the_cause_is_k
     assert not skipped.problems[0].title
 
 
+def test_a_wrong_shape_is_told_once_whatever_the_lengths_and_another_place_apart():
+    texts = (
+        "expected shape (6, 5), got (5, 6)",
+        "expected shape (4, 3, 2), got (4, 2, 3)",
+        "expected shape (3, 2) in result 2 of 2, got (2, 3)",
+    )
+    checks = tuple(
+        CheckOutcome(name, name, "failed", 0, 1, text)
+        for name, text in zip(("softmax_rows", "softmax_axis", "softmax_numpy"), texts, strict=True)
+    )
+    problems = verdict_of(ExerciseOutcome("worked_example.softmax", "2.3", 0, 3, "", checks)).problems
+    assert [len(problem.sees) for problem in problems] == [2, 1]
+    assert [problem.cause for problem in problems] == [f"E{texts[0][1:]}.", f"E{texts[2][1:]}."]
+
+
 @pytest.mark.parametrize(
     "message",
     ["worked_example.py is missing from the submission", "the module cannot be imported: SyntaxError: …, in line 3"],

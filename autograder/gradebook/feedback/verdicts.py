@@ -189,7 +189,12 @@ def _sentence(message: str) -> str:
 
 
 def _same(message: str) -> str:
-    """What two messages share if one will do for both: of an exception its kind and the line, whatever its numbers."""
+    """What two messages share if one will do for both.
+
+    Of an exception its kind and the line, whatever its numbers; of a wrong shape everything but the numbers.
+    """
+    if message.startswith("expected shape"):
+        return re.sub(r"\([\d, ]*\)|\d+", "…", message)
     before, comma, line = message.partition(", in line ")
     return f"{before.partition(': ')[0]}{comma}{line}" if comma else message
 
