@@ -10,6 +10,10 @@ every visible and hidden check that compares values or gradients:
    (2 a = b), or the sum of two others: one draw that has these sizes breaks the relation. Then whoever leaves out an
    end, or takes a half for a whole, cannot be taken for one who uses the wrong size.
 
+A single draw may have such a relation where another breaks it, for this reason: of the causes that explain a draw, the
+one that explains most draws is named (see diagnose.py), and the draw that breaks the relation tells the two apart.
+Without this the draws that a learner reads most easily are ruled out: three tokens of four features, two heads of two.
+
 A check whose sizes are equal on purpose says `coinciding=True`. What else may break the rule stands in
 draw_sizes.toml with the reason why no mistake hides behind it, and is taken out of there once it breaks it no longer.
 """
