@@ -258,6 +258,12 @@ def _misses() -> dict[str, Any]:
     return misses.run()
 
 
+def _kept_memory() -> list[dict[str, Any]]:
+    from studies import kept_memory
+
+    return kept_memory.run()
+
+
 PARTS = {
     "forward": Part(lambda _: forward(), seeds=1),
     "training": Part(lambda _: training(), seeds=1),
@@ -266,6 +272,7 @@ PARTS = {
     "masks": Part(lambda _: masks(), seeds=1),
     "misses": Part(lambda _: _misses(), seeds=1),
     "kernel": Part(lambda _: _kernel(), seeds=1),
+    "kept memory": Part(lambda _: _kept_memory(), seeds=1),
     # last: in a process that has freed large tensors new memory is old memory, and the parts above need new
     "beside SDPA": Part(lambda _: _beside_sdpa(), seeds=1),
 }

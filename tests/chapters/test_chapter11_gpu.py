@@ -57,7 +57,9 @@ def test_what_the_page_says_of_the_naive_form():
     allowed = [one["flops"] / one["predicted_seconds"] / 1e12 for one in (row("naive", d) for d in (64, 128))]
     said = "allow {:.0f} and {:.0f} TFLOP/s; it reaches {:.0f} and {:.0f}."
     assert said.format(*allowed, *rates("naive")) in TEXT
-    assert "At 8192 it is slowest, {:.0f} and {:.0f}: the reason stands below".format(*rates("naive", length=8192)) in TEXT
+    assert (
+        "At 8192 it is slowest, {:.0f} and {:.0f}: the reason stands below".format(*rates("naive", length=8192)) in TEXT
+    )
     for length in (1024, 2048, 4096, LONG):
         assert all(a < b for a, b in zip(rates("naive", length=8192), rates("naive", length=length), strict=True))
     peaks = row("naive", 64)["peak_bytes"] / 2**30, row("triton", 64)["peak_bytes"] / 2**20

@@ -50,7 +50,10 @@ def test_the_times_of_twice_the_length_are_those_of_the_page():
     said = "takes SDPA {:.1f} times as long, blockwise attention {:.1f} times and the naive form {:.1f} times"
     assert said.format(*growth.values()) in PAGES["attention-at-full-length"]
     steps = [results.ratio(row("naive", 2 * n), row("naive", n)) for n in (1024, 2048)]
-    assert min(steps) < 2.5 and max(steps) > 6  # by fits and starts
+    assert min(steps) < 2.5 and max(steps) > 6
+    per_score = [row("naive", n)["seconds"]["median"] / (8 * n**2) * 1e9 for n in (1024, 2048, 4096)]
+    said = "unevenly: {:.1f}, {:.1f} and {:.1f} ns per score"
+    assert said.format(*per_score) in PAGES["attention-at-full-length"]
 
 
 def test_the_loop_and_the_one_pass_form_fall_back_in_training():
@@ -172,6 +175,17 @@ def test_blockwise_attention_takes_little_longer_than_sdpa_on_one_thread_and_on_
         before = "`blockwise_attention` takes" if threads == 1 else "on two threads"
         passes = "{} times as long as SDPA forward and {} times with" if threads == 1 else "{} and {} times ("
         assert f"{before} {passes.format(*spans)}" in text
+
+
+def test_the_naive_form_grows_evenly_where_its_memory_is_kept():
+    kept, fresh = ([one for one in found("kept memory") if one["kept"] is is_kept] for is_kept in (True, False))
+    assert [one["length"] for one in kept] == [one["length"] for one in fresh] == [1024, 1448, 2048, 2896, 4096]
+    assert {round(one["new_bytes"]) for one in kept} == {0} and {round(one["new_bytes"]) for one in fresh} == {12}
+    text = PAGES["attention-at-full-length"]
+    (said,) = {f"{one['nanoseconds']:.1f}" for one in kept}
+    took = [one["nanoseconds"] for one in fresh]
+    assert f"a score takes {said} ns at five lengths from 1024 to 4096" in text
+    assert f"and {min(took):.1f} to {max(took):.1f} ns with 12 bytes of new pages each time" in text
 
 
 def test_what_the_page_says_of_training():
