@@ -1,7 +1,7 @@
 """Times the naive form in a process that gets new memory for each large matrix, and in one that keeps what it had.
 
-Each is a process of its own, `python -m studies.kept_memory`, which prints its rows as JSON: glibc is told by variables
-of the environment, at the start, to keep memory that is freed. Linux with glibc only.
+Each is a process of its own: glibc is told by variables of the environment, at the start, to keep memory that is freed.
+Linux with glibc only.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from peak_memory import naive_attention
 from studies.counting import generator
 from studies.efficient import cpu_seconds, new_memory
 
-__all__ = ["HEADS", "LENGTHS", "run"]
+__all__ = ["LENGTHS", "in_a_process", "run"]
 
 LENGTHS, HEADS, WIDTH = (1024, 1448, 2048, 2896, 4096), 8, 64
 DTYPES = (torch.float32, torch.float64)
@@ -29,18 +29,22 @@ KEEP = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40)}
 
 def run() -> list[dict[str, Any]]:
     """A row per kind of memory and length: CPU nanoseconds and bytes of new pages per score, forward, one thread."""
-    found = []
-    for kept in (False, True):
-        environment = os.environ | {"OMP_NUM_THREADS": "1"} | (KEEP if kept else {})
-        command = [sys.executable, "-m", "studies.kept_memory"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        found += [{"kept": kept, **row} for row in json.loads(done.stdout)]
-    return found
+    return [{"kept": kept} | row for kept in (False, True) for row in in_a_process("kept_memory", "rows", kept)]
+
+
+def in_a_process(module: str, function: str, kept: bool) -> Any:
+    """What a function of a module of these studies returns, as JSON has it, in a process of its own with one thread.
+
+    kept: whether that process keeps the memory that it frees
+    """
+    code = f"import json, torch; torch.set_num_threads(1); from studies import {module}"
+    command = [sys.executable, "-c", f"{code}; print(json.dumps({module}.{function}()))"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"} | (KEEP if kept else {})
+    return json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
 
 
 def rows(rounds: int = 9) -> list[dict[str, float]]:
     """The rows of this process, each length in its fastest round."""
-    torch.set_num_threads(1)
     found = []
     for length in LENGTHS:
         q, k, v = torch.randn(3, 1, HEADS, length, WIDTH, generator=generator(length)).unbind()
@@ -53,7 +57,3 @@ def rows(rounds: int = 9) -> list[dict[str, float]]:
         scores = HEADS * length**2
         found.append({"length": length, "nanoseconds": seconds / scores * 1e9, "new_bytes": fresh * 2**20 / scores})
     return found
-
-
-if __name__ == "__main__":
-    print(json.dumps(rows()))

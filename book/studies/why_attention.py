@@ -1,8 +1,8 @@
 """Chapter 1's experiments: recall from a summary or by a lookup, and what layers take on the clock.
 
-`python -m studies.why_attention [recall] [clock]` in the folder `book`, with `solutions` on Python's path, runs them as
-the chapter reports them (some six minutes) and writes `studies/results/why_attention.json`; the third part of that
-file is `studies.hidden_words`.
+`python -m studies.why_attention [PART …]` in the folder `book`, with `solutions` on Python's path, runs them as the
+chapter reports them (some six minutes) and writes `studies/results/why_attention.json`; one more part of that file is
+of `studies.hidden_words`.
 """
 
 from __future__ import annotations
@@ -152,7 +152,19 @@ def _clock_study(seeds: Sequence[int]) -> dict[str, Any]:
     return {"rounds": ROUNDS, "lengths": list(LENGTHS), "width": WIDTH, "milliseconds": clock()}
 
 
-PARTS = {"recall": Part(_recall_study, seeds=5), "clock": Part(_clock_study, seeds=1)}
+def _kept_clock_study(seeds: Sequence[int]) -> dict[str, Any]:
+    """The same in a process that keeps the memory it frees."""
+    from studies.kept_memory import in_a_process
+
+    found = in_a_process("why_attention", "clock", kept=True)
+    return {"rounds": ROUNDS, "lengths": list(LENGTHS), "width": WIDTH, "milliseconds": found}
+
+
+PARTS = {
+    "recall": Part(_recall_study, seeds=5),
+    "clock": Part(_clock_study, seeds=1),
+    "clock, kept memory": Part(_kept_clock_study, seeds=1),
+}
 
 if __name__ == "__main__":
     RECORD.run(PARTS, sys.argv[1:])

@@ -1,5 +1,6 @@
 """The Triton kernel: proven through Triton's interpreter where Triton is, on the GPU where there is one."""
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -21,6 +22,10 @@ needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA GP
 def inputs():
     draw = torch.Generator().manual_seed(0)
     return [torch.randn(1, 2, 7, 16, generator=draw).half() for _ in range(3)]
+
+
+def triton_version():
+    return tuple(map(int, importlib.metadata.version("triton").split(".")[:2]))
 
 
 def ran(script, *arguments, **environment):
@@ -64,8 +69,9 @@ def test_interpreted_kernels_are_as_near_to_float64_as_naive_attention():
 def test_no_configuration_that_is_tried_spills_registers(capability, dtype, form, tmp_path):
     found = ran("cross_compiled.py", capability, dtype, form, TRITON_CACHE_DIR=str(tmp_path))
     assert len({(one["kernel"], one["width"]) for one in found}) == 6
+    numbers = 0 if triton_version() >= (3, 9) else 26
     for one in found:
-        assert one["stack"] <= 96 and one["reg"] > 32, one  # bytes: 24 numbers; those that were dropped take kilobytes
+        assert one["stack"] <= 4 * numbers and one["reg"] > 32, one  # choices that were dropped take kilobytes
 
 
 @needs_triton

@@ -188,5 +188,9 @@ def test_counted_and_measured_costs_are_those_of_the_page() -> None:
     assert f"it takes {shown['1024'][1]} of its time there, and {shown['256'][1]} at $n = 256$" in deeper
     growth = [times[name][3] / times[name][2] for name in ("GRU", "attention")]
     assert "the GRU takes {:.0f} times as long in the study, attention {:.0f} times".format(*growth) in deeper
+    kept = STUDIES["clock, kept memory"]["found"]["milliseconds"]["attention"]
+    assert (
+        f"In a process that keeps the memory it frees attention takes {kept[3] / kept[2]:.0f} times as long" in deeper
+    )
     assert all(c < a for c, a in zip(times["convolution"], times["attention"], strict=True))
     assert f"medians of {clock['rounds']} runs" in PAGE and f"medians of {clock['rounds']} runs" in deeper
