@@ -6,7 +6,6 @@ that ask for it lie in memory that the grader shares with the worker, and that i
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import os
 import tempfile
@@ -96,23 +95,11 @@ class Seen:
         answers = {key: [dict(answer) for answer in to_plan] for key, to_plan in answers.items()}
         for entry in self.held:
             answer = answers[entry.key][entry.call]
-            argument, _, parameter = entry.name.partition(" ")
             if "error" in answer:
                 continue
-            if parameter:
-                at, data = entry.arrays[0]
-                _look_at_parameter(answer, argument, parameter, self.memory[at : at + len(data)])
-            elif any(self.memory[at : at + len(data)] != data for at, data in entry.arrays):
+            if any(self.memory[at : at + len(data)] != data for at, data in entry.arrays):
                 answer["changed"] = list(dict.fromkeys([*answer["changed"], entry.name]))
         return answers
-
-
-def _look_at_parameter(answer: dict[str, Any], argument: str, parameter: str, memory: bytes) -> None:
-    """A parameter whose memory does not hold what is told of it is another one by now."""
-    told = answer.get("states", {}).get(argument, {}).get(parameter, {})
-    if told.get("data") != base64.b64encode(memory).decode():
-        lost = answer.get("lost", {})
-        answer["lost"] = lost | {argument: {parameter: "replaced"} | lost.get(argument, {})}
 
 
 @contextmanager

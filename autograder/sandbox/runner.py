@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FILE_BYTES = 16 * 2**20  # that one file may hold
 OPEN_FILES = 64
+SMALL_FILE_BYTES = 4096  # of a file, where memory is measured: a log has room, and not a matrix in all files together
 CHUNK_BYTES = 1 << 16  # that a pipe holds, and that is read from one at once
 READY = b"."  # what precedes the answers: all of ours has worked, and none of the learner's code has run
 #: Bytes of message queues; signals that wait, and timers: the kernel keeps a piece of memory for each.
@@ -39,9 +40,9 @@ def answer_one(
     _prepare(limits, package_parent)
     if exercise.get("measured"):
         linux.return_freed_memory()
-        # What is measured is this process: neither another one nor a file in memory must hold a part of it.
+        # What is measured is this process: neither another one nor files in memory must hold much of it.
         linux.install_filter(base64.b64decode(limits["filter"]))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL_FILE_BYTES, SMALL_FILE_BYTES))
     arguments = _mapped(memory)
     write_all(answers, READY)
     with _watching(exercise):

@@ -11,7 +11,7 @@ import itertools
 import math
 import struct
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -145,7 +145,8 @@ def unpacked(value: Any) -> Any:
     kind = type(value)
     unpacks = isinstance(getattr(kind, "__iter__", None), FunctionType)  # as of a class that is written in Python
     is_array = hasattr(kind, "__getitem__") or hasattr(kind, "__array__")
-    if unpacks and (hasattr(kind, "__dataclass_fields__") or not is_array):
+    is_fixed = issubclass(kind, Sequence) and not issubclass(kind, MutableSequence)
+    if unpacks and (hasattr(kind, "__dataclass_fields__") or is_fixed or not is_array):
         return tuple(itertools.islice(iter(value), MOST_ITEMS + 1))
     return value
 

@@ -1,9 +1,12 @@
-"""Moves numbers a little: what a watched function is given, and the masks that it makes.
+"""Moves numbers a little: what a watched function is given, and what it makes.
 
 A number moves for two reasons: by its size, as a curve has it that is this process's own, and by chance, in each call
 anew. Nothing tells either beforehand: code that knew them could give the function what is moved to the right input. The
 part of chance keeps code from undoing the curve; the curve stays where code takes the mean over many calls, in which
-chance has none.
+chance has none. A negative bend moves by the curve alone: code that asks twice, and raises where the answers differ,
+does not notice it.
+
+What is given may hide its numbers, as an object of the learner's own or a closure does; what is made is moved as well.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 FLIPPED_FROM = 1e-3  # a mask has no small changes: a weaker bend leaves it as it is
@@ -21,9 +25,14 @@ LEAST = 0.2  # of the bend: each number is moved by half as much by its size, an
 
 
 def bent(value: Any, by: float) -> Any:
-    """What floating numbers become when each is moved a little, no two neighbours alike; the rest as it is."""
+    """What floating numbers become when each is moved a little, no two neighbours alike; the rest as it is.
+
+    Raises TypeError for a tensor whose numbers cannot be reached.
+    """
     if type(value) in (list, tuple):
         return type(value)(_bent_number(item, by) if type(item) is float else bent(item, by) for item in value)
+    if type(value) is dict:
+        return {key: bent(item, by) for key, item in value.items()}
     if type(value) is float:  # a setting, such as eps
         return value
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
@@ -31,22 +40,70 @@ def bent(value: Any, by: float) -> Any:
         # What a subclass or a mode makes of these operations is not asked: it could undo them.
         with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             return _bent_tensor(value, by)
-    if numpy and issubclass(type(value), numpy.ndarray) and value.dtype.kind == "f":
-        value = numpy.asarray(value)
-        numbers = numpy.where(numpy.isfinite(value), value, 0.0).astype(float)
-        by_chance = _chance()(numpy.arange(value.size)).reshape(value.shape)
-        return (value + by * (1 + abs(numbers)) * _curve()(numbers, by_chance, numpy.sin)).astype(value.dtype)
+    if numpy and issubclass(type(value), numpy.ndarray) and value.dtype.kind in "fc":
+        return _bent_array(numpy.asarray(value), by)
     return value
+
+
+def made_otherwise(made: Any, given: tuple[Any, ...], by: float) -> Any:
+    """What a function made, moved; where it is one of the tensors that were given, that one holds it.
+
+    Raises TypeError for an object whose numbers cannot be reached: one of a learner's own, or of a trace.
+    """
+    torch, numpy, kind = sys.modules.get("torch"), sys.modules.get("numpy"), type(made)
+    if torch and issubclass(kind, torch.Tensor):
+        if kind is not torch.Tensor and _is_of_a_library(kind):  # has other attributes; what is made of it is moved
+            return made
+        moved = _flipped(made, by) if made.dtype == torch.bool else bent(made, by)
+        if not any(made is one for one in given):
+            return moved
+        with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+            made.copy_(moved)
+        return made
+    if kind is float:
+        return _bent_number(made, by)
+    if numpy and issubclass(kind, numpy.generic):
+        return bent(numpy.asarray(made), by)[()]
+    if kind in (list, tuple) or kind.__module__ == "torch.return_types":
+        return kind([made_otherwise(item, given, by) for item in made])
+    if kind is dict:
+        return {key: made_otherwise(item, given, by) for key, item in made.items()}
+    if made is None or isinstance(made, (FunctionType, BuiltinFunctionType, MethodType)) or _is_of_a_library(kind):
+        return bent(made, by)
+    raise TypeError(f"what is in a {kind.__qualname__} cannot be moved")  # counts as a use: see call_effect.py
+
+
+def _is_of_a_library(kind: type) -> bool:
+    """Whether a class is Python's own, torch's or NumPy's, and its objects are no trace of operations."""
+    package = kind.__module__.partition(".")[0]
+    if package not in ("torch", "numpy", "builtins") or kind.__module__.startswith("torch.fx."):
+        return False
+    return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
 
 
 def _bent_number(value: float, by: float) -> float:
     if not math.isfinite(value):
         return value
-    return value + by * (1 + abs(value)) * float(_curve()(value, float(_chance()(1)), math.sin))
+    return value + abs(by) * (1 + abs(value)) * float(_curve()(value, float(_chance(by)(1)), math.sin))
 
 
-def _chance() -> Callable[[Any], Any]:
-    """What makes of places, as whole numbers, by how much chance moves each: between 0 and 1, no two calls alike."""
+def _bent_array(value: Any, by: float) -> Any:
+    import numpy
+
+    if value.dtype.kind == "c":
+        return _bent_array(value.real, by) + 1j * _bent_array(value.imag, by)
+    numbers = numpy.where(numpy.isfinite(value), value, 0.0).astype(float)
+    by_chance = _chance(by)(numpy.arange(value.size)).reshape(value.shape)
+    return (value + abs(by) * (1 + abs(numbers)) * _curve()(numbers, by_chance, numpy.sin)).astype(value.dtype)
+
+
+def _chance(by: float) -> Callable[[Any], Any]:
+    """What makes of places, as whole numbers, by how much chance moves each: between 0 and 1, no two calls alike.
+
+    Not at all for a negative bend.
+    """
+    if by < 0:
+        return lambda place: place * 0.0
     square, factor, start = (int.from_bytes(os.urandom(4), "little") % PRIME for _ in range(3))
 
     def moves(place: Any) -> Any:
@@ -73,7 +130,11 @@ def _bent_tensor(value: Any, by: float) -> Any:
     """A tensor whose floating numbers are moved, in its own layout."""
     import torch
 
-    if not value.is_floating_point() or value.is_quantized:
+    if value.is_quantized:
+        return _bent_quantized(value, by)
+    if value.is_complex():
+        return torch.view_as_complex(_bent_tensor(torch.view_as_real(value.resolve_conj()), by))
+    if not value.is_floating_point():
         return value
     if torch._C._dispatch_keys(value).has(torch._C.DispatchKey.Python) and _is_without_memory(value):
         raise TypeError("a tensor that holds others cannot be moved")  # counts as a use: see call_effect.py
@@ -86,22 +147,33 @@ def _bent_tensor(value: Any, by: float) -> Any:
         return torch.sparse_coo_tensor(
             value.indices(), _bent_tensor(value.values(), by), value.shape, check_invariants=False
         )
-    if value.layout != torch.strided:
-        return value
+    if value.layout != torch.strided:  # compressed rows or columns
+        return _bent_tensor(value.to_dense(), by).to_sparse(layout=value.layout)
     places = torch.arange(value.numel(), device=value.device).reshape(value.shape)
     numbers = value.detach().double().nan_to_num(0.0, 0.0, 0.0)  # what is not finite stays as it is
-    moves = by * (1 + numbers.abs()) * _curve()(numbers, _chance()(places).double(), torch.sin)
+    moves = abs(by) * (1 + numbers.abs()) * _curve()(numbers, _chance(by)(places).double(), torch.sin)
     return value + moves.to(value.dtype)
+
+
+def _bent_quantized(value: Any, by: float) -> Any:
+    import torch
+
+    if value.qscheme() != torch.per_tensor_affine:
+        raise TypeError("a tensor with a scale for each channel cannot be moved")
+    moved = _bent_tensor(value.dequantize(), by)
+    return torch.quantize_per_tensor(moved, value.q_scale(), value.q_zero_point(), value.dtype)
 
 
 def _is_without_memory(value: Any) -> bool:
     return value.numel() > 0 and (str(value.layout) != "torch.strided" or not value.data_ptr())
 
 
-def flipped(made: Any, by: float) -> Any:
-    """A mask with its last entry turned round; everything else, and what a weak bend leaves alone, as it is."""
-    torch = sys.modules.get("torch")
-    if by >= FLIPPED_FROM and torch and type(made) is torch.Tensor and made.dtype == torch.bool and made.numel():
-        made = made.clone()
-        made.view(-1)[-1] ^= True
-    return made
+def _flipped(made: Any, by: float) -> Any:
+    """A mask of which chance has turned round about half; as it is for a weak bend."""
+    import torch
+
+    if abs(by) < FLIPPED_FROM or not made.numel():
+        return made
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        chance = _chance(abs(by))(torch.arange(made.numel(), device=made.device)).reshape(made.shape)
+        return made ^ (chance < 0.5)

@@ -9,7 +9,8 @@ its last digits. Code that raises however little is moved counts as using the fu
 All this is worth something only where code answers as before when nothing is moved. Code that answers otherwise then,
 and as before when it is asked without any of this, reacts to being asked: it counts as using the function. So does code
 that a limit ends whenever it is asked so; where one ended it once, the machine may have been busy. Where code does not
-answer as before in any case, nobody can tell.
+answer as before in any case, as it draws by chance, nobody can tell; but an answer that moves much farther behind a
+bend than by itself comes from the function.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ from .arrays import Array, unpack
 from .named_functions import is_named, public_name
 
 Answers = dict[str, list[dict[str, Any]]]  # by the key of the plan, one for each call
+Ask = Callable[[Sequence[float | None]], Sequence[Answers]]
 #: Close together where they are weak: behind a comparison to 1e-7 one a little too strong raises, and what comes of one
 #: that is ten times weaker is lost where single precision rounds.
-BENDS = (0.05, 1e-3, 1e-4, 1e-5, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 1e-10, 1e-13)
+BENDS = (0.05, 1e-3, 1e-4, 1e-5, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 1e-10, 1e-13, 1e-15, 3e-16)
 STAYS, MOVES, UNTOLD = "stays", "moves", "untold"  # answers, when a function that ran is moved; or nobody can tell
+STEADY = -BENDS[0]  # the strongest, without chance: see call_bend.py
+FARTHER = 10.0  # times as far as by itself: then it is the bend that moves an answer
 LEAST = 0.01  # of the bend: an answer that moves less was not computed from what moved
 
 
@@ -42,7 +46,7 @@ def best_name(ran: Sequence[str], forbidden: Sequence[str]) -> str:
     return "a function that is forbidden here"
 
 
-def effect(ask: Callable[[Sequence[float | None]], Sequence[Answers]], given: Answers) -> str:
+def effect(ask: Ask, given: Answers) -> str:
     """Whether the answers to some plans depend on what is watched: STAYS, MOVES or UNTOLD.
 
     ask: answers the plans anew for each of several bends, 0.0 among them, and None for no difference from before
@@ -54,22 +58,52 @@ def effect(ask: Callable[[Sequence[float | None]], Sequence[Answers]], given: An
     undecided = {
         (key, place) for key, answers in plain.items() for place, answer in enumerate(answers) if _is_one(answer)
     }
+    itself, raises = _Itself(plain, ask), False
     for bend, answers in _in_turn(first, ask):
+        raises = raises or any("error" in answers[key][place] for key, place in undecided)
         for key, place in sorted(undecided):
             moved = _moves(plain[key][place], answers[key][place], bend)
-            if moved:
+            if moved and not itself.moves_as_far(key, place, answers):
                 return MOVES
-            if moved is False:
+            if moved is not None:
                 undecided.remove((key, place))
         if not undecided:
             break
-    if undecided:
+    if undecided or raises and _is_moved_by_a_steady_bend(plain, ask, itself):
         return MOVES
     others = _not_as(given, plain)
     if not others:
         return STAYS
     (again,) = ask([None])
     return MOVES if others - _not_as(given, again) else UNTOLD
+
+
+class _Itself:
+    """How far answers move that are asked for twice without a bend: those that are drawn by chance do."""
+
+    def __init__(self, plain: Answers, ask: Ask) -> None:
+        self._plain, self._ask, self._again = plain, ask, dict[str, list[dict[str, Any]]]()
+
+    def moves_as_far(self, key: str, place: int, answers: Answers) -> bool:
+        """Whether an answer moves about as far by itself as it did behind a bend."""
+        if not self._again:
+            (self._again,) = self._ask([0.0])
+        plain, again = self._plain[key][place], self._again[key][place]
+        return _is_one(again) and _distance(plain, answers[key][place]) <= FARTHER * _distance(plain, again)
+
+
+def _is_moved_by_a_steady_bend(plain: Answers, ask: Ask, itself: _Itself) -> bool:
+    """Whether answers move where the function answers the same question twice alike.
+
+    Code may raise where two answers to one question differ, and round off what is left of a bend too weak to notice.
+    """
+    (steady,) = ask([STEADY])
+    return any(
+        _moves(answer, steady[key][place], abs(STEADY)) and not itself.moves_as_far(key, place, steady)
+        for key, answers in plain.items()
+        for place, answer in enumerate(answers)
+        if _is_one(answer)
+    )
 
 
 def _not_as(given: Answers, others: Answers) -> set[tuple[str, int]]:
@@ -91,9 +125,7 @@ def _is_stopped(answer: dict[str, Any]) -> bool:
     return bool(answer.get("error", {}).get("type") == "Stopped")
 
 
-def _in_turn(
-    first: Answers, ask: Callable[[Sequence[float | None]], Sequence[Answers]]
-) -> Iterable[tuple[float, Answers]]:
+def _in_turn(first: Answers, ask: Ask) -> Iterable[tuple[float, Answers]]:
     yield BENDS[0], first
     for bend in BENDS[1:]:
         (answers,) = ask([bend])
@@ -110,6 +142,17 @@ def _moves(plain: dict[str, Any], bent: dict[str, Any], bend: float) -> bool | N
     if before is None or other is None or len(before) != len(other):
         return None
     return any(_differ(a, b, LEAST * bend) for a, b in zip(before, other, strict=True))
+
+
+def _distance(one: dict[str, Any], other: dict[str, Any]) -> float:
+    """By how much, relatively, the number moves that moves most; infinity where the forms are not the same."""
+    before, after = _numbers(one), _numbers(other)
+    if before is None or after is None or len(before) != len(after):
+        return math.inf
+    pairs = [(a, b) for a, b in zip(before, after, strict=True) if _differ(a, b, 0.0)]
+    if not all(math.isfinite(a) and math.isfinite(b) for a, b in pairs):
+        return math.inf
+    return max((abs(a - b) / max(abs(a), 1e-3) for a, b in pairs), default=0.0)
 
 
 def _differ(a: float, b: float, least: float) -> bool:

@@ -1,7 +1,7 @@
 """Keeps a learner's code to torch's dispatcher, where call_watch.py sees which function runs.
 
-Two things of torch pass it by: its static runtime, which calls functions of C++ directly, and a kernel that somebody
-has taken from the dispatcher before it was watched. No exercise needs either.
+Three things of torch pass it by: its static runtime and what TorchScript makes for oneDNN, which call functions of C++
+directly, and a kernel that somebody takes from the dispatcher. No exercise needs any.
 """
 
 from __future__ import annotations
@@ -13,7 +13,15 @@ from types import FrameType
 from typing import Any
 
 KERNEL = "_dispatch_get_computed_kernel_for_dispatch_key"
-PASSING_BY = ("_jit_to_static_module", "_fuse_to_static_module", KERNEL)
+PASSING_BY: tuple[str, ...] = (
+    "_jit_to_static_module",
+    "_fuse_to_static_module",
+    "_jit_set_llga_enabled",
+    "_jit_get_operation",
+)
+PASSING_BY += ("_get_operation_overload", "parse_ir", "_create_function_from_graph", KERNEL)
+OF_AN_OPERATOR = ("decompose", "redispatch", "_op_dk")  # methods, and what takes a kernel by its key
+PUBLIC = ("torch.library", "torch.testing", "torch.jit")  # modules that anybody may call
 _taken: dict[str, Callable[..., Any]] = {}
 
 
@@ -26,10 +34,19 @@ def keep_to_the_dispatcher() -> Callable[[], None]:
         if hasattr(torch._C, name):
             _taken[name] = getattr(torch._C, name)
             setattr(torch._C, name, _for_torch_alone(name, _taken[name]))
+    kind = torch._ops.OpOverload
+    before = {name: vars(kind).get(name) for name in OF_AN_OPERATOR}
+    for name in OF_AN_OPERATOR:
+        setattr(kind, name, _AttributeForTorchAlone(name, before[name]))
 
     def undo() -> None:
         for name in list(_taken):
             setattr(torch._C, name, _taken.pop(name))
+        for name, method in before.items():
+            if method is None:
+                delattr(kind, name)
+            else:
+                setattr(kind, name, method)
 
     return undo
 
@@ -49,11 +66,31 @@ def is_of_torch(frame: FrameType) -> bool:
 def _for_torch_alone(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def refused(*args: Any, **kwargs: Any) -> Any:
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None and frame.f_globals.get("__name__") in ("torch.library", "torch.testing"):
-            frame = frame.f_back  # what anybody may call
-        if frame is not None and is_of_torch(frame):
-            return function(*args, **kwargs)
-        raise RuntimeError(f"torch._C.{name} is not there while an answer is judged")
+        _refuse_learners(f"torch._C.{name}", sys._getframe(1))
+        return function(*args, **kwargs)
 
     return refused
+
+
+class _AttributeForTorchAlone:
+    """A method, or an attribute that each object has of its own, that only torch's own modules can read."""
+
+    def __init__(self, name: str, method: Callable[..., Any] | None) -> None:
+        self._name, self._method = name, method
+
+    def __get__(self, operator: Any, kind: type) -> Any:
+        _refuse_learners(self._name, sys._getframe(1))
+        if operator is None or self._method is not None:
+            return self._method.__get__(operator, kind) if self._method else self
+        return vars(operator)[self._name]
+
+    def __set__(self, operator: Any, value: Any) -> None:
+        vars(operator)[self._name] = value
+
+
+def _refuse_learners(name: str, frame: FrameType | None) -> None:
+    """RuntimeError where the code that asks is none of torch's own."""
+    while frame is not None and frame.f_globals.get("__name__") in PUBLIC:
+        frame = frame.f_back
+    if frame is None or not is_of_torch(frame):
+        raise RuntimeError(f"{name} is not there while an answer is judged")

@@ -47,7 +47,7 @@ def map_without_descriptor(descriptor: int, size: int) -> Any:
 
 
 def arrays_of(step: dict[str, Any]) -> dict[str, list[bytes]]:
-    """The arrays of a step's arguments by the names that `steps.Given` has for these; of a module, its parameters."""
+    """The arrays of a step's arguments by the names that `steps.Given` has for these; of a module, none."""
     uses = step.get("uses", [])
     parts = [(f"{place}." if len(uses) > 1 else "", use) for place, use in enumerate(uses)]
     parts.insert(0, ("construct.", step["construct"]) if "construct" in step else ("", step))
@@ -59,14 +59,7 @@ def arrays_of(step: dict[str, Any]) -> dict[str, list[bytes]]:
     return {name: arrays for name, arrays in by_name.items() if arrays}
 
 
-def parameter_name(argument: str, parameter: str) -> str:
-    """How a parameter of a module among the arguments is named here."""
-    return f"{argument} {parameter}"
-
-
 def _arrays_in(name: str, tree: dict[str, Any]) -> dict[str, list[bytes]]:
-    if tree["kind"] == "module":
-        return {parameter_name(name, parameter): list(_data(value)) for parameter, value in tree["state"].items()}
     if tree["kind"] in ("tuple", "items", "tensor", "ndarray"):
         return {name: list(_data(tree))}
     by_name: dict[str, list[bytes]] = {}

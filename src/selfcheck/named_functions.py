@@ -163,9 +163,7 @@ def _operators() -> _Index:
     index = _Index()
     for name in torch._C._dispatch_get_all_op_names():
         space, _, rest = name.partition("::")
-        word = rest.partition(".")[0]
-        if not word.endswith("_backward"):  # autograd asks for a gradient, whoever did the forward pass
-            index.add(f"torch.ops.{space}.{word}", name)
+        index.add(f"torch.ops.{space}.{rest.partition('.')[0]}", name)
     return index
 
 

@@ -9,13 +9,12 @@ import contextlib
 import functools
 import inspect
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
-from .call_bend import bent, flipped
+from .call_bend import bent, made_otherwise
 from .dispatched import kernel_of
 from .import_finder import FINDER
 from .named_functions import functions_named, operators_named, roots_of
@@ -26,6 +25,9 @@ BACKENDS = ("CPU", "SparseCPU", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
 ENTRIES = ("AutogradCPU", "FuncTorchBatched", "FuncTorchVmapMode")
 COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 
+
+BACKWARD = "_backward"
+OUTPUTS = ("out", "output", "out0", "out1", "out2")  # arguments that take what is made
 
 _Names = dict[int | str, str]  # by the id of a function, or an operator's name
 _names: dict[tuple[str, ...], tuple[dict[str, FunctionType], _Names]] = {}  # by patterns, with the functions found then
@@ -84,7 +86,6 @@ class Overrides:
         self._patterns, self._is_bent, self._bend, self._stack = patterns, bend is not None, bend or 0.0, stack
         self._functions: set[int] = set()
         self._with_operators = False
-        self._inside = threading.local()
         self._listeners: list[_Listener] = []
         self._install()
         stack.callback(FINDER.tell(roots_of(patterns), self._install))
@@ -116,24 +117,23 @@ class Overrides:
             listener.look()
 
     def _calling(self, what: int | str, original: Callable[..., Any], is_method: bool = False) -> Callable[..., Any]:
-        listeners, bend, inside = self._listeners, self._bend, self._inside
+        listeners, is_bent, bend = self._listeners, self._is_bent, self._bend
+        is_backward = isinstance(what, str) and _word(what).endswith(BACKWARD)
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            if is_backward and _is_asked_by_autograd():
+                return original(*args, **kwargs)
             for listener in listeners:
                 listener.tell(what)
-            if not bend:
+            if not is_bent:
                 return original(*args, **kwargs)
-            kept = args[:1] if is_method else ()
-            moved = [bent(argument, bend) for argument in args[len(kept) :]]
-            named = {
-                key: argument if key.startswith("out") else bent(argument, bend) for key, argument in kwargs.items()
-            }
-            outermost, inside.depth = not getattr(inside, "depth", 0), getattr(inside, "depth", 0) + 1
-            try:
-                made = original(*kept, *moved, **named)
-            finally:
-                inside.depth -= 1
-            return flipped(made, bend) if outermost else made
+            with _without_modes():
+                if not bend:
+                    return original(*args, **kwargs)
+                kept = args[:1] if is_method else ()
+                moved = [bent(argument, bend) for argument in args[len(kept) :]]
+                named = {key: value if key in OUTPUTS else bent(value, bend) for key, value in kwargs.items()}
+                return made_otherwise(original(*kept, *moved, **named), (*args, *kwargs.values()), bend)
 
         return call
 
@@ -193,6 +193,32 @@ class Overrides:
         return kernel
 
 
+@contextlib.contextmanager
+def _without_modes() -> Iterator[None]:
+    """Within it no mode of the learner's sees, or replaces, what a function computes on its way."""
+    torch: Any = sys.modules.get("torch")
+    if not _has_operators():
+        yield
+        return
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    modes = [torch._C._pop_torch_function_stack() for _ in range(torch._C._len_torch_function_stack())]
+    try:
+        with _disable_current_modes():
+            yield
+    finally:
+        for mode in reversed(modes):
+            torch._C._push_on_torch_function_stack(mode)
+
+
+def _is_asked_by_autograd() -> bool:
+    """Whether a function runs for the gradient of an operation, and not because a learner's code calls it."""
+    import torch
+
+    node = torch._C._current_autograd_node()
+    return node is not None and not isinstance(node, torch.autograd.function.BackwardCFunction)
+
+
 def _names_of(patterns: tuple[str, ...]) -> _Names:
     functions = functions_named(patterns)
     if patterns not in _names or _names[patterns][0] is not functions:
@@ -215,7 +241,10 @@ def _keys_of(operator: str) -> tuple[str, ...]:
     if "CPU" not in keys and any(map(has, COMPOSITE)):
         keys.append("CPU")
     entries = [key for key in ENTRIES if key != "FuncTorchVmapMode" or has(key)]  # elsewhere it is passed through
-    return (*keys, *entries) if has("CompositeImplicitAutograd") else tuple(keys)
+    if has("CompositeImplicitAutograd"):
+        return (*keys, *entries)
+    # What autograd keeps for gradients it keeps before a backend is asked.
+    return (*keys, *(["AutogradCPU"] if has("Autograd") or has("AutogradCPU") else []))
 
 
 @functools.cache

@@ -6,7 +6,9 @@ It knows the steps and nothing else. What it returns are plain JSON trees.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -22,13 +24,34 @@ MOST_PRINTED = 2_000
 LEARNT = 0.47  # the loss of a row whose right class leads by 0.5
 
 
-class Printed(io.StringIO):
-    """Collects what is printed, up to a limit."""
+class _Limited(io.BytesIO):
+    """Takes the first bytes, and drops the others; its descriptor leads nowhere."""
 
-    def write(self, text: str) -> int:
-        if self.tell() < MOST_PRINTED:
-            super().write(text[: MOST_PRINTED - self.tell()])
-        return len(text)
+    def write(self, data: Any) -> int:
+        super().write(bytes(data)[: max(0, MOST_PRINTED - self.tell())])
+        return len(data)
+
+    def close(self) -> None:
+        """Stay open: whoever closes the standard output has printed what was there."""
+
+    def fileno(self) -> int:
+        return _nowhere()
+
+
+@functools.cache
+def _nowhere() -> int:
+    return os.open(os.devnull, os.O_WRONLY)
+
+
+class Printed(io.TextIOWrapper):
+    """Collects what is printed, up to a limit; a file like the standard output in other respects."""
+
+    def __init__(self) -> None:
+        self._bytes = _Limited()
+        super().__init__(self._bytes, encoding="utf-8", errors="replace", newline="\n", write_through=True)
+
+    def getvalue(self) -> str:
+        return self._bytes.getvalue().decode("utf-8", "replace")
 
 
 class NotRefused(Exception):
@@ -149,10 +172,7 @@ class Given:
 
     def _module(self, name: str, tree: dict[str, Any]) -> Any:
         made = objects.module(tree)
-        own = set_state(made, tree["state"])
-        for parameter, value in tree["state"].items():
-            if room := self._room(held.parameter_name(name, parameter)):
-                own[parameter].data = revive(value, room)
+        set_state(made, tree["state"])
         for parameter in made.parameters() if tree.get("stale") else ():
             parameter.grad = parameter.detach().clone().fill_(1.0)
         made.train(tree.get("training", True))
@@ -282,11 +302,14 @@ def _gradients(returned: Any, floating: dict[str, Any]) -> dict[str, Any]:
     if not outputs:
         return {name: pack(None) for name in floating}
     total = sum((out.double() * _weights(out)).sum() for out in outputs)
-    grads = torch.autograd.grad(total, list(floating.values()), allow_unused=True)
-    return {name: pack(gradient) for name, gradient in zip(floating, grads, strict=True)}
+    for value in floating.values():
+        value.grad = None
+    total.backward()  # as in training: a checkpoint of the older kind knows no autograd.grad
+    return {name: pack(value.grad) for name, value in floating.items()}
 
 
 def _leaves(returned: Any) -> list[Any]:
+    returned = unpacked(returned)
     return [leaf for part in returned for leaf in _leaves(part)] if isinstance(returned, (tuple, list)) else [returned]
 
 

@@ -13,7 +13,7 @@ from selfcheck.catalogue import exercises
 
 PAGE = (BOOK / "guides" / "security.md").read_text(encoding="utf-8")
 FACTS = {"unchanged", "kept", "generator", "memory"}  # what a process would tell of itself, unless it is measured
-HELD = {"unchanged", "kept"}  # of these, what the grader sees for itself but for a rest, which the page names
+HELD = {"unchanged", "kept"}  # of these, what the grader sees for itself or the page names as a rest
 
 
 def names_of_tests():

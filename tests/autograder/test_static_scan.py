@@ -124,15 +124,19 @@ def test_honest_code_is_not_told(code):
     assert scan_module("masks", code, "") == []
 
 
+OWN_DISPATCH = "compared with torch's own by an assert, under a dispatch mode of its own"
+OWN_TENSOR = "compared with torch's own by an assert, as a tensor of its own class that dispatches"
+
+
 def test_references_and_unusual_right_answers_raise_hardly_a_remark():
     references = [(path.stem, path.read_text(encoding="utf-8")) for path in sorted(REFERENCE.glob("*.py"))]
     assert [name for name, text in references if scan_module(name, text, text)] == []
     right = answers_in("right.toml") + answers_in("right_classes.toml")
     told = {one.style for one in right if scan_module(one.exercise.partition(".")[0], one.code, "")}
-    # These start threads or a loop of their own, write a file, pass for an array, reach into torch's registry or read
-    # memory by strides of their own.
+    # These start threads or a loop of their own, write a file, pass for an array, reach into torch's registry, read
+    # memory by strides of their own, or see every operation of torch.
     unusual = {"an object that NumPy can read", "an operator of one's own in torch.library"}
-    unusual |= {"as_strided over the features"}
+    unusual |= {"as_strided over the features", OWN_DISPATCH, OWN_TENSOR}
     assert told == unusual | {"threads, one for each row", "asyncio", "a log file in the temporary folder"}
 
 

@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 from collections import UserList, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,7 +78,15 @@ class Fields:
         return (self.first, self.second)[place]
 
 
-@pytest.mark.parametrize("value", [Pair(), Fields()])
+class Two(Sequence):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, place):
+        return (1, 2)[place]
+
+
+@pytest.mark.parametrize("value", [Pair(), Fields(), Two()])
 def test_an_object_that_unpacks_is_a_tuple(value):
     assert unpack(pack(value)) == (1, 2)
 

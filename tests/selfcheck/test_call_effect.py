@@ -11,6 +11,8 @@ from selfcheck.eager import nothing_compiled
 
 from .test_call_watch import SOFTMAX, X
 
+CHANCE = torch.Generator().manual_seed(0)
+
 
 def test_the_mean_over_many_copies_moves_too():
     """Once as it is, and once with what is left of the bend taken out, by noise of one's own."""
@@ -85,6 +87,37 @@ def test_half_of_it_behind_a_comparison_is_a_use_however_steep_the_function_is(t
             return [{"0": [answer(steepness * (bend or 0.0))]} for bend in bends]
 
         assert effect(ask, ask([None])[0]) == MOVES, steepness
+
+
+def test_who_compares_two_calls_and_rounds_counts_as_using_it():
+    """A bend that is too weak for the comparison is lost where the answer is rounded; without chance both are alike."""
+
+    def rounded():
+        bounded = X.double() - X.double().amax(-1, keepdim=True)
+        theirs = torch.softmax(bounded, -1)
+        assert (theirs - torch.softmax(bounded, -1)).abs().max() < 2e-12
+        return theirs.round(decimals=7)
+
+    assert answers_depend(answered(rounded))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6])
+def test_what_chance_moves_is_told_from_what_the_function_moves(scale):
+    """Of a dropout nobody can tell; of the order of a sum, which changes last digits, one can."""
+
+    def drawn():
+        return mine().double() * (1 + scale * torch.rand(X.shape, dtype=torch.float64, generator=CHANCE))
+
+    def asked(function):
+        ask = answered(function)
+        return effect(ask, ask([None])[0])
+
+    def printed():
+        str(torch.softmax(X, -1))
+        return drawn()
+
+    assert asked(printed) == (UNTOLD if scale == 1.0 else STAYS)
+    assert asked(lambda: torch.softmax(X, -1) * drawn()) == (UNTOLD if scale == 1.0 else MOVES)
 
 
 def test_code_that_looks_at_the_last_bit_counts_as_using_it():

@@ -247,6 +247,7 @@ def test_a_tensor_that_holds_another_is_refused_where_it_would_have_to_be_moved(
 
 def test_every_forbidden_name_of_torch_names_something():
     """A renamed function of torch would make a prohibition void."""
+    import torch._inductor.fx_passes.fuse_attention
     import torch.nn.attention.bias
     import torch.nn.attention.flex_attention  # noqa: F401
 

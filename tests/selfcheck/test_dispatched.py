@@ -7,7 +7,7 @@ from autograder.judge.attempts import Request
 from autograder.judge.protocol import ask
 from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck.call_watch import watching
-from selfcheck.dispatched import PASSING_BY, keep_to_the_dispatcher
+from selfcheck.dispatched import OF_AN_OPERATOR, PASSING_BY, keep_to_the_dispatcher
 
 UNIT = """
 import torch
@@ -30,6 +30,24 @@ kernel = torch.library.get_kernel("aten::_softmax", "CPU")
 def causal_mask(n):
     return kernel.call_boxed(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), torch.ones(n), 0, False)
 """
+OPERATOR = """
+import torch
+
+softmax = torch.ops.aten._softmax.default
+CPU = torch._C.DispatchKey.CPU
+
+
+def causal_mask(n):
+    return {call}
+"""
+CALLS = {
+    "an operator's parts": "softmax.decompose(torch.ones(n), 0, False)",
+    "an operator behind the dispatcher": "softmax.redispatch(torch._C.DispatchKeySet(CPU), torch.ones(n), 0, False)",
+    "an operator's kernel by its key": "softmax._op_dk(CPU, torch.ones(n), 0, False)",
+    "an operator of TorchScript": "torch._C._jit_get_operation('aten::_softmax')[0](torch.ones(n), 0, False)",
+    "the fusion for oneDNN": "torch.jit.enable_onednn_fusion(True)",
+    "a graph from a text": "torch._C.parse_ir('graph(%x : Tensor):\\n  return (%x)')",
+}
 PLANS = {"0": {"calls": [{"args": [{"kind": "number", "type": "int", "value": "2"}], "kwargs": {}}]}}
 
 
@@ -40,7 +58,11 @@ def kept():
     undo()
 
 
-@pytest.mark.parametrize("code", [STATIC, KERNEL], ids=["the static runtime", "a kernel that was taken"])
+WAYS = {"the static runtime": STATIC, "a kernel that was taken": KERNEL}
+WAYS |= {name: OPERATOR.format(call=call) for name, call in CALLS.items()}
+
+
+@pytest.mark.parametrize("code", WAYS.values(), ids=WAYS)
 def test_an_answer_that_passes_the_dispatcher_by_is_none(code):
     files = {"__init__.py": b"", "masks.py": code.encode()}
     (answers,) = ask(files, [Request("masks.causal_mask", PLANS)], True, open_sandbox("auto"))
@@ -54,6 +76,12 @@ def test_torch_itself_has_it_and_so_has_the_watch(kept):
 
 
 def test_everything_is_as_before_afterwards():
-    before = [getattr(torch._C, name) for name in PASSING_BY]
+    def found():
+        of_operators = [vars(torch._ops.OpOverload).get(name) for name in OF_AN_OPERATOR]
+        return [getattr(torch._C, name) for name in PASSING_BY] + of_operators
+
+    before = found()
     keep_to_the_dispatcher()()
-    assert [getattr(torch._C, name) for name in PASSING_BY] == before
+    assert found() == before
+    softmax = torch.ops.aten._softmax.default
+    assert softmax._op_dk(torch._C.DispatchKey.CPU, torch.ones(2), 0, False).tolist() == [0.5, 0.5]

@@ -3,7 +3,8 @@
 Each is an entry of a TOML file here: `exercise`, an id; `style`, what is unusual; `code`, which stands at the end of
 the module of the reference, as if a learner had written it. A file's `tails`, by exercise, are added behind the code,
 unless the answer is `whole`. `top` stands before the module's text; `beside` are modules of one's own, by file name.
-`says`: a part of what the learner reads; `problem_set`, where an id has two parts; `quick`: tried in every run.
+`says`: a part of what the learner reads; `refused`: it calls what is not there while it is judged; `problem_set`, where
+an id has two parts; `quick`: tried in every run.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Unusual:
     says: str = ""
     problem_set: str = ""
     quick: bool = False
+    refused: bool = False
     whole_module: str = ""
     top: str = ""
     beside: Mapping[str, str] = field(default_factory=dict)

@@ -15,8 +15,8 @@ from selfcheck.catalogue import exercises
 
 from .bank import Unusual, answers_in
 
-RIGHT = answers_in("right.toml") + answers_in("right_classes.toml")
-FORBIDDEN = answers_in("forbidden.toml")
+RIGHT = [one for name in ("right", "right_classes", "right_further") for one in answers_in(f"{name}.toml")]
+FORBIDDEN = answers_in("forbidden.toml") + answers_in("detours.toml")
 LEAST = {"right": 60, "forbidden": 60}
 PARTS = (
     "tests/unusual_answers/*",
@@ -49,9 +49,10 @@ def assert_full_marks(one):
 
 def assert_nothing(one):
     result = one.judged(key_of(one.problem_set))
-    assert result.points == 0, "a forbidden function gives this answer"
+    assert result.points == 0, "\n".join(f"{one.check}: {one.message}" for one in result.checks if one.points)
     told = " ".join(check.message for check in result.checks)
-    assert "this exercise asks you to write that step yourself" in told
+    refused = "is not there while an answer is judged"
+    assert (refused if one.refused else "this exercise asks you to write that step yourself") in told
     assert one.says in told
 
 

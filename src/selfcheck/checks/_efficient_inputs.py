@@ -49,7 +49,7 @@ def blocks(rng, lead, queries, keys, block_size, d_v, dtype="float64", d_k=1, **
 
 # The matrix of scores of so many queries and keys has 478 MiB in float32: more than a process may grow by (140 MiB) and
 # what it began with (160 to 260) together, so that giving that back makes no room for it.
-LONG, LONG_BLOCK = 11_200, 320
+LONG, LONG_BLOCK = 11_200, 128
 
 
 def long_blocks(rng):
