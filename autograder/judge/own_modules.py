@@ -11,6 +11,8 @@ import functools
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from selfcheck.source import tree_of
+
 from ..course.paths import REFERENCE
 from ..sandbox.bubblewrap import Sandbox
 from .attempts import GraderFault, Request
@@ -60,6 +62,6 @@ def _imported_with_others() -> frozenset[str]:
 
     One that a function imports when it is called may need what is on few machines: Triton, for one.
     """
-    trees = (ast.parse(path.read_bytes()) for path in REFERENCE.glob("*.py"))
+    trees = (tree_of(path.read_text(encoding="utf-8")) for path in REFERENCE.glob("*.py"))
     beside = (node for tree in trees for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1)
     return frozenset(node.module or "" for node in beside)

@@ -6,6 +6,8 @@ import ast
 import functools
 from collections.abc import Sequence
 
+from .source import tree_of
+
 RAISED = "raise"  # whoever writes such a statement chooses its words
 #: Ways to write one operation, by the name that stands for all of them.
 NAMES = {
@@ -52,7 +54,7 @@ def text_at(lines: Sequence[str], position: Position) -> str:
 def _operation(text: str) -> str:
     """That of an expression; "" where it is none."""
     try:
-        node: ast.AST = ast.parse("(" + text + ")", mode="eval").body
+        node: ast.AST = tree_of("(" + text + ")", "eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     if isinstance(node, ast.BinOp):

@@ -17,7 +17,8 @@ from typing import Any
 from .call_watch import BEFORE, watching
 from .leftovers import Leftovers
 from .named_functions import is_named
-from .steps import Printed, carry_out, quiet
+from .printed import Printed, quiet
+from .steps import carry_out
 from .traces import describe
 
 _RAN_AT_IMPORT: dict[str, None] = {}  # what was watched and ran while some module of the package was imported

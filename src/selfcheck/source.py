@@ -9,6 +9,7 @@ import io
 import threading
 import tokenize
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 #: Encodings that people write in; what others turn a text into is not what stands there.
 PLAIN_ENCODINGS = {
@@ -32,12 +33,17 @@ def too_deep(source: str) -> bool:
     return _read(source)[1]
 
 
+def tree_of(text: str, mode: str = "exec") -> Any:
+    """As ast.parse, for threads that parse at the same time; raises what that raises."""
+    with _ONE_AT_A_TIME:
+        return ast.parse(text, mode=mode)
+
+
 @functools.lru_cache(maxsize=64)
 def _read(source: str) -> tuple[ast.Module | None, bool]:
     """The tree, None where there is none, and whether that is because of the depth."""
     try:
-        with _ONE_AT_A_TIME:
-            return ast.parse(source.removeprefix("\ufeff")), False  # some editors on Windows put this mark first
+        return tree_of(source.removeprefix("\ufeff")), False  # some editors on Windows put this mark first
     except (RecursionError, MemoryError):
         return None, True
     except (SyntaxError, ValueError):

@@ -6,52 +6,18 @@ It knows the steps and nothing else. What it returns are plain JSON trees.
 from __future__ import annotations
 
 import contextlib
-import functools
-import io
-import os
 import sys
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from . import elsewhere, held, numpy_forms, objects
 from .arrays import pack, revive, unpacked
 from .largest import largest_counted
 from .module_state import StateMismatch, learnt, packed_state, parameters_of, reached, set_state, stir, under_two_names
+from .printed import Printed, quiet
 from .traces import describe
 
-MOST_PRINTED = 2_000
 LEARNT = 0.47  # the loss of a row whose right class leads by 0.5
-
-
-class _Limited(io.BytesIO):
-    """Takes the first bytes, and drops the others; its descriptor leads nowhere."""
-
-    def write(self, data: Any) -> int:
-        super().write(bytes(data)[: max(0, MOST_PRINTED - self.tell())])
-        return len(data)
-
-    def close(self) -> None:
-        """Stay open: whoever closes the standard output has printed what was there."""
-
-    def fileno(self) -> int:
-        return _nowhere()
-
-
-@functools.cache
-def _nowhere() -> int:
-    return os.open(os.devnull, os.O_WRONLY)
-
-
-class Printed(io.TextIOWrapper):
-    """Collects what is printed, up to a limit; a file like the standard output in other respects."""
-
-    def __init__(self) -> None:
-        self._bytes = _Limited()
-        super().__init__(self._bytes, encoding="utf-8", errors="replace", newline="\n", write_through=True)
-
-    def getvalue(self) -> str:
-        return self._bytes.getvalue().decode("utf-8", "replace")
 
 
 class NotRefused(Exception):
@@ -106,14 +72,6 @@ def carry_out(
     if printed.getvalue():
         facts["printed"] = printed.getvalue()
     return facts
-
-
-@contextlib.contextmanager
-def quiet(printed: Printed) -> Iterator[None]:
-    """Within it, what the process prints goes to `printed`, and no warning is shown."""
-    with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 class Given:

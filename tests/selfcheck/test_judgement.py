@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from autograder.build import stubs
-from autograder.course.paths import REFERENCE
+from autograder.course.paths import REFERENCE, ROOT
 from selfcheck import learner, runner
 from selfcheck.arrays import pack
 from selfcheck.catalogue import Exercise, Misconception
@@ -281,6 +281,15 @@ def test_sources_are_read_by_several_threads_at_once():
     finally:
         gc.callbacks.remove(yield_to_others)
         gc.set_threshold(*usual)
+
+
+@pytest.mark.parametrize(
+    "folder", ["src/selfcheck", *(f"autograder/{name}" for name in ("intake", "judge", "sandbox"))]
+)
+def test_what_threads_of_the_grader_run_makes_trees_behind_the_lock_alone(folder):
+    texts = {path.name: path.read_text("utf-8") for path in (ROOT / folder).rglob("*.py")}
+    made = ("ast.parse(", "ast.literal_eval(")
+    assert [name for name, text in texts.items() if any(one in text for one in made)] in ([], ["source.py"])
 
 
 @pytest.mark.parametrize("body", ["x.softmax(-1)", "g(x).softmax(-1)", "torch.cat([x, x]).softmax(-1)"])
