@@ -61,11 +61,11 @@ class Unusual:
 
 
 def answers_in(name: str) -> list[Unusual]:
-    """The answers of a file of the bank."""
+    """The answers of a file of the bank, those of a problem set together: for each set workers are made ready anew."""
     table = tomllib.loads((HERE / name).read_text(encoding="utf-8"))
     found = []
     for entry in table["answer"]:
         tail = "" if entry.pop("whole", False) else table.get("tails", {}).get(entry["exercise"], "")
         set_of = entry.get("problem_set") or parts_of(entry["exercise"])[0].problem_set
         found.append(Unusual(**{**entry, "problem_set": set_of, "code": entry["code"] + "\n\n" + tail}))
-    return found
+    return sorted(found, key=lambda one: one.problem_set)
