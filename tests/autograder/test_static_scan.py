@@ -131,7 +131,7 @@ OWN_TENSOR = "compared with torch's own by an assert, as a tensor of its own cla
 def test_references_and_unusual_right_answers_raise_hardly_a_remark():
     references = [(path.stem, path.read_text(encoding="utf-8")) for path in sorted(REFERENCE.glob("*.py"))]
     assert [name for name, text in references if scan_module(name, text, text)] == []
-    right = answers_in("right.toml") + answers_in("right_classes.toml")
+    right = answers_in("right.toml", "right_classes.toml")
     told = {one.style for one in right if scan_module(one.exercise.partition(".")[0], one.code, "")}
     # These start threads or a loop of their own, write a file, pass for an array, reach into torch's registry, read
     # memory by strides of their own, or see every operation of torch.

@@ -60,12 +60,13 @@ class Unusual:
         return result
 
 
-def answers_in(name: str) -> list[Unusual]:
-    """The answers of a file of the bank, those of a problem set together: for each set workers are made ready anew."""
-    table = tomllib.loads((HERE / name).read_text(encoding="utf-8"))
+def answers_in(*names: str) -> list[Unusual]:
+    """The answers of files of the bank, those of a problem set together: for each set workers are made ready anew."""
     found = []
-    for entry in table["answer"]:
-        tail = "" if entry.pop("whole", False) else table.get("tails", {}).get(entry["exercise"], "")
-        set_of = entry.get("problem_set") or parts_of(entry["exercise"])[0].problem_set
-        found.append(Unusual(**{**entry, "problem_set": set_of, "code": entry["code"] + "\n\n" + tail}))
+    for name in names:
+        table = tomllib.loads((HERE / name).read_text(encoding="utf-8"))
+        for entry in table["answer"]:
+            tail = "" if entry.pop("whole", False) else table.get("tails", {}).get(entry["exercise"], "")
+            set_of = entry.get("problem_set") or parts_of(entry["exercise"])[0].problem_set
+            found.append(Unusual(**{**entry, "problem_set": set_of, "code": entry["code"] + "\n\n" + tail}))
     return sorted(found, key=lambda one: one.problem_set)
