@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from autograder.release import bundle as releasing
 from selfcheck import torch_ahead
 
-from .terminals import Terminal, unpack
+from .terminals import Terminal, save, unpack
 
 #: Stands before a module's own imports, and says whether somebody had imported torch to its end.
 WITNESS = """
@@ -26,15 +25,6 @@ BODY = "return torch.ones(3)"
 def folder(tmp_path: Path) -> Path:
     """The files of the ps3 bundle: NumPy alone in ps1, torch in ps2 and ps3."""
     return unpack(releasing.bundle("ps3"), tmp_path)
-
-
-def save(folder: Path, module: str, number: str) -> None:
-    path = folder / "attention" / f"{module}.py"
-    before = path.read_text("utf-8")
-    written = re.sub(rf'raise NotImplementedError\("exercise {re.escape(number)}:.*', BODY, before, count=1)
-    assert written != before
-    head, imports, rest = written.partition("\nimport ")  # that of ps1 imports nothing
-    path.write_text(f"{head}\n{WITNESS}{imports}{rest}", "utf-8")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +44,7 @@ def test_the_first_save_finds_torch_where_an_exercise_needs_it(
         watch.until("h hint")
         watch.send(b"h")  # keys are answered meanwhile
         watch.until("hint 1 of")
-        save(folder, module, number)
+        save(folder, module, number, BODY, WITNESS)
         watch.until("h hint")
         assert log.read_text("utf-8").split()[0] == str(is_ahead)
     finally:
