@@ -19,6 +19,9 @@ MIXED = "Expected all tensors to be on the same device, but the arguments lie on
 
 REFUSED = "With its tensors on another device than the CPU, the function raises {}"
 
+#: The second device as torch has it, which it knows wherever it runs, and as a learner's code sees it: that of meta
+#: tensors, which torch itself has no numbers of, may be refused.
+WITHIN, SEEN = "meta", "xla"
 COPIES = ("_to_copy", "copy_")  # operations that join devices
 LIBRARIES = ("torch", "numpy")
 POSITIONS = ("index", "index_put", "index_put_", "_index_put_impl_")
@@ -86,21 +89,23 @@ def _is_raised_by_statement(error: Exception) -> bool:
 
 @functools.cache
 def _device() -> tuple[Any, Any]:
-    """The class of the tensors on the second device, and what lets functions make such tensors."""
+    """The class of the tensors on the second device, and what lets functions make such tensors.
+
+    Their numbers are held on the CPU.
+    """
     import torch
     from torch.overrides import TorchFunctionMode
     from torch.utils._pytree import tree_leaves, tree_map
 
-    name = "meta"  # torch knows a device of this name wherever it runs; the numbers are held on the CPU
-
     class Elsewhere(torch.Tensor):
         held: torch.Tensor
+        device, is_meta = torch.device(SEEN), False
         __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
         @staticmethod
         def __new__(cls: Any, held: Any) -> Any:
             about = {"strides": held.stride(), "storage_offset": held.storage_offset(), "dtype": held.dtype}
-            made = torch.Tensor._make_wrapper_subclass(cls, held.shape, **about, device=torch.device(name))
+            made = torch.Tensor._make_wrapper_subclass(cls, held.shape, **about, device=torch.device(WITHIN))
             made.held = held
             return made
 
@@ -126,7 +131,7 @@ def _device() -> tuple[Any, Any]:
         return value.held if is_held(value) else value
 
     def is_there(device: Any) -> bool:
-        return device is not None and torch.device(device).type == name
+        return device is not None and torch.device(device).type == WITHIN
 
     def carried_out(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
@@ -148,9 +153,13 @@ def _device() -> tuple[Any, Any]:
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             return carried_out(function, args, kwargs or {})
 
-    class FromLists(TorchFunctionMode):  # of lists torch makes a tensor without numbers on a device of this name
+    def within(value: Any) -> Any:
+        named = isinstance(value, (str, torch.device)) and str(value).partition(":")[0] == SEEN
+        return torch.device(WITHIN) if named else value
+
+    class Named(TorchFunctionMode):  # of lists torch makes a tensor without numbers there
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            kwargs = kwargs or {}
+            args, kwargs = tree_map(within, (args, kwargs or {}))
             if function in (torch.tensor, torch.as_tensor, torch.asarray) and is_there(kwargs.get("device")):
                 return Elsewhere(function(*args, **{**kwargs, "device": "cpu"}))
             if function is torch.Tensor.new_tensor and is_held(args[0]):
@@ -159,7 +168,7 @@ def _device() -> tuple[Any, Any]:
 
     @contextlib.contextmanager
     def modes() -> Any:
-        with Made(), FromLists():
+        with Made(), Named():
             yield
 
     return Elsewhere, modes

@@ -52,6 +52,12 @@ def strict_about_the_class(lengths, columns):
     return torch.arange(columns, device=lengths.device) < lengths[:, None]
 
 
+def no_meta(lengths, columns):
+    if lengths.is_meta or lengths.device.type == "meta":
+        raise ValueError("meta tensors have no numbers")
+    return torch.arange(columns, device=lengths.device) < lengths[:, None]
+
+
 RIGHT = {
     "compared": lambda n, c: torch.arange(c, device=n.device) < n.unsqueeze(-1),
     "moved": lambda n, c: torch.arange(c).to(n.device) < n[:, None],
@@ -71,6 +77,7 @@ RIGHT = {
     "of NumPy, forced": lambda n, c: torch.from_numpy(np.arange(c) < n.numpy(force=True)[:, None]).to(n.device),
     "checked": checked,
     "strict about the class": strict_about_the_class,
+    "no meta tensors": no_meta,
     "by vmap": lambda n, c: torch.vmap(lambda length: torch.arange(c, device=n.device) < length)(n),
     "of a class": lambda n, c: (torch.arange(c, device=n.device) < n[:, None]).as_subclass(Mask),
 }
