@@ -35,6 +35,7 @@ SELFCHECK_MODULES = (
         "largest.py",
         "operations.py",
         "overrides.py",
+        "replaced_code.py",
         "printed.py",
         "runner.py",
         "source.py",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -18,24 +17,21 @@ from .call_bend import bent, made_otherwise
 from .dispatched import kernel_of
 from .import_finder import FINDER
 from .named_functions import functions_named, operators_named, roots_of
+from .replaced_code import OUTPUTS, code_calling, template_for
 
 #: Keys of the dispatcher that hold kernels of their own for tensors of a processor.
 BACKENDS = ("CPU", "SparseCPU", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
 #: Keys at which an operator that is made of others is entered.
 ENTRIES = ("AutogradCPU", "FuncTorchBatched", "FuncTorchVmapMode")
 COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-
-
 BACKWARD = "_backward"
-OUTPUTS = ("out", "output", "out0", "out1", "out2")  # arguments that take what is made
 
 _Names = dict[int | str, str]  # by the id of a function, or an operator's name
 _names: dict[tuple[str, ...], tuple[dict[str, FunctionType], _Names]] = {}  # by patterns, with the functions found then
 _standing: list[Overrides] = []  # that hold now
 _Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
-_wraps: dict[
-    tuple[str, str], list[_Wrap]
-] = {}  # by operator and key: what its kernel is wrapped in, the innermost first
+#: By operator and key of the dispatcher, what the kernel is wrapped in, the innermost first.
+_wraps: dict[tuple[str, str], list[_Wrap]] = {}
 
 
 class _Listener:
@@ -57,7 +53,7 @@ class _Listener:
 def prepare(patterns: Sequence[str]) -> None:
     """Look up beforehand what patterns name, where processes are forked later that override it."""
     for function in functions_named(patterns).values():
-        _signature(function)
+        template_for(function)
     for operator in operators_named(patterns):
         for key in _keys_of(operator):
             _parsed(key)
@@ -117,7 +113,7 @@ class Overrides:
             listener.look()
 
     def _calling(self, what: int | str, original: Callable[..., Any], is_method: bool = False) -> Callable[..., Any]:
-        listeners, is_bent, bend = self._listeners, self._is_bent, self._bend
+        listeners, functions, is_bent, bend = self._listeners, self._functions, self._is_bent, self._bend
         is_backward = isinstance(what, str) and _word(what).endswith(BACKWARD)
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -133,27 +129,20 @@ class Overrides:
                 kept = args[:1] if is_method else ()
                 moved = [bent(argument, bend) for argument in args[len(kept) :]]
                 named = {key: value if key in OUTPUTS else bent(value, bend) for key, value in kwargs.items()}
-                return made_otherwise(original(*kept, *moved, **named), (*args, *kwargs.values()), bend)
+                made = original(*kept, *moved, **named)
+                if _is_call_in_a_trace(made, functions):  # whoever runs the trace calls the function
+                    return made
+                return made_otherwise(made, (*args, *kwargs.values()), bend)
 
         return call
 
     def _replace_code(self, function: FunctionType) -> None:
-        code, signature = function.__code__, _signature(function)
+        code = function.__code__
         original = FunctionType(code, function.__globals__, code.co_name, function.__defaults__, function.__closure__)
         original.__kwdefaults__ = function.__kwdefaults__
-        place = {part: getattr(code, part) for part in ("co_filename", "co_name", "co_qualname", "co_firstlineno")}
-        function.__code__ = _TEMPLATE.replace(
-            co_consts=tuple(
-                self._calling(id(function), original, _is_method(function)) if constant is _MARK else constant
-                for constant in _TEMPLATE.co_consts
-            ),
-            co_freevars=code.co_freevars,
-            **place,
-        )
+        calling = self._calling(id(function), original, _is_method(function))
+        function.__code__ = code_calling(calling, function)
         self._stack.callback(setattr, function, "__code__", code)
-        if signature is not None and "__signature__" not in vars(function):
-            function.__signature__ = signature  # type: ignore[attr-defined]
-            self._stack.callback(lambda: vars(function).pop("__signature__", None))
 
     def _override_operators(self) -> None:
         from torch.library import Library
@@ -211,6 +200,12 @@ def _without_modes() -> Iterator[None]:
             torch._C._push_on_torch_function_stack(mode)
 
 
+def _is_call_in_a_trace(made: Any, functions: set[int]) -> bool:
+    """Whether torch.fx has recorded a call, of one of the functions with these ids, instead of making it."""
+    fx: Any = sys.modules.get("torch.fx")
+    return fx is not None and type(made) is fx.Proxy and id(made.node.target) in functions
+
+
 def _is_asked_by_autograd() -> bool:
     """Whether a function runs for the gradient of an operation, and not because a learner's code calls it."""
     import torch
@@ -263,27 +258,8 @@ def _word(operator: str) -> str:
     return operator.partition("::")[2].partition(".")[0]
 
 
-def _template(*args: Any, **kwargs: Any) -> Any:
-    what = "replaced by what is called"
-    return what(*args, **kwargs)  # type: ignore[operator]
-
-
-_TEMPLATE = _template.__code__
-_MARK = next(
-    constant for constant in _TEMPLATE.co_consts if isinstance(constant, str) and constant.startswith("replaced")
-)
-
-
-@functools.cache  # an override has other names of arguments, and another may come over it
 def _is_method(function: FunctionType) -> bool:
     """Whether a class holds it: torch calls the first argument of some functions `self` too, and means a tensor."""
     owner = function.__code__.co_qualname.rpartition(".")[0]
     is_in_class = bool(owner) and not owner.endswith("<locals>")
     return is_in_class and function.__code__.co_varnames[:1] in (("self",), ("cls",))
-
-
-@functools.cache
-def _signature(function: FunctionType) -> inspect.Signature | None:
-    with contextlib.suppress(ValueError, TypeError):
-        return inspect.signature(function)
-    return None

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from selfcheck import call_watch, named_functions, overrides
+from selfcheck import call_watch, named_functions, overrides, replaced_code
 from selfcheck.named_functions import functions_named, operators_named
 
 PATTERNS = ("lib_of_names.soft*", "lib_of_names.deep.soft*")
@@ -51,7 +51,7 @@ def test_modules_that_were_looked_at_are_not_looked_at_again(library):
 def test_a_prepared_watch_looks_nothing_up():
     patterns = ("torch.*softmax", "torch.*layer_norm", "torch.*MultiheadAttention")
     overrides.prepare(patterns)
-    looked_up = (overrides._signature, overrides._keys_of, named_functions._operators_under)
+    looked_up = (replaced_code._template, overrides._keys_of, named_functions._operators_under)
     before, names = [one.cache_info().misses for one in looked_up], dict(named_functions._found)
     for _ in range(2):
         with call_watch.watching(patterns[:2]):
