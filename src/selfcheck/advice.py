@@ -8,15 +8,9 @@ from .axis_advice import advice_on_axes
 from .exception_words import ADVICE
 from .line_slips import compared, is_product_of_two, nodes_in, two_shapes
 
-CHAINED = (
-    "Python reads a < b < c as `a < b and b < c`, and `and` wants one truth value: write both comparisons, each in "
-    "brackets, with & between them"
-)
-BRACKETS = (
-    "& and | bind more tightly than a comparison, so `a < b & c < d` compares with `b & c`: put each comparison in "
-    "brackets"
-)
-ENTRYWISE = "An asterisk works entry by entry; a matrix product is @ or torch.matmul"
+CHAINED = "Python reads a < b < c as `a < b and b < c`, and `and` wants one truth value"
+BRACKETS = "& and | bind more tightly than a comparison, so `a < b & c < d` compares with `b & c`"
+ENTRYWISE = "An asterisk works entry by entry: is a matrix product meant?"
 
 
 def advice_on(error: dict[str, Any], text: str) -> tuple[str, str]:

@@ -17,60 +17,34 @@ from .line_slips import (
     turned,
 )
 
-AXES = "This line counts on a fixed number of axes, and here it is another: x.shape[-1] is the last, whatever it is"
+AXES = "This line counts on a fixed number of axes, and here it is another"
 MATRICES = (
-    "torch.mm, t() and mv take tensors of two axes, torch.bmm of three, torch.dot of one; @ multiplies the last two "
-    "as matrices, whatever stands in front"
+    "torch.mm, t() and mv take tensors of two axes, torch.bmm of three, torch.dot of one, and here is another number"
 )
-SUBSCRIPTS = (
-    "These subscripts name a fixed number of axes, here it is another: an ellipsis, `...id`, stands for all in front"
-)
-DRAWS = (
-    "torch.multinomial takes a row of weights, or a matrix of rows: make one axis of all in front, and put them back"
-)
-FROM_THE_FRONT = (
-    "Axes are counted from 0, and the last of these {} is {}; counted from the end it is -1, however many there are"
-)
-NEW_AXIS = (
-    "Where unsqueeze({}) puts the new axis depends on how many axes there are; counted from the end, as in "
-    "unsqueeze(-2), it does not"
-)
-MATRIX = (
-    "With an axis of batches in front, one index takes a whole matrix: `query[..., i, :]` takes position i of each, "
-    "however many axes stand before it"
-)
+SUBSCRIPTS = "These subscripts name a fixed number of axes, and here it is another"
+DRAWS = "torch.multinomial takes a row of weights, or a matrix of rows, and here are more axes"
+FROM_THE_FRONT = "Axes are counted from 0, and the last of these {} is {}"
+NEW_AXIS = "Where unsqueeze({}) puts the new axis depends on how many axes there are"
+MATRIX = "With an axis of batches in front, one index takes a whole matrix"
 AXIS_LOST = (
     "`{}` has lost the axis that it runs along, so it no longer lies beside the rows that it came from: the last axes "
     "are laid over each other"
 )
-KEPT = (
-    "`{}` has lost the axis that it runs along, so what is left is laid over the last axes: keepdim=True keeps it, "
-    "with length 1"
-)
+KEPT = "`{}` has lost the axis that it runs along, so what is left is laid over the last axes"
 FEWER_AXES = (
-    "`{}` has fewer axes than `{}`, so it is laid over the last axes of that: where is an axis of length 1 missing, as "
-    "keepdim=True or unsqueeze gives one?"
+    "`{}` has fewer axes than `{}`, so it is laid over the last axes of that: where is an axis of length 1 missing?"
 )
-ONE_ROW = (
-    "`{}` has lost the axis of the position that it takes: what is left is laid over the last axes; i : i + 1 in place "
-    "of i keeps it, with length 1"
-)
-EXCHANGED = (
-    "Which axes {} exchanges depends on how many there are in front: the last two, counted from the end, are -2 and -1"
-)
-FIRST_AXIS = (
-    "An arange as the first index takes the first axis for the batch, and here are fewer axes or more: take_along_dim "
-    "and gather look up along one axis, counted from the end"
-)
+ONE_ROW = "`{}` has lost the axis of the position that it takes: what is left is laid over the last axes"
+EXCHANGED = "Which axes {} exchanges depends on how many there are in front"
+FIRST_AXIS = "An arange as the first index takes the first axis for the batch, and here are fewer axes or more"
 TAKEN_APART = (
-    "Names with commas between them take a tuple apart, and a tensor along its first axis: does `{}` give one tensor? "
-    "Then give it one name"
+    "Names with commas between them take a tuple apart, and a tensor along its first axis: does `{}` give one tensor?"
 )
 LAYER_WIDTH = (
     "A linear layer was made for vectors of width {} (nn.Linear's first argument), and those that come are {} wide: is "
     "something missing, or joined along another axis?"
 )
-#: What a message contains that comes of a fixed number of axes, and the advice.
+#: What a message contains that comes of a fixed number of axes, and the sentence on it.
 FIXED = {
     "must be a 3D tensor": MATRICES,
     "must be a matrix": MATRICES,

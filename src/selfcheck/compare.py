@@ -16,8 +16,7 @@ from .words import apart, expected_form, form_advice, form_slip, index_text, nam
 
 __all__ = ["Answer", "Difference", "compare"]
 
-PRINTED = "; what your code prints is lost: hand it back with return"
-DEVICE = "hand device on to the function that makes the tensor"
+PRINTED = "; what your code prints is lost"
 NO_FORM = Difference("structure", "the answer has not the expected form")
 
 
@@ -84,9 +83,9 @@ def _not_refused(call: dict[str, Any], wanted: str, got: Answer) -> Difference:
         return Difference("no error", f"got {name_of(came)}{form_advice(None, came)}", slip)
     if call.get("kwargs", {}).get("device", {}).get("kind") == "text":
         if isinstance(came, Array) and came.kind == "tensor":
-            text = f"this call names a device that does not exist, and a tensor came back all the same: {DEVICE}"
+            text = "this call names a device that does not exist, and a tensor came back all the same"
             return Difference("no error", text, "generic.device")
-        return Difference("no error", f"got {name_of(came)}; use torch's functions from the arguments to the result")
+        return Difference("no error", f"got {name_of(came)}, where a tensor is due", "generic.no_tensor")
     return Difference("no error", f"this call cannot be answered and should raise {wanted}, but an answer came back")
 
 

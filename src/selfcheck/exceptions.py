@@ -72,7 +72,7 @@ def explain(exercise: str, error: dict[str, Any], reveal: bool, before: str = ""
     if kind == "RecursionError":
         return "raised", f"your code calls itself without end{_where(error)}: which call should it be instead?"
     if kind == "SystemExit":
-        return "raised", f"your code ends Python{_where(error)}: hand the answer back with return instead"
+        return "raised", f"your code ends Python{_where(error)}, where an answer is due"
     before = "" if kind in SLIPS else before
     text = text.partition(", but expected one of")[0].rstrip()  # torch's list of signatures fills a screen
     if not reveal:  # a learner's own exception may quote the input
@@ -119,10 +119,6 @@ def _where(error: dict[str, Any]) -> str:
     return place + (f": `{error['source']}`" if error.get("source") else "")
 
 
-def _is_class(exercise: str) -> bool:
-    return exercise.rpartition(".")[2][:1].isupper()
-
-
 def _takes_lists(exercise: str) -> bool:
     return any(part.id == exercise and part.library == "numpy" for part in exercises())
 
@@ -131,21 +127,18 @@ def _advice(exercise: str, error: dict[str, Any], text: str) -> tuple[str, str]:
     """The cause of an exception, an id of generic_slips.py or "", and the advice; both "" where nothing is known."""
     kind = str(error.get("type"))
     if kind in ("NameError", "UnboundLocalError"):
-        return _advice_on_a_name(exercise, kind, text)
+        return _advice_on_a_name(kind, text)
     if _takes_lists(exercise) and kind in ("AttributeError", "TypeError") and "list" in text:
         return "lists", LISTS
     return advice_on(error, text)
 
 
-def _advice_on_a_name(exercise: str, kind: str, text: str) -> tuple[str, str]:
+def _advice_on_a_name(kind: str, text: str) -> tuple[str, str]:
     match = re.match(r"name '(\w+)' is not defined", text)
-    lines = {"np": "import numpy as np", "F": "import torch.nn.functional as F"}
-    lines |= {name: f"import {name}" for name in ("numpy", "math", "torch", "copy")}
-    # Your own functions of other modules, which the exercise's text may ask for.
-    lines |= {exercise.symbol: f"from .{exercise.module} import {exercise.symbol}" for exercise in exercises()}
-    if match and match[1] in lines:
-        return "not_imported", f"Write `{lines[match[1]]}` at the top of the file"
+    # Names of libraries, and your own functions of other modules, which the exercise's text may ask for.
+    imported = {"np", "F", "numpy", "math", "torch", "copy"} | {exercise.symbol for exercise in exercises()}
+    if match and match[1] in imported:
+        return "not_imported", f"Nothing in this file imports `{match[1]}`"
     if kind == "UnboundLocalError":
-        whose = "What an object remembers between calls belongs to self. " if _is_class(exercise) else ""
-        return "unbound", f"{whose}A name that a function assigns is its own: it needs a value before this line"
+        return "unbound", "A name that a function assigns is its own, and this one has no value before this line"
     return "unknown_name", "Is it spelled as where it was made?" if "Did you mean" not in text else ""

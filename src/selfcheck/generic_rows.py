@@ -99,7 +99,7 @@ def joined(expected: Any, got: Any, tolerance: float) -> Found | None:
     if not Pair(got, got, tolerance, "").same(beside, got.values()):
         return None
     return Found(
-        "joined", f"Your {len(parts)} results stand beside each other in one array: hand them back apart, as a tuple"
+        "joined", f"Your {len(parts)} results stand beside each other in one array, where a tuple of them is due"
     )
 
 

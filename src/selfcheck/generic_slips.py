@@ -113,10 +113,5 @@ SLIPS = {
     "endless_calls": "The function calls itself without end.",
     "ends_python": "The code ends Python.",
 }
-SLIPS |= {cause: f"An exception. {advice}." for cause, advice, _ in ADVICE if cause and cause not in SLIPS}
+SLIPS |= {cause: f"An exception. {said}." for cause, said, _ in ADVICE if cause and cause not in SLIPS}
 SLIPS = {f"generic.{name}": text for name, text in SLIPS.items()}
-#: What to do about a slip, where that is part of what the exercise asks: it waits for the next hint. The others are no
-#: part of any exercise, and their message says it.
-REMEDIES: dict[str, str] = {
-    "generic.overflow": "Subtract each row's maximum from its scores before exp: the shares stay as they are.",
-}

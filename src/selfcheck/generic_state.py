@@ -24,7 +24,8 @@ def state_slip(call: dict[str, Any], expected: Answer, got: Answer, tolerance: f
     for argument, name, _, _ in wrong:
         if _was_to_stay(call, argument, expected["states"][argument], tolerance):
             return Found(
-                "other_module_written", f"{name} of {argument_name(argument)} was to stay as it was: copy from it"
+                "other_module_written",
+                f"{name} of {argument_name(argument)} was to stay as it was, and has other numbers now",
             )
     for argument, name, due, came in wrong[:1]:
         whose = f"{name} of {argument_name(argument)}"

@@ -54,7 +54,7 @@ def find(exercise: str) -> Callable[..., Any]:
     module: ModuleType = importlib.import_module(f"attention.{module_name}")
     if not hasattr(module, symbol):
         near = difflib.get_close_matches(symbol, [name for name in vars(module) if not name.startswith("_")], n=1)
-        meant = f"; is {near[0]} meant to be it? Give it the name {symbol}" if near else ""
+        meant = f"; is {near[0]} meant to be it?" if near else ""
         raise AttributeError(f"{module_name}.py has no {symbol}{meant}")
     return getattr(module, symbol)
 

@@ -32,11 +32,11 @@ def _slip_and_remark(want: tuple[int, ...], part: tuple[int, ...]) -> tuple[str,
     if long_axes[0] == long_axes[1]:
         return "generic.axis_of_one", f"axes of length 1 differ: {_axes_of_one(want, part)}"
     if part == (math.prod(want),):
-        return "generic.flat", "all entries in one row: each row wants a list of its own, or reshape"
+        return "generic.flat", "all entries in one row"
     if want and part[:-2] == want[:-1] and math.prod(part[-2:]) == want[-1]:
-        return "generic.axes_apart", "its last two axes are one: flatten(-2) joins them"
+        return "generic.axes_apart", "its last two axes are to be one"
     if len(want) > 2 and _joined_in_front(want, part):
-        return "generic.joined_in_front", "joined along the first axis: torch.cat takes dim=…"
+        return "generic.joined_in_front", "joined along the first axis"
     return "", ""
 
 
@@ -46,10 +46,10 @@ def _axes_of_one(want: tuple[int, ...], part: tuple[int, ...]) -> str:
     if missing == 0:
         return "they stand in other places"
     if missing < 0:
-        return f"{-missing} too many, and squeeze(dim) removes one"
+        return f"{-missing} too many"
     if 1 not in part and missing > 1:
         return "all of them are missing, as after squeeze() without dim, which removes each"
-    return f"{missing} missing; squeeze() without dim, or a sum without keepdim, removes one, and unsqueeze adds one"
+    return f"{missing} missing, as after squeeze() without dim, or a sum without keepdim"
 
 
 def _joined_in_front(want: tuple[int, ...], part: tuple[int, ...]) -> bool:

@@ -79,8 +79,11 @@ def exercise_text(result: ExerciseResult, in_terminal: bool = False, whole: bool
             else ""
         )
         printed = "".join(_printed_lines(shared))
+        text = shared.whole_message if whole else shared.message
+        if shared.remedy and not whole:
+            text += f"\n      {_where_to_mend(result, in_terminal)}"
         reread = _reread(_section_of(shared))
-        return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {shared.message}{reread}{called}{printed}"
+        return f"{lines[0]}\n  {MARKS[shared.verdict]} every check\n      {text}{reread}{called}{printed}"
     told: dict[str, str] = {}
     sections = _sections(result)
     above, offered = "", False
@@ -123,9 +126,7 @@ def _sections(result: ExerciseResult) -> dict[str, str]:
 
 
 def _section_of(check: CheckResult) -> str:
-    """The label of the section to reread, "" for none: an exception's message names the line, and what to do there."""
-    if check.kind == "raised" and not _is_named(check):
-        return ""
+    """The label of the section to reread, "" for none."""
     return section_to_reread(check.misconception, check.section)
 
 
@@ -205,7 +206,8 @@ def _exercise_html(result: ExerciseResult) -> str:
     if shared:
         shown = shared.shown if _needs_its_call(shared) else None
         every = replace(shared, sees="every check", hidden=False, shown=shown)
-        rows.append(_check_html(symbol, every, _section_of(shared)))
+        mend = _where_to_mend(result) if shared.remedy else ""
+        rows.append(_check_html(symbol, every, _section_of(shared), mend=mend))
     above, sections = "", _sections(result)
     first = next((check for check in result.checks if check.remedy), None)
     for check in result.checks if result.started and not shared else ():

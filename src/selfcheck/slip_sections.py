@@ -31,7 +31,7 @@ TREATS = {
         "misspelt not_imported unbound unknown_name endless_calls ends_python module_unknown signature"
     ),
 }
-COMPLETE = "sec-learner-messages"  # a message that this section treats says all of it itself
+COMPLETE = "sec-learner-messages"  # of what this section treats, message and remedy say all
 _BY_SLIP = {f"generic.{slip}": label for label, slips in TREATS.items() for slip in slips.split()}
 
 

@@ -49,9 +49,8 @@ def compare_trees(wanted: Any, came: Any, tolerance: float, reveal: bool, where:
         if wanted is came:
             return None
         # One result of several may be None: then something was returned, and no return is missing.
-        advice = "" if where else form_advice(wanted, came)
-        text = f"expected {expected_form(wanted)}{where}, got {name_of(came)}{advice}"
-        return Difference("structure", text, form_slip(wanted, came) if advice else "")
+        advice, slip = ("", "") if where else (form_advice(wanted, came), form_slip(wanted, came))
+        return Difference("structure", f"expected {expected_form(wanted)}{where}, got {name_of(came)}{advice}", slip)
     want, part = as_array(wanted), as_array(came)
     if part is None or want is None or (want.shape != part.shape and isinstance(came, tuple)):
         text = f"expected {expected_form(wanted)}{where}, got {name_of(came)}{form_advice(wanted, came)}"

@@ -12,8 +12,7 @@ FUNCTIONS = ("function", "method", "builtin_function_or_method")
 TYPES = {"generator": "a generator", "dict": "a dict", "set": "a set", "text": "a text"}
 TYPES |= dict.fromkeys(FUNCTIONS, "a function")
 ADVICE_ON_TYPES = dict.fromkeys(FUNCTIONS, "; are the brackets () of a call missing?")
-ADVICE_ON_TYPES["dict"] = "; hand the results back in a tuple, `return first, second`"
-ADVICE_ON_TYPES["generator"] = "; yield makes one: collect the values and return them"
+ADVICE_ON_TYPES["generator"] = "; yield makes one"
 
 
 def expected_form(value: Any) -> str:
@@ -56,19 +55,15 @@ def index_text(place: int, shape: tuple[int, ...]) -> str:
 
 
 def form_advice(wanted: Any, came: Any) -> str:
-    """What to do about an answer that is no array, or not of the kind expected."""
+    """What an answer that is no array, or not of the kind expected, may come of."""
     if came is None:
         return "; is the return statement missing?"
     if isinstance(came, dict):
         return ADVICE_ON_TYPES.get(str(came.get("type")), "")
     if isinstance(came, tuple) and len(came) == 1:
         return "; is there a comma after the value that is returned?"
-    if _several(wanted, came):
-        return "; return one of them alone"
     if isinstance(came, list) and as_array(came) is None:
         return "; are its rows of one length, and its entries numbers?"
-    if isinstance(wanted, Array) and wanted.kind == "tensor" and isinstance(came, Array) and came.kind != "tensor":
-        return "; use torch's functions from the arguments to the result"
     return ""
 
 
@@ -101,10 +96,10 @@ def _several(wanted: Any, came: Any) -> bool:
 
 
 def changed_text(names: Sequence[str]) -> str:
-    """What an answer has changed that is not its own, and what to do."""
+    """What an answer has changed that is not its own."""
     if TORCHS_SEED in names:
-        return f"your code sets {TORCHS_SEED}: what is drawn after it is the same each time. Leave it to whoever calls"
-    return f"your code changed what it was given ({', '.join(map(argument_name, names))}): work on a copy"
+        return f"your code sets {TORCHS_SEED}: what is drawn after it is the same each time"
+    return f"your code changed what it was given ({', '.join(map(argument_name, names))})"
 
 
 def argument_name(name: str) -> str:

@@ -52,8 +52,8 @@ def body(*lines, name="causal_mask"):
     ("text", "says"),
     [
         (body("torch.ones(2)"), "got None; is the return statement missing?"),
-        (body("print(torch.ones(2))"), "what your code prints is lost: hand it back with return"),
-        (body("return np.ones(2)"), "line 5 of masks.py: `return np.ones(2)`. Write `import numpy as np` at the top"),
+        (body("print(torch.ones(2))"), "got None; what your code prints is lost"),
+        (body("return np.ones(2)"), "line 5 of masks.py: `return np.ones(2)`. Nothing in this file imports `np`"),
         (body("return torch.ones(query_lenght)"), "name 'query_lenght' is not defined, in line 5 of masks.py"),
         (body("return causal_mask(query_length)"), "your code calls itself without end, in line 5 of masks.py"),
         (body("exit()"), "your code ends Python, in line 5 of masks.py"),
@@ -64,10 +64,10 @@ def body(*lines, name="causal_mask"):
         (body("return torch.ones(2),"), "got a tuple of 1; is there a comma after the value"),
         (body("return [[True], [1, 2]]"), "are its rows of one length, and its entries numbers?"),
         (body("return 'mask'"), "got a text"),
-        (body("return torch.ones(2) and torch.ones(2)"), "for each entry use &, | and ~"),
+        (body("return torch.ones(2) and torch.ones(2)"), "`if` want one truth value, and here are many"),
         (body("raise EOFError('EOF when reading a line')"), "nothing is to be typed in"),
         (body("from mask import x"), "your own files are imported as in `from .masks import …`"),
-        (body("return torch.ones(2, 2, dtype=torch.int64)[:1]"), "a comparison gives one, and so does .bool()"),
+        (body("return torch.ones(2, 2, dtype=torch.int64)[:1]"), "expected dtype bool, got int64"),
         (body("return torch.tensor([1])", "").replace("causal", "casual"), "is casual_mask meant to be it?"),
         (body("return 1").replace("query_length", "n"), "The names of the arguments belong to the exercise"),
         (body("import einops"), "NumPy and torch are all you need"),
@@ -75,46 +75,43 @@ def body(*lines, name="causal_mask"):
             "import einops\n" + body("return 1"),
             "No module named 'einops', in line 1 of masks.py: `import einops`. NumPy",
         ),
-        (body("return masked_softmax(1)"), "Write `from .masks import masked_softmax` at the top of the file"),
-        (body("return scaled_dot_product_attention()"), "`from .dot_product import scaled_dot_product_attention`"),
-        (body("return math.pi"), "Write `import math` at the top of the file"),
-        (body("return torch.ones(query_length / 1)"), "// divides whole numbers"),
-        (body("return torch.ones(4).reshape(2, query_length / 1, -1)"), "// divides whole numbers"),
-        (body("return torch.ones(4).view(query_length / 1, -1)"), "// divides whole numbers"),
-        (body("return range(query_length / 1)"), "// divides whole numbers"),
+        (body("return masked_softmax(1)"), "Nothing in this file imports `masked_softmax`"),
+        (body("return scaled_dot_product_attention()"), "Nothing in this file imports `scaled_dot_product_attention`"),
+        (body("return math.pi"), "Nothing in this file imports `math`"),
+        (body("return torch.ones(query_length / 1)"), "A float came where a whole number is due"),
+        (body("return torch.ones(4).reshape(2, query_length / 1, -1)"), "A float came where a whole number is due"),
+        (body("return torch.ones(4).view(query_length / 1, -1)"), "A float came where a whole number is due"),
+        (body("return range(query_length / 1)"), "A float came where a whole number is due"),
         (body("return torch.sin(0.5)"), "torch's functions want tensors, those of math want numbers"),
-        (body("x = torch.ones(2)", "x[:] = [1.0, 2.0]"), "torch.tensor(…) makes a tensor of a list"),
-        (body("return torch.block_diag([torch.ones(1)])"), "An asterisk hands a list over one by one"),
+        (body("x = torch.ones(2)", "x[:] = [1.0, 2.0]"), "A list is no tensor"),
+        (body("return torch.block_diag([torch.ones(1)])"), "One list came where several tensors are due"),
         (body("return device.index or None.chunk(3)").replace("device.index or ", ""), "Something is None here"),
         (body("return torch.ones(2).half().masked_fill(torch.ones(2) > 0, -1e9)"), "float16 ends at 65504"),
-        (body("if torch.ones(2): return 1"), "Whether something was given at all asks `is not None`"),
-        (body("return torch.ones(1).masked_fill(None != None, 0.0)"), "ask first whether a mask `is not None`"),
-        (body("return torch.ones(2, 2).max(dim=-1) - 1"), "values *and* positions; amax and amin the values"),
+        (body("if torch.ones(2): return 1"), "want one truth value"),
+        (
+            body("return torch.ones(1).masked_fill(None != None, 0.0)"),
+            "a comparison with None is one plain True or False",
+        ),
+        (body("return torch.ones(2, 2).max(dim=-1) - 1"), "return values *and* positions"),
         (body("return (i for i in range(2))[0]"), "it has neither places nor a length"),
         (body("return len(i for i in range(2))"), "it has neither places nor a length"),
-        (body("a, b = [1, 2, 3]", "return a"), "an asterisk before a name collects what is left"),
-        (body("return torch.ones(2) ^ 2"), "A power is written **"),
-        (body("return 2.0 ^ query_length"), "A power is written **"),
+        (body("a, b = [1, 2, 3]", "return a"), "More came than there are names"),
+        (body("return torch.ones(2) ^ 2"), "^ is no power but another operator"),
+        (body("return 2.0 ^ query_length"), "^ is no power but another operator"),
         (body("torch.ones(2).sum().item().backward()"), "item() and float() make a plain number of it"),
         (body("torch.ones(2).sum().backward()"), "no_grad, detach, argmax or a new tensor has cut it off"),
         (
             body("return math.exp(torch.ones(2))", name="causal_mask").replace(
                 "import torch", "import math\nimport torch"
             ),
-            "take one number, torch's functions whole tensors",
+            "the functions of math take single numbers",
         ),
-        (body("total = total + 1", "return total"), "it needs a value before this line"),
+        (body("total = total + 1", "return total"), "this one has no value before this line"),
     ],
 )
-def test_a_slip_is_named_with_its_remedy(attempt, text, says):
+def test_a_slip_is_named(attempt, text, says):
     said = attempt(text)
     assert says in said and "not started" not in said and "Traceback" not in said
-
-
-def test_what_an_object_remembers_belongs_to_self():
-    met = {"type": "UnboundLocalError", "text": "cannot access local variable 'length' where it is not associated"}
-    assert "belongs to self" in explain("efficient.KeyValueCache", met, True)[1]
-    assert "belongs to self" not in explain("efficient.online_softmax", met, True)[1]
 
 
 def test_torchs_list_of_signatures_is_left_out(attempt):
@@ -129,7 +126,7 @@ def test_what_an_exception_says_in_several_lines_is_told_in_one(attempt):
 
 def test_the_kind_of_array_is_corrected(attempt):
     said = attempt(body("return [[j <= i for j in range(key_length or 1)] for i in range(query_length)]"))
-    assert "got nested lists of shape (5, 2); use torch's functions from the arguments to the result" in said
+    assert "got nested lists of shape (5, 2)" in said and "says how to mend it" in said
 
 
 def test_the_call_that_failed_is_shown(attempt):
@@ -174,8 +171,8 @@ def test_advice_on_numpy_is_not_given_where_the_courses_own_check_speaks():
 
 def test_nested_lists_are_spoken_of_only_where_arguments_may_be_lists():
     met = {"type": "AttributeError", "text": "'list' object has no attribute 'shape'"}
-    assert "numpy.asarray" in explain("worked_example.project", met, True)[1]
-    assert "numpy.asarray" not in explain("multi_head.split_heads", met, True)[1]
+    assert "may be plain nested lists" in explain("worked_example.project", met, True)[1]
+    assert "nested lists" not in explain("multi_head.split_heads", met, True)[1]
 
 
 def test_a_parameter_with_another_name_is_told_once_for_the_whole_class(attempt):
@@ -232,14 +229,12 @@ def test_one_tensor_in_place_of_a_pair_is_not_taken_apart():
     assert text == "expected 2 results, as a tuple, got a tensor of shape (2, 3) and dtype float32"
 
 
-def test_heads_joined_along_the_wrong_axis_are_told_of_dim():
+def test_heads_joined_along_the_wrong_axis_are_told_so():
     chosen = Check("toy.double", "x", "x", lambda rng: None)
     want, came = ({"value": pack(torch.ones(size)), "changed": []} for size in ((5, 2, 24), (30, 2, 4)))
-    assert compare(chosen, call().packed(), want, came).text.endswith(
-        "(joined along the first axis: torch.cat takes dim=…)"
-    )
+    assert compare(chosen, call().packed(), want, came).text.endswith("(joined along the first axis)")
     want, came = ({"value": pack(torch.ones(size)), "changed": []} for size in ((2, 4, 6), (2, 4, 3, 2)))
-    assert compare(chosen, call().packed(), want, came).text.endswith("flatten(-2) joins them)")
+    assert compare(chosen, call().packed(), want, came).text.endswith("(its last two axes are to be one)")
 
 
 def test_one_line_that_fails_with_other_numbers_is_told_once(attempt):
@@ -275,7 +270,7 @@ def test_a_stub_of_another_exercise_is_told_from_ones_own():
 def test_what_torch_has_not_implemented_is_no_stub():
     met = {"type": "NotImplementedError", "text": "\"softmax\" not implemented for 'Long'"}
     kind, text = explain("worked_example.softmax", met, True)
-    assert kind == "raised" and "turn them into floats" in text
+    assert kind == "raised" and "this function wants floats" in text
 
 
 def test_an_error_deep_in_a_library_is_placed_in_the_learners_file(tmp_path):

@@ -1,5 +1,7 @@
 """A first message names cause and place; the remedy comes as the next hint, and in graded feedback at once."""
 
+import ast
+import importlib
 import json
 import re
 import subprocess
@@ -8,11 +10,27 @@ from pathlib import Path
 import pytest
 
 from autograder.judge.task import _check_outcome
+from selfcheck import (
+    advice,
+    arrays,
+    aspects,
+    axis_advice,
+    compare,
+    exception_words,
+    exceptions,
+    generic,
+    module_state,
+    shapes,
+    trees,
+    words,
+)
 from selfcheck.catalogue import exercises, parts_of
+from selfcheck.generic_slips import SLIPS
 from selfcheck.hints import hint
 from selfcheck.learner import check
 from selfcheck.memory import NAME, Memory, remember
 from selfcheck.show import exercise_text, report_text
+from selfcheck.slip_remedies import REMEDIES
 
 (EXERCISE,) = parts_of("masks.causal_mask")
 REMEDY = "Let the diagonal end in the last row and column."
@@ -28,9 +46,11 @@ RIGHT = WRONG.replace(".tril()", ".tril(key_length - query_length)")
 
 #: Each tells what to do, where it begins a sentence or stands behind a colon or semicolon. Verbs that name a function
 #: of torch, as reshape and detach do, are left out: sentences begin with the function that was used.
-VERBS = """add apply ask avoid build call cast choose clone collect compare compute convert copy count create cut delete
-    divide don't drop fill give insert join keep leave let look make move multiply name normalise pass put reduce remove
-    replace return scale set shift start stay subtract swap take try turn use write"""
+VERBS = """add apply ask assign avoid begin bring build call cast choose clone collect compare compute convert copy
+    count create cut delete divide don't drop fill give hand import insert join keep leave let look make move multiply
+    name normalise pass print put reduce remove replace return scale set shift start stay subtract swap take transpose
+    try turn use work write"""
+GENERIC = [path.stem for path in sorted(Path(generic.__file__).parent.glob("generic_*.py"))]
 TO_DO = re.compile(rf"(?i)(?:^|[.:;!?]\s+)\(?((?:{'|'.join(VERBS.split())}) [^.:;]*)")
 
 
@@ -71,9 +91,56 @@ def test_a_first_message_does_not_say_what_to_do(exercise):
     assert not any(said.values()), {name: found for name, found in said.items() if found}
 
 
-def test_the_remedy_of_a_slip_waits_too_where_the_exercise_asks_for_it():
-    slip = EXERCISE.message_of("generic.overflow")
-    assert "maximum" in slip.remedy and "maximum" not in slip.message
+#: Whose parts beside constants are a case's own names and numbers.
+MODULES = (advice, arrays, aspects, axis_advice, compare, exception_words, exceptions, shapes, trees, words)
+MODULES += (generic, *(importlib.import_module(f"selfcheck.{name}") for name in GENERIC), module_state)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_what_is_said_of_slips_does_not_say_what_to_do_either(module):
+    said = {text: TO_DO.findall(text) for text in texts_in(module) if "\\" not in text}  # which is a pattern
+    assert not any(said.values()), {text: found for text, found in said.items() if found}
+
+
+def texts_in(module):
+    """The texts of a module that are no docstrings, those of f-strings put together."""
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    parts |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
+            yield node.value
+
+
+def test_every_remedy_belongs_to_a_slip():
+    assert set(REMEDIES) <= set(SLIPS)
+    assert all(text.endswith(".") for text in REMEDIES.values())
+
+
+@pytest.mark.parametrize(
+    ("line", "cause", "remedy"),
+    [
+        ("return math.pi", "not_imported", "Import it at the top of the file"),
+        ("return masked_softmax(1)", "not_imported", "from .masks import causal_mask"),
+        ("if torch.ones(2): return 1", "truth_value", "For each entry use &, | and ~"),
+        ("print(torch.ones(2))", "printed", "Hand the answer back with return"),
+        ("yield 1", "generator", "return that"),
+        ("return torch.ones(2, 2).max(dim=-1) - 1", "values_and_positions", "amax and amin"),
+        (
+            "return torch.ones(query_length, key_length or query_length).tril().tolist()",
+            "no_tensor",
+            "torch's functions",
+        ),
+    ],
+)
+def test_the_remedy_of_a_slip_of_any_code_waits_too(write, line, cause, remedy):
+    write(WRONG.partition("    key_length =")[0] + f"    {line}\n")
+    report = check("4.2")
+    assert f"generic.{cause}" in report.results[0].misconceptions
+    assert remedy not in repr(report) and "says how to mend it" in repr(report)
+    assert remedy in str(hint("4.2"))
 
 
 def test_graded_feedback_has_the_remedy_behind_the_message(entry, write):

@@ -23,23 +23,23 @@ def a_plain_tensor_for_a_parameter():
 
 
 @pytest.mark.parametrize(
-    ("slip", "advice"),
+    ("slip", "says"),
     [
-        (NoSuper, "Begin __init__ with super().__init__()"),
-        (ParameterWithoutSuper, "Begin __init__ with super().__init__()"),
+        (NoSuper, "nn.Module's own __init__ makes room for layers"),
+        (ParameterWithoutSuper, "nn.Module's own __init__ makes room for layers"),
         (lambda: torch.ones(2, 3, 4).reshape(2, 2, 3, 4), "reshape keeps the number of entries"),
-        (lambda: torch.ones(2, 3, 4).transpose(1, 2).view(2, 12), "reshape copies where view cannot"),
-        (lambda: nn.Linear(2, 2)(torch.ones(2, dtype=torch.float64)), "A new tensor is float32 unless you say dtype"),
+        (lambda: torch.ones(2, 3, 4).transpose(1, 2).view(2, 12), "After a transpose the entries lie out of order"),
+        (lambda: nn.Linear(2, 2)(torch.ones(2, dtype=torch.float64)), "a new tensor is float32 unless you say dtype"),
         (
             lambda: torch.ones(2, 2) @ torch.ones(2, 2, dtype=torch.float64),
-            "A new tensor is float32 unless you say dtype",
+            "a new tensor is float32 unless you say dtype",
         ),
-        (lambda: nn.Linear(2, 2).weight.copy_(torch.ones(2, 2)), "under `with torch.no_grad():`"),
-        (a_plain_tensor_for_a_parameter, "copy the numbers into the one that is there"),
+        (lambda: nn.Linear(2, 2).weight.copy_(torch.ones(2, 2)), "cannot be changed in place"),
+        (a_plain_tensor_for_a_parameter, "cannot take the place of a parameter"),
     ],
 )
-def test_torchs_words_get_their_remedy(slip, advice):
+def test_torchs_words_are_explained(slip, says):
     with pytest.raises((RuntimeError, AttributeError, TypeError)) as caught:
         slip()
     kind, text = explain("masks.causal_mask", describe(caught.value), reveal=True)
-    assert kind == "raised" and advice in text, text
+    assert kind == "raised" and says in text, text

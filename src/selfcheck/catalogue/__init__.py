@@ -66,7 +66,8 @@ class Exercise:
             for entry in part.misconceptions if part.id == self.id else ():
                 if entry.id == misconception:
                     return entry
-        from ..generic_slips import REMEDIES, SLIPS
+        from ..generic_slips import SLIPS
+        from ..slip_remedies import REMEDIES
         from ..slip_sections import section_of
 
         if misconception in SLIPS:
