@@ -9,13 +9,13 @@ from ._numbers import LOWEST
 
 @check(ATTENTION, sees="keys are attended where the mask is True, and nowhere else", view=attended)
 def masked_polarity(rng):
-    queries, keys, d_v = rng.sizes(3, 4, 8)
+    queries, keys, d_v = rng.sizes(3, 4, 10)
     return masked(rng, (), queries, keys, d_v, mask_of(rng, queries, keys))
 
 
 @check(ATTENTION, sees="the weights that are left sum to 1 for each query", view=row_sums)
 def masked_sums(rng):
-    queries, keys, d_v = rng.sizes(3, 4, 8)
+    queries, keys, d_v = rng.sizes(3, 4, 10)
     return masked(rng, (), queries, keys, d_v, mask_of(rng, queries, keys))
 
 
@@ -38,7 +38,7 @@ def with_zero(keys, place):
 
 @check(ATTENTION, sees="a forbidden key has no influence, however large its score")
 def masked_large_score(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     hidden = rng.integer(0, keys)
     key = [[5000.0] if j == hidden else rng.normal(1) for j in range(keys)]
     mask = tensor([[j != hidden for j in range(keys)]] * queries)
@@ -70,7 +70,7 @@ def masked_large_score(rng):
 
 @check(ATTENTION, sees="a mask broadcasts over queries, heads and batch")
 def masked_broadcast(rng):
-    queries, keys, d_v = rng.sizes(3, 4, 7)
+    queries, keys, d_v = rng.sizes(3, 4, 10)
     batch, heads = rng.sample((2, 3), 2)
     shapes = [(keys,), (queries, keys), (batch, 1, 1, keys)]
     return [masked(rng, (batch, heads), queries, keys, d_v, mask_of(rng, *shape)) for shape in shapes]
@@ -78,7 +78,7 @@ def masked_broadcast(rng):
 
 def with_empty_rows(rng):
     """A call in which some query may attend to nothing."""
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     mask = mask_of(rng, queries, keys)
     mask[rng.integer(0, queries)] = [False] * keys
     return masked(rng, (), queries, keys, d_v, mask)
@@ -100,13 +100,13 @@ def masked_empty_gradient(rng):
     compares=("dtype", "unchanged"),
 )
 def masked_dtype(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     return [masked(rng, (), queries, keys, d_v, mask_of(rng, queries, keys), dtype) for dtype in DTYPES]
 
 
 @check(ATTENTION, sees="a mask that is not boolean or does not fit is refused", compares="error")
 def masked_errors(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     query, key, value = (rng.tensor(*shape) for shape in ((queries, 1), (keys, 1), (keys, d_v)))
     return [
         call(query, key, value, tensor([[0.0] * keys] * queries)),

@@ -49,8 +49,8 @@ def attention_output(rng):
 
 @check(ATTENTION, sees="leading batch dimensions are kept, and broadcast")
 def attention_batch(rng):
-    queries, keys, d_v = rng.sizes(3, 4, 8)
-    batch, heads = rng.sizes(2, 2, 4)
+    queries, keys, d_v = rng.sizes(3, 4, 10)
+    batch, heads = rng.sizes(2, 2, 7)
     return [
         attend(rng, (batch, queries, 1), (batch, keys, 1), d_v),
         attend(rng, (batch, heads, queries, 1), (1, heads, keys, 1), d_v),
@@ -62,20 +62,20 @@ def attention_batch(rng):
     ATTENTION, sees="gradients reach query, key and value, from the output and from the weights", compares="gradient"
 )
 def attention_gradient(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     rarely = 1e-12  # dropout that drops nothing, and that gradients have to pass
     return [attend(rng, (queries, 1), (keys, 1), d_v, **more) for more in ({}, {"dropout_p": rarely})]
 
 
 @check(ATTENTION, sees="output and weights have the dtype of the arguments", compares="dtype")
 def attention_dtype(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 2, 7)
+    queries, keys, d_k, d_v = rng.sizes(4, 2, 10)
     return [attend(rng, (queries, d_k), (keys, d_k), d_v, dtype=dtype) for dtype in DTYPES]
 
 
 @check(ATTENTION, sees="the arguments are left as they were", compares="unchanged")
 def attention_unchanged(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 2, 7)
+    queries, keys, d_k, d_v = rng.sizes(4, 2, 10)
     return attend(rng, (queries, d_k), (keys, d_k), d_v)
 
 
@@ -181,7 +181,7 @@ def attention_dropout_weights(rng):
 
 @check(ATTENTION, sees="arguments that do not fit are refused", compares="error")
 def attention_errors(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 2, 7)
+    queries, keys, d_k, d_v = rng.sizes(4, 2, 10)
     query, key, value = (rng.tensor(*shape) for shape in ((queries, d_k), (keys, d_k), (keys, d_v)))
     return [
         call(query, rng.tensor(keys, d_k + 1), value),

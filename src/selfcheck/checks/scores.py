@@ -41,7 +41,7 @@ def additive(rng, query_shape, key_shape, hidden, dtype="float64", alike=False):
 )
 def additive_order(rng):
     # Numbers so small that tanh does nothing: this sees the two linear maps alone.
-    hidden, width = rng.sizes(2, 3, 7)
+    hidden, width = rng.sizes(2, 3, 8)
     small = [[[entry / 1000 for entry in rng.normal(width)]] for _ in range(2)]
     w1, w2 = rng.tensor(hidden, 2 * width), rng.tensor(hidden)
     return call(query=tensor(small[0]), key=tensor(small[1]), w1=w1, w2=w2)
@@ -49,13 +49,13 @@ def additive_order(rng):
 
 @check("scores.additive_scores", sees="tanh acts on each hidden unit, after W1 and before w2", coinciding=True)
 def additive_tanh(rng):
-    hidden, width = rng.sizes(2, 3, 7)
+    hidden, width = rng.sizes(2, 3, 8)
     return [additive(rng, (1, width), (1, width), hidden, alike=True) for _ in range(3)]
 
 
 @check("scores.additive_scores", sees="entry [i, j] is the score of query i and key j", coinciding=True)
 def additive_pairs(rng):
-    queries, keys, hidden, width = rng.sizes(4, 2, 8)
+    queries, keys, hidden, width = rng.sizes(4, 2, 10)
     return additive(rng, (queries, width), (keys, width), hidden, alike=True)
 
 
@@ -68,7 +68,7 @@ def additive_widths(rng):
 @check("scores.additive_scores", sees="leading batch dimensions are kept, and broadcast", coinciding=True)
 def additive_batch(rng):
     queries, keys, hidden, width = rng.sample((4, 5, 7, 9), 4)
-    batch, heads = rng.sizes(2, 2, 4)
+    batch, heads = rng.sizes(2, 2, 7)
     return [
         additive(rng, (batch, queries, width), (batch, keys, width), hidden, alike=True),
         additive(rng, (batch, heads, queries, width), (1, heads, keys, width), hidden, alike=True),
@@ -87,13 +87,13 @@ def additive_gradient(rng):
     compares=("dtype", "unchanged"),
 )
 def additive_dtype(rng):
-    queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 7)
+    queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 12)
     return [additive(rng, (queries, d_q), (keys, d_k), hidden, dtype) for dtype in DTYPES]
 
 
 @check("scores.additive_scores", sees="arguments that do not fit are refused", compares="error")
 def additive_errors(rng):
-    queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 7)
+    queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 12)
     query, key, w1, w2 = (rng.tensor(*shape) for shape in ((queries, d_q), (keys, d_k), (hidden, d_q + d_k), (hidden,)))
     return [
         call(query, key, rng.tensor(hidden, d_q + d_k + 1), w2),
@@ -138,7 +138,7 @@ def bilinear_widths(rng):
 @check("scores.bilinear_scores", sees="leading batch dimensions are kept, and broadcast", coinciding=True)
 def bilinear_batch(rng):
     queries, keys, width = rng.sample((4, 6, 7, 9), 3)
-    batch, heads = rng.sizes(2, 2, 4)
+    batch, heads = rng.sizes(2, 2, 7)
     return [
         bilinear(rng, (batch, queries, width), (batch, keys, width)),
         bilinear(rng, (batch, heads, queries, width), (1, heads, keys, width)),
@@ -157,13 +157,13 @@ def bilinear_gradient(rng):
     compares=("dtype", "unchanged"),
 )
 def bilinear_dtype(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     return [bilinear(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
 
 
 @check("scores.bilinear_scores", sees="arguments that do not fit are refused", compares="error")
 def bilinear_errors(rng):
-    queries, keys, d_q, d_k = rng.sizes(4, 2, 7)
+    queries, keys, d_q, d_k = rng.sizes(4, 2, 10)
     query, key, weight = rng.tensor(queries, d_q), rng.tensor(keys, d_k), rng.tensor(d_q, d_k)
     return [
         call(query, key, rng.tensor(d_k, d_q)),
@@ -201,7 +201,7 @@ def of_several_axes(rng):
 
 @check("scores.dot_scores", sees="gradients reach query and key", compares="gradient")
 def dot_gradient(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     return two(rng, (queries, width), (keys, width))
 
 
@@ -211,7 +211,7 @@ def dot_gradient(rng):
     compares=("dtype", "unchanged"),
 )
 def dot_dtype(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     return [two(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
 
 
@@ -222,7 +222,7 @@ def dot_errors(rng):
 
 def refused_pairs(rng):
     """Calls of a score function that takes query and key alone, none of which can be answered."""
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     query, key = rng.tensor(queries, width), rng.tensor(keys, width)
     return [call(query, rng.tensor(keys, width + 1)), *[call(*pair) for pair in unfit(rng, query, key)]]
 
@@ -254,13 +254,13 @@ def scaled_gradient(rng):
 
 @check("scores.scaled_dot_scores", sees="the arguments are left as they were", compares="unchanged")
 def scaled_unchanged(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     return two(rng, (queries, width), (keys, width))
 
 
 @check("scores.scaled_dot_scores", sees="the result has the dtype of the arguments", compares="dtype")
 def scaled_dtype(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     return [two(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
 
 

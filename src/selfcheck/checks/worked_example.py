@@ -39,7 +39,7 @@ def project_running_example(rng):
     coinciding=True,
 )
 def project_square(rng):
-    length, width = rng.sizes(2, 3, 7)
+    length, width = rng.sizes(2, 3, 8)
     return call(rng.normal(length, width), *(rng.normal(width, width) for _ in range(3)))
 
 
@@ -140,12 +140,12 @@ def softmax_running_example(rng):
 
 @check("worked_example.softmax", sees="without an axis, each row sums to 1, to six digits", tolerance=1e-6)
 def softmax_rows(rng):
-    return call(rng.normal(*sorted(rng.sizes(2, 3, 7))))
+    return call(rng.normal(*sorted(rng.sizes(2, 3, 8))))
 
 
 @check("worked_example.softmax", sees="the axis asked for is the one whose weights sum to 1")
 def softmax_axis(rng):
-    rows, columns = rng.sizes(2, 3, 7)
+    rows, columns = rng.sizes(2, 3, 8)
     return [
         call(rng.normal(rows, columns), 0),
         call(rng.normal(rows, columns), axis=1),
@@ -191,7 +191,7 @@ def softmax_empty_row(rng):
 
 @check("worked_example.softmax", sees="NumPy arrays of whole numbers give fractions")
 def softmax_numpy(rng):
-    return call(ndarray(rng.integers(*sorted(rng.sizes(2, 3, 7)), low=-2, high=3)))
+    return call(ndarray(rng.integers(*sorted(rng.sizes(2, 3, 8)), low=-2, high=3)))
 
 
 @check("worked_example.softmax", sees="the scores that came in are left as they were", compares="unchanged")
@@ -244,7 +244,7 @@ def mix_row_sums(rng):
     coinciding=True,
 )
 def mix_numpy(rng):
-    length, width = rng.sizes(2, 3, 7)
+    length, width = rng.sizes(2, 3, 8)
     return call(ndarray(shares(rng, length, length)), ndarray(rng.integers(length, width)))
 
 
