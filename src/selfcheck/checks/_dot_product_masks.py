@@ -2,7 +2,7 @@
 
 from selfcheck.plan import call, check, tensor
 
-from ._dot_product_inputs import ATTENTION, attend, attended, mask_of, masked, row_sums
+from ._dot_product_inputs import ATTENTION, BATCH, HEADS, L, S, attend, attended, mask_of, masked, row_sums
 from ._dtypes import DTYPES
 from ._numbers import LOWEST
 
@@ -26,7 +26,9 @@ def masked_output(rng):
     zero = next(j for j in range(keys) if hidden[0][0][j])
     step = masked(rng, (batch,), queries, keys, d_v, hidden)
     step.kwargs["key"] = with_zero(step.kwargs["key"], zero)  # a real token may be all zero
-    return [step, masked(rng, (2, 5), 4, 8, 3, mask_of(rng, 2, 1, 4, 8)), attend(rng, (2, 5, 4, 1), (2, 5, 8, 1), 3)]
+    in_a_batch = masked(rng, (BATCH, HEADS), L, S, 1, mask_of(rng, BATCH, 1, L, S))
+    of_all_keys = attend(rng, (BATCH, HEADS, L, 1), (BATCH, HEADS, S, 1), 1)
+    return [step, in_a_batch, of_all_keys]
 
 
 def with_zero(keys, place):
@@ -70,10 +72,8 @@ def masked_large_score(rng):
 
 @check(ATTENTION, sees="a mask broadcasts over queries, heads and batch")
 def masked_broadcast(rng):
-    queries, keys, d_v = rng.sizes(3, 4, 10)
-    batch, heads = rng.sample((2, 3), 2)
-    shapes = [(keys,), (queries, keys), (batch, 1, 1, keys)]
-    return [masked(rng, (batch, heads), queries, keys, d_v, mask_of(rng, *shape)) for shape in shapes]
+    shapes = [(S,), (L, S), (BATCH, 1, 1, S)]
+    return [masked(rng, (BATCH, HEADS), L, S, 1, mask_of(rng, *shape)) for shape in shapes]
 
 
 def with_empty_rows(rng):

@@ -24,7 +24,7 @@ def padding_max_length(rng):
 
 @check("masks.padding_mask", sees="a sequence may be empty, or fill its row")
 def padding_extremes(rng):
-    longest = rng.integer(5, 9)
+    longest = rng.choice((5, 7, 8))
     return call(tensor([longest, 0, rng.integer(1, 4)], "int64"), longest)
 
 
@@ -248,7 +248,7 @@ def additive_values(rng):
 
 @check("masks.to_additive", sees="the shape is kept, whatever it is")
 def additive_shape(rng):
-    shapes = [(rng.integer(3, 6),), (4, 1, 1, 7), (8, 1, 3, 2)]
+    shapes = [(rng.integer(3, 6),), (4, 1, 1, 7), (2, 1, 8, 5)]
     return [call(tensor(mixed_rows(rng, *shape), "bool")) for shape in shapes]
 
 

@@ -8,8 +8,11 @@ from selfcheck.plan import call, check, tensor
 from ._dtypes import DTYPES
 
 ODD = (3, 5, 7, 9, 11)  # no two of these are neighbours, and none is half of another or the sum of two
-LONG = (10, 11, 13)  # lengths whose square roots are far from those of the widths
-WIDE = ((5, 6), (7, 8))  # the roots are rounded down, up and to the nearest number in three different ways
+LONG = (11, 13, 15)  # lengths whose square roots are far from those of the widths
+WIDE = (5, 7)  # the roots are rounded down, up and to the nearest number in three different ways
+#: Queries, keys, hidden units, d_q and d_k of two calls. The width of W1 is 8 in both, d_q + d_k; what is its
+#: neighbour, or makes a sum with it, in one of them is neither in the other.
+APART = ((11, 9, 7, 3, 5), (7, 11, 9, 5, 3))
 
 
 def direction(step, answer):
@@ -61,8 +64,12 @@ def additive_pairs(rng):
 
 @check("scores.additive_scores", sees="queries and keys may have different widths")
 def additive_widths(rng):
-    queries, keys, hidden, d_q, d_k = rng.sample(ODD, 5)
-    return additive(rng, (queries, d_q), (keys, d_k), hidden)
+    return of_two_widths(rng)
+
+
+def of_two_widths(rng):
+    """Calls of queries and keys of different widths: first the queries are the narrower ones, then the keys."""
+    return [additive(rng, (queries, d_q), (keys, d_k), hidden) for queries, keys, hidden, d_q, d_k in APART]
 
 
 @check("scores.additive_scores", sees="leading batch dimensions are kept, and broadcast", coinciding=True)
@@ -77,8 +84,7 @@ def additive_batch(rng):
 
 @check("scores.additive_scores", sees="gradients reach query, key, w1 and w2", compares="gradient")
 def additive_gradient(rng):
-    queries, keys, hidden, d_q, d_k = rng.sample(ODD, 5)
-    return additive(rng, (queries, d_q), (keys, d_k), hidden)
+    return of_two_widths(rng)
 
 
 @check(
@@ -230,8 +236,8 @@ def refused_pairs(rng):
 @check("scores.scaled_dot_scores", sees="scores are divided by the square root of d_k, the width of a key")
 def scaled_scale(rng):
     queries, keys = rng.sample(LONG, 2)
-    width, wider = (rng.choice(some) for some in WIDE)
-    return [two(rng, (queries, width), (keys, width)), two(rng, (3, queries, wider), (3, keys, wider))]
+    width, wider = WIDE
+    return [two(rng, (queries, width), (keys, width)), two(rng, (1, queries, wider), (1, keys, wider))]
 
 
 @check("scores.scaled_dot_scores", sees="apart from one factor, entry [i, j] is query i · key j", view=direction)
