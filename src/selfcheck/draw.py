@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from .arguments import tensor
 from .arrays import Array
 
-__all__ = ["Draw"]
+__all__ = ["Draw", "told_apart"]
 
 
 class Draw(random.Random):
@@ -19,9 +21,12 @@ class Draw(random.Random):
         """An int from low to high - 1."""
         return self.randrange(low, high)
 
-    def sizes(self, count: int, low: int = 2, high: int = 9) -> list[int]:
-        """Distinct sizes, so that a swapped axis cannot pass unseen."""
-        return self.sample(range(low, high), count)
+    def sizes(self, count: int, low: int = 2, high: int = 10) -> list[int]:
+        """Sizes from low to high - 1 of which none can be taken for another: see `told_apart`.
+
+        Raises ValueError where the range has too few of them.
+        """
+        return self.sample(self.choice(_families(count, low, high)), count)
 
     def normal(self, *shape: int) -> Any:
         """Nested lists of standard normal numbers, rounded to two decimals."""
@@ -51,3 +56,21 @@ class Draw(random.Random):
         if not shape:
             return draw()
         return [self._nested(shape[1:], draw) for _ in range(shape[0])]
+
+
+def told_apart(sizes: Collection[int]) -> bool:
+    """Whether no size is another one, its neighbour, its half or double, or the sum of two others.
+
+    Then an axis, a bound or a width that is taken for another gives an error or another answer.
+    """
+    sums = {a + b for a, b in itertools.combinations(sizes, 2)}
+    near = any(abs(a - b) < 2 or 2 * a == b or 2 * b == a for a, b in itertools.combinations(sizes, 2))
+    return not near and not sums & set(sizes)
+
+
+@functools.cache
+def _families(count: int, low: int, high: int) -> list[tuple[int, ...]]:
+    found = [sizes for sizes in itertools.combinations(range(low, high), count) if told_apart(sizes)]
+    if not found:
+        raise ValueError(f"no {count} sizes from {low} to {high - 1} can be told apart; widen the range")
+    return found

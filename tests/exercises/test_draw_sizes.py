@@ -1,18 +1,12 @@
-"""No two sizes in the input of a check can be mixed up unseen.
+"""No two sizes in the input of a check can be mixed up.
 
 The sizes of a draw are the lengths of the axes of all its arrays (arguments, parameters, training data) and its integer
 arguments, except those that count no entries (draw_sizes.NO_SIZES); a length of 1 broadcasts and is left out. Lengths
-that are equal in every draw of an exercise are one size: the exercise asks for them to be equal. The rule holds for
-every visible and hidden check that compares values or gradients:
-
-1. In a draw no two sizes are equal. Then whoever takes one for the other gets an error or another answer.
-2. Over the recorded draws of an exercise's visible checks, no size is always another's neighbour (a + 1 = b) or half
-   (2 a = b), or the sum of two others: one draw that has these sizes breaks the relation. Then whoever leaves out an
-   end, or takes a half for a whole, cannot be taken for one who uses the wrong size.
-
-A single draw may have such a relation where another breaks it, for this reason: of the causes that explain a draw, the
-one that explains most draws is named (see diagnose.py), and the draw that breaks the relation tells the two apart.
-Without this the draws that a learner reads most easily are ruled out: three tokens of four features, two heads of two.
+that are equal in every draw of an exercise are one size: the exercise asks for them to be equal. In every draw of every
+visible and hidden check that compares values or gradients, no size is equal to another, its neighbour (a + 1 = b), its
+half (2 a = b) or the sum of two others. Then whoever takes one size for another, leaves out an end, or takes a half for
+a whole, gets an error or another answer. A draw of several calls may have such a relation in one of them where another
+breaks it.
 
 A check whose sizes are equal on purpose says `coinciding=True`. What else may break the rule stands in
 draw_sizes.toml with the reason why no mistake hides behind it, and is taken out of there once it breaks it no longer.
@@ -52,58 +46,35 @@ def sizes_in(exercise):
     return same_sizes(step for draws in draws_of(exercise).values() for draw in draws for step in draw)
 
 
-def equal_sizes(exercise):
-    """Each check with the pairs of sizes that are equal in one of its draws."""
+def related_sizes(exercise):
+    """Each check with the relations of sizes that one of its draws has."""
     same = sizes_in(exercise)
     return {
         (name, str(one))
         for name, draws in draws_of(exercise).items()
         for draw in draws
         for one in collisions(draw, same)
-        if one.kind == "equal"
     }
 
 
-def standing_relations(exercise):
-    """The relations of sizes that no recorded draw of the exercise breaks."""
-    shown = [draws_of(exercise)[name][0] for name in exercise.points if name in draws_of(exercise)]
-    together = [step for draw in shown for step in draw]
-    return {str(one) for one in collisions(together, sizes_in(exercise)) if one.kind != "equal"}
-
-
-def exceptions(kind, exercise):
-    """The entries of an exercise; kind: "equal", "relation" or "apart"."""
-    return [one for one in EXCEPTIONS.get(kind, ()) if one["number"] == exercise.number]
-
-
-def may_be_equal(exercise):
-    """The checks and pairs of sizes that are excepted."""
-    entries = exceptions("equal", exercise)
-    return {(check, pair) for one in entries for check in one["checks"] for pair in one["sizes"]}
-
-
-def may_stand(exercise):
-    """The relations that are excepted."""
-    return {relation for one in exceptions("relation", exercise) for relation in one["relations"]}
+def excepted(exercise):
+    """The checks and relations that are excepted; an entry without checks holds for those that have the relation."""
+    entries = [one for one in EXCEPTIONS["exception"] if one["number"] == exercise.number]
+    names = list(draws_of(exercise))
+    return {(name, pair) for one in entries for pair in one["relations"] for name in one.get("checks", names)}
 
 
 @each
-def test_in_a_draw_no_two_sizes_are_equal(exercise):
-    unseen = equal_sizes(exercise) - may_be_equal(exercise)
+def test_no_two_sizes_of_a_draw_can_be_mixed_up(exercise):
+    unseen = related_sizes(exercise) - excepted(exercise)
     assert not unseen, f"draw other sizes, or say coinciding=True where they are equal on purpose: {sorted(unseen)}"
-
-
-@each
-def test_no_size_is_always_the_neighbour_half_or_sum_of_others(exercise):
-    unseen = standing_relations(exercise) - may_stand(exercise)
-    assert not unseen, f"let the sizes of one visible check break {sorted(unseen)}"
 
 
 @each
 def test_sizes_that_are_kept_apart_elsewhere_are_equal_in_some_hidden_draw(exercise):
     """What goes wrong only there would pass otherwise: a mask turned where it is square, an axis found by its size."""
     same = sizes_in(exercise)
-    if len(set(same.values())) < 2 or exceptions("apart", exercise):
+    if len(set(same.values())) < 2:
         return
     checks = [one for one in hidden_checks(exercise) if {"values", "gradient", "state"} & set(one.compares)]
     steps = [step for one in checks for step in sizes_of_draw(one.calls(0), exercise)]
@@ -117,19 +88,23 @@ def test_sizes_that_are_kept_apart_elsewhere_are_equal_in_some_hidden_draw(exerc
 
 @each
 def test_every_exception_is_needed(exercise):
-    assert may_be_equal(exercise) <= equal_sizes(exercise), "take these out of draw_sizes.toml"
-    assert may_stand(exercise) <= standing_relations(exercise), "take these out of draw_sizes.toml"
+    found = related_sizes(exercise)
+    for one in EXCEPTIONS["exception"]:
+        if one["number"] == exercise.number:
+            relations = {relation for name, relation in found if name in one.get("checks", [name])}
+            assert set(one["relations"]) <= relations, "take what is missing there out of draw_sizes.toml"
+            assert set(one.get("checks", [])) <= {name for name, relation in found if relation in one["relations"]}
 
 
 def test_every_exception_has_a_reason_and_none_is_put_off():
-    reasons = [one["reason"] for kind in EXCEPTIONS.values() for one in kind]
+    reasons = [one["reason"] for one in EXCEPTIONS["exception"]]
     assert all(len(reason) > 10 for reason in reasons)
     assert not [reason for reason in reasons if "to be changed" in reason], "draw other sizes"
 
 
 def test_every_exception_belongs_to_an_exercise():
     numbers = {exercise.number for exercise in exercises()}
-    assert {one["number"] for kind in EXCEPTIONS.values() for one in kind} <= numbers
+    assert {one["number"] for one in EXCEPTIONS["exception"]} <= numbers
 
 
 @pytest.mark.parametrize(

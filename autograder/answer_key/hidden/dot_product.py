@@ -1,6 +1,6 @@
 """Hidden checks of scaled dot-product attention."""
 
-from selfcheck.checks._dot_product_inputs import ATTENTION, attend, mask_of, masked, some_of
+from selfcheck.checks._dot_product_inputs import ATTENTION, BATCH, HEADS, L, S, attend, mask_of, masked, some_of
 from selfcheck.plan import call, check, tensor
 
 #: Batch axes, query length, key length, key width and value width, of which some are equal.
@@ -18,7 +18,7 @@ EQUAL = (
 
 @check(ATTENTION, sees="scores of ten thousand give finite weights", points=1, problem_set="ps2")
 def attention_extremes(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 3, 9)
+    queries, keys, d_k, d_v = rng.sizes(4, 3, 10)
     # Any two scores of a query lie thousands apart, so that no wrong scale shows here: that has its own check.
     signs = [100.0 * (-1) ** (row + rng.integer(0, 2)) for row in range(queries)]
     sizes = [10.0 * size for size in rng.sample(range(1, keys + 1), keys)]
@@ -35,7 +35,7 @@ def attention_extremes(rng):
     coinciding=True,
 )
 def attention_shapes(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 5, 10)
+    queries, keys, d_k, d_v = rng.sizes(4, 5, 12)
     return [
         attend(rng, (1, d_k), (keys, d_k), d_v),
         attend(rng, (queries, d_k), (1, d_k), 1),
@@ -60,7 +60,7 @@ def causal(queries, keys):
     coinciding=True,
 )
 def masked_kinds(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 3, 9)
+    queries, keys, d_k, d_v = rng.sizes(4, 3, 10)
     return [
         masked(rng, (2, 3), queries, keys, d_v, causal(queries, keys), d_k=d_k),
         masked(rng, (), queries, keys, d_v, [[True] * keys] * queries, d_k=d_k),
@@ -82,8 +82,8 @@ def masked_kinds(rng):
 
 @check(ATTENTION, sees="a batch in which nobody may attend to anything gives zeros", points=1, problem_set="ps3")
 def masked_nothing(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 3, 9)
+    queries, keys, d_k, d_v = rng.sizes(4, 3, 10)
     return [
-        masked(rng, (2,), queries, keys, d_v, [False], d_k=d_k),
-        masked(rng, (2, 3), queries, keys, d_v, [[[[False]]], [[[True]]]], "float32", d_k),
+        masked(rng, (1,), queries, keys, d_v, [False], d_k=d_k),
+        masked(rng, (BATCH, HEADS), L, S, 1, [[[[False]]], [[[True]]]], "float32"),
     ]

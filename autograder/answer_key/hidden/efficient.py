@@ -46,7 +46,7 @@ def online_half(rng):
 
 @check(BLOCKWISE, sees="no length and no block size is special", coinciding=True, points=1)
 def blockwise_sizes(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 5, 10)
+    queries, keys, d_k, d_v = rng.sizes(4, 5, 12)
     return [
         blocks(rng, (), queries, keys, size, d_v, d_k=d_k, is_causal=causal)
         for size in (1, 3, keys - 1, keys, 50)
@@ -98,7 +98,7 @@ def blockwise_half_gradient(rng):
 
 @check(BACKWARD, sees="no length, no width and no block size is special", points=1)
 def backward_sizes(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 5, 10)
+    queries, keys, d_k, d_v = rng.sizes(4, 5, 12)
     calls = [gradients(rng, (), queries, keys, size, d_v, d_k=d_k) for size in (1, 3, keys - 1, keys, 50)]
     calls += [gradients(rng, (), 1, 1, 1, 1), gradients(rng, (2, 3), queries, 1, 50, d_v)]
     return [*calls, gradients(rng, (4,), 4, 4, 4, 4, d_k=4)]

@@ -19,7 +19,7 @@ from ._lowest import DTYPE, FIRST_OF_FIVE, with_lowest_scores
 
 @check(NORM, sees="gain, bias and eps together, in every shape, equal sizes too", points=1)
 def norm_everything(rng):
-    batch, heads, length, d = rng.sizes(4, 3, 8)
+    batch, heads, length, d = rng.sizes(4, 3, 10)
     return [
         call(rng.tensor(*shape, d), scattered(rng, d), scattered(rng, d), round(0.1 + rng.random(), 2))
         for shape in ((), (length,), (d,), (d, d), (batch, heads, length))

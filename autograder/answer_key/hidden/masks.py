@@ -88,7 +88,7 @@ def documents_edges(rng):
     coinciding=True,
 )
 def combine_edges(rng):
-    batch, heads, queries, keys = rng.sizes(4, 2, 7)
+    batch, heads, queries, keys = rng.sizes(4, 2, 10)
     same = [tensor(rng.booleans(3, *ones, 3), "bool") for ones in ((1, 1), (), (1,))]
     column, row = tensor(mixed_rows(rng, queries, 1), "bool"), tensor(mixed_rows(rng, keys), "bool")
     head = tensor(mixed_rows(rng, heads, 1, 1), "bool")

@@ -11,7 +11,7 @@ from ._lowest import DTYPE, with_lowest_scores
 
 @check(SPLIT, sees="one head, one token, one sequence, larger sizes and sizes that are equal", points=1)
 def split_edges(rng):
-    batch, length, heads, d_head = rng.sizes(4, 3, 9)
+    batch, length, heads, d_head = rng.sizes(4, 3, 10)
     return [
         call(rng.tensor(batch, length, d_head), 1),
         call(rng.tensor(1, 1, heads), heads),
@@ -24,7 +24,7 @@ def split_edges(rng):
 
 @check(MERGE, sees="one head, one token, one sequence, larger sizes and sizes that are equal", points=1)
 def merge_edges(rng):
-    batch, heads, length, d_head = rng.sizes(4, 3, 9)
+    batch, heads, length, d_head = rng.sizes(4, 3, 10)
     sizes = [(batch, 1, length, d_head), (1, heads, 1, 1), (1, heads, length, d_head), (batch, heads, length, d_head)]
     sizes += [(heads,) * 4, (length, length, length, 1)]
     return [call(rng.tensor(*size)) for size in sizes]
@@ -36,7 +36,7 @@ def merge_edges(rng):
     points=1,
 )
 def mha_sizes(rng):
-    batch, heads, queries, keys = rng.sizes(4, 2, 6)
+    batch, heads, queries, keys = rng.sizes(4, 2, 10)
     return [
         step(rng, (1, queries, keys), 1, 4),
         step(rng, (batch, 1, keys), heads, heads),
@@ -59,7 +59,7 @@ def of_some_zeros(rng, batch, length, d_model):
     points=1,
 )
 def mha_masks_together(rng):
-    batch, heads, queries, keys = rng.sizes(4, 2, 6)
+    batch, heads, queries, keys = rng.sizes(4, 2, 10)
     real = mask_of(rng, batch, keys)
     real[0] = [False] * keys
     documents, by_head = mask_of(rng, batch, 1, queries, keys), mask_of(rng, heads, queries, keys)
@@ -94,7 +94,7 @@ def lowest_scores(rng):
     points=1,
 )
 def mha_half(rng):
-    batch, queries, keys = rng.sizes(3, 3, 6)
+    batch, queries, keys = rng.sizes(3, 3, 8)
     real = mask_of(rng, batch, keys)
     real[0] = [False] * keys
     mask = {"key_mask": tensor(real)}

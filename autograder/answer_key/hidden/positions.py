@@ -34,7 +34,7 @@ def shift_edges(rng):
 
 @check(ADDING, sees="batches of every size, equal sizes, one token, and one object used for several lengths", points=1)
 def encoding_edges(rng):
-    batch, length = rng.sizes(2, 2, 6)
+    batch, length = rng.sizes(2, 2, 7)
     return [
         built(call(6, length), call(rng.tensor(batch, length, 6)), call(rng.tensor(1, 1, 6))),
         built(call(2), call(rng.tensor(length, batch, 2)), call(rng.tensor(batch, length, 2))),
@@ -47,7 +47,7 @@ def encoding_edges(rng):
 
 @check(LEARNED, sees="batches of every size, equal sizes, one token, and one object used for several lengths", points=1)
 def learned_edges(rng):
-    batch, length, d_model = rng.sizes(3, 2, 7)
+    batch, length, d_model = rng.sizes(3, 2, 8)
     return [
         learned(rng, d_model, length, call(rng.tensor(batch, length, d_model)), call(zeros(batch, 1, d_model))),
         learned(rng, d_model, 20, call(rng.tensor(length, batch, d_model))),
@@ -64,7 +64,7 @@ def learned_edges(rng):
     tolerance=1e-3,
 )
 def rotary_edges(rng):
-    batch, heads, length = rng.sizes(3, 2, 5)
+    batch, heads, length = rng.sizes(3, 2, 8)
     return [
         call(rng.tensor(length, 12)),
         call(rng.tensor(batch, heads, length, 4), offset=rng.integer(200, 400)),

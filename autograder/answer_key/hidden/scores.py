@@ -31,7 +31,7 @@ def equal_sizes(rng):
     coinciding=True,
 )
 def additive_extremes(rng):
-    queries, keys, hidden, d_q, d_k = rng.sizes(5, 3, 9)
+    queries, keys, hidden, d_q, d_k = rng.sizes(5, 3, 12)
     return [
         call(large(rng, queries, d_q), large(rng, keys, d_k), rng.tensor(hidden, d_q + d_k), rng.tensor(hidden)),
         additive(rng, (1, d_q), (keys, d_k), 1),
@@ -53,7 +53,7 @@ def additive_extremes(rng):
     coinciding=True,
 )
 def bilinear_extremes(rng):
-    queries, keys, d_q, d_k = rng.sizes(4, 3, 9)
+    queries, keys, d_q, d_k = rng.sizes(4, 3, 10)
     return [
         call(large(rng, queries, d_q), large(rng, keys, d_k), rng.tensor(d_q, d_k)),
         bilinear(rng, (1, 1), (keys, d_k)),

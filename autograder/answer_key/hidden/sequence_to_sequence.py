@@ -42,7 +42,7 @@ def lowest_attended(rng):
 
 @check(ATTEND, sees="nothing that was given has changed", compares="unchanged", points=1)
 def attend_unchanged(rng):
-    queries, keys, d_v = rng.sizes(3, 2, 6)
+    queries, keys, d_v = rng.sizes(3, 2, 8)
     return inputs.attending(rng, "bilinear", queries, keys, d_v, mask=mask_of(rng, queries, keys))
 
 
@@ -89,7 +89,7 @@ def hard_unchanged(rng):
 
 @check(HIERARCHICAL, sees="mask and levels together, in every size, and for the lowest scores", points=1)
 def hierarchical_everything(rng):
-    batch, sentences, words, d = rng.sizes(4, 2, 6)
+    batch, sentences, words, d = rng.sizes(4, 2, 10)
     counts = [[rng.integer(0, words + 1) for _ in range(sentences)] for _ in range(batch)]
     return [
         inputs.documents(rng, d, rng.tensor(batch, sentences, words, d), inputs.words_in(counts, words)),

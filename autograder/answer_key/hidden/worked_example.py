@@ -70,7 +70,7 @@ def softmax_extremes(rng):
     coinciding=True,
 )
 def softmax_more_axes(rng):
-    sizes = rng.sizes(4, 2, 6)
+    sizes = rng.sizes(4, 2, 10)
     return [
         call(rng.normal(5, 1), axis=-2),
         call(rng.normal(*sizes), axis=1),
@@ -125,6 +125,6 @@ def attention_one_token(rng):
 
 @check("worked_example.self_attention", sees="scores in the thousands give finite weights", points=1)
 def attention_large(rng):
-    length, d_in, d, d_v = rng.sizes(4, 3, 9)
+    length, d_in, d, d_v = rng.sizes(4, 3, 10)
     inputs = [[10 * number for number in row] for row in rng.integers(length, d_in, low=-9)]
     return call(inputs, *(rng.integers(d_in, width, low=-3, high=4) for width in (d, d, d_v)))

@@ -6,6 +6,8 @@ from selfcheck.arrays import array, nest
 from selfcheck.plan import call, tensor
 
 ATTENTION = "dot_product.scaled_dot_product_attention"
+#: A batch of heads, with L queries and S keys; no size can be taken for another.
+BATCH, HEADS, L, S = 2, 5, 11, 8
 
 
 def attend(rng, query_shape, key_shape, d_v, value_batch=None, dtype="float64", **more):

@@ -2,20 +2,20 @@
 
 from selfcheck.plan import call, check, tensor
 
-from ._dot_product_inputs import ATTENTION, attend, attended, mask_of, masked, row_sums
+from ._dot_product_inputs import ATTENTION, BATCH, HEADS, L, S, attend, attended, mask_of, masked, row_sums
 from ._dtypes import DTYPES
 from ._numbers import LOWEST
 
 
 @check(ATTENTION, sees="keys are attended where the mask is True, and nowhere else", view=attended)
 def masked_polarity(rng):
-    queries, keys, d_v = rng.sizes(3, 4, 8)
+    queries, keys, d_v = rng.sizes(3, 4, 10)
     return masked(rng, (), queries, keys, d_v, mask_of(rng, queries, keys))
 
 
 @check(ATTENTION, sees="the weights that are left sum to 1 for each query", view=row_sums)
 def masked_sums(rng):
-    queries, keys, d_v = rng.sizes(3, 4, 8)
+    queries, keys, d_v = rng.sizes(3, 4, 10)
     return masked(rng, (), queries, keys, d_v, mask_of(rng, queries, keys))
 
 
@@ -26,7 +26,9 @@ def masked_output(rng):
     zero = next(j for j in range(keys) if hidden[0][0][j])
     step = masked(rng, (batch,), queries, keys, d_v, hidden)
     step.kwargs["key"] = with_zero(step.kwargs["key"], zero)  # a real token may be all zero
-    return [step, masked(rng, (2, 5), 4, 8, 3, mask_of(rng, 2, 1, 4, 8)), attend(rng, (2, 5, 4, 1), (2, 5, 8, 1), 3)]
+    in_a_batch = masked(rng, (BATCH, HEADS), L, S, 1, mask_of(rng, BATCH, 1, L, S))
+    of_all_keys = attend(rng, (BATCH, HEADS, L, 1), (BATCH, HEADS, S, 1), 1)
+    return [step, in_a_batch, of_all_keys]
 
 
 def with_zero(keys, place):
@@ -38,7 +40,7 @@ def with_zero(keys, place):
 
 @check(ATTENTION, sees="a forbidden key has no influence, however large its score")
 def masked_large_score(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     hidden = rng.integer(0, keys)
     key = [[5000.0] if j == hidden else rng.normal(1) for j in range(keys)]
     mask = tensor([[j != hidden for j in range(keys)]] * queries)
@@ -70,15 +72,13 @@ def masked_large_score(rng):
 
 @check(ATTENTION, sees="a mask broadcasts over queries, heads and batch")
 def masked_broadcast(rng):
-    queries, keys, d_v = rng.sizes(3, 4, 7)
-    batch, heads = rng.sample((2, 3), 2)
-    shapes = [(keys,), (queries, keys), (batch, 1, 1, keys)]
-    return [masked(rng, (batch, heads), queries, keys, d_v, mask_of(rng, *shape)) for shape in shapes]
+    shapes = [(S,), (L, S), (BATCH, 1, 1, S)]
+    return [masked(rng, (BATCH, HEADS), L, S, 1, mask_of(rng, *shape)) for shape in shapes]
 
 
 def with_empty_rows(rng):
     """A call in which some query may attend to nothing."""
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     mask = mask_of(rng, queries, keys)
     mask[rng.integer(0, queries)] = [False] * keys
     return masked(rng, (), queries, keys, d_v, mask)
@@ -100,13 +100,13 @@ def masked_empty_gradient(rng):
     compares=("dtype", "unchanged"),
 )
 def masked_dtype(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     return [masked(rng, (), queries, keys, d_v, mask_of(rng, queries, keys), dtype) for dtype in DTYPES]
 
 
 @check(ATTENTION, sees="a mask that is not boolean or does not fit is refused", compares="error")
 def masked_errors(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     query, key, value = (rng.tensor(*shape) for shape in ((queries, 1), (keys, 1), (keys, d_v)))
     return [
         call(query, key, value, tensor([[0.0] * keys] * queries)),

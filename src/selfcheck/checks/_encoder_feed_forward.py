@@ -29,7 +29,7 @@ def feed_gelu(rng):
 
 @check(FEED_FORWARD, sees="the features are the last axis, whatever stands in front")
 def feed_axes(rng):
-    batch, heads, length = rng.sizes(3, 2, 5)
+    batch, heads, length = rng.sizes(3, 2, 8)
     state = feed_forward_state(rng, 5, 7)
     state["linear1.weight"] = tensor([[0.5] * 5] * 7)
     return [

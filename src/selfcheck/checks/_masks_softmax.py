@@ -17,7 +17,7 @@ from ._numbers import LOWEST
     tolerance=1e-9,
 )
 def softmax_masked(rng):
-    rows, columns = rng.sizes(2, 4, 7)
+    rows, columns = rng.sizes(2, 4, 8)
     scores, mask = rng.normal(rows, columns), mixed_rows(rng, rows, columns)
     scores[0][mask[0].index(True)] = 0.0  # a score like any other
     return call(tensor(scores), tensor(mask, "bool"))
@@ -25,7 +25,7 @@ def softmax_masked(rng):
 
 @check("masks.masked_softmax", sees="large scores do no harm, and a forbidden one has no influence, however large")
 def softmax_large(rng):
-    scores, mask = rng.normal(5, 6), mixed_rows(rng, 5, 6)
+    scores, mask = rng.normal(5, 7), mixed_rows(rng, 5, 7)
     scores[0][mask[0].index(False)] += 10_000.0
     # Exact in float32 too. Below what people write for minus infinity an allowed score is a score still.
     for row, offset, step in ((1, 1_000.0, 0.25), (2, -12_000.0, 0.25), (3, -2e9, 256.0)):
@@ -42,7 +42,7 @@ def softmax_large(rng):
     "masks.masked_softmax", sees="a fully masked row gets zeros, and so does a fully masked slice along another axis"
 )
 def softmax_empty_row(rng):
-    rows, columns = rng.sizes(2, 4, 7)
+    rows, columns = rng.sizes(2, 4, 8)
     mask = mixed_rows(rng, rows, columns)
     mask[rng.integer(0, rows)] = [False] * columns
     across = [list(column) for column in zip(*mask, strict=True)]
@@ -71,7 +71,7 @@ def softmax_minus_infinity(rng):
 
 @check("masks.masked_softmax", sees="the axis that sums to 1 is dim, with a mask and without")
 def softmax_axis(rng):
-    batch, rows, columns = rng.sizes(3, 3, 6)
+    batch, rows, columns = rng.sizes(3, 3, 8)
     across = [list(row) for row in zip(*mixed_rows(rng, columns, rows), strict=True)]  # each column is mixed
     scores = rng.tensor(batch, rows, columns)
     return [call(scores, tensor(across, "bool"), dim=-2), call(scores, None, 0)]
@@ -90,14 +90,14 @@ def softmax_broadcast(rng):
     "masks.masked_softmax", sees="the weights have the dtype of the scores, half precision included", compares="dtype"
 )
 def softmax_dtype(rng):
-    rows, columns = rng.sizes(2, 3, 6)
+    rows, columns = rng.sizes(2, 3, 8)
     mask = tensor(mixed_rows(rng, rows, columns), "bool")
     return [call(rng.tensor(rows, columns, dtype=name), mask) for name in DTYPES]
 
 
 @check("masks.masked_softmax", sees="the gradient reaches the scores", compares="gradient")
 def softmax_gradient(rng):
-    rows, columns = rng.sizes(2, 4, 7)
+    rows, columns = rng.sizes(2, 4, 8)
     return call(rng.tensor(rows, columns), tensor(mixed_rows(rng, rows, columns), "bool"))
 
 
@@ -107,7 +107,7 @@ def softmax_gradient(rng):
     compares="gradient",
 )
 def softmax_empty_gradient(rng):
-    rows, columns = rng.sizes(2, 4, 7)
+    rows, columns = rng.sizes(2, 4, 8)
     mask, scores = mixed_rows(rng, rows, columns), rng.normal(rows, columns)
     mask[0] = [False] * columns
     by_mask = call(tensor(scores), tensor(mask, "bool"))
@@ -117,7 +117,7 @@ def softmax_empty_gradient(rng):
 
 @check("masks.masked_softmax", sees="the scores and the mask are not changed", compares="unchanged")
 def softmax_unchanged(rng):
-    rows, columns = rng.sizes(2, 4, 7)
+    rows, columns = rng.sizes(2, 4, 8)
     mask = mixed_rows(rng, rows, columns)
     mask[0] = [False] * columns
     return call(rng.tensor(rows, columns), tensor(mask, "bool"))
@@ -125,7 +125,7 @@ def softmax_unchanged(rng):
 
 @check("masks.masked_softmax", sees="scores, masks and axes that do not fit are refused", compares="error")
 def softmax_errors(rng):
-    rows, columns = rng.sizes(2, 3, 6)
+    rows, columns = rng.sizes(2, 3, 8)
     scores, mask = rng.tensor(rows, columns), mixed_rows(rng, rows, columns)
     return [
         call(tensor(rng.integers(rows, columns)), tensor(mask, "bool")),

@@ -28,7 +28,7 @@ ATTENTION = "multi_head.MultiHeadAttention"
 
 @check(ATTENTION, sees="four linear layers, each d_model × d_model, and nothing else", compares="parameters")
 def mha_parameters(rng):
-    heads, d_head = rng.sizes(2, 2, 5)
+    heads, d_head = rng.sizes(2, 2, 7)
     return built(call(heads * d_head, heads))
 
 
@@ -40,26 +40,26 @@ def mha_bias(rng):
 
 @check(ATTENTION, sees="one token: what comes out has passed v_proj and out_proj")
 def mha_one_token(rng):
-    batch, d_model = rng.sizes(2, 3, 6)
+    batch, d_model = rng.sizes(2, 3, 8)
     x = rng.tensor(batch, 1, d_model)
     return built(call(d_model, 1), call(x, x, x), state=parameters(rng, d_model))
 
 
 @check(ATTENTION, sees="one key: every query gets the projection of value, not of key or query")
 def mha_one_key(rng):
-    batch, queries, d_model = rng.sizes(3, 2, 6)
+    batch, queries, d_model = rng.sizes(3, 2, 8)
     return step(rng, (batch, queries, 1), 1, d_model)
 
 
 @check(ATTENTION, sees="scores compare q_proj(query) with k_proj(key)", view=weights)
 def mha_projections(rng):
-    batch, queries, keys = rng.sizes(3, 2, 6)
+    batch, queries, keys = rng.sizes(3, 2, 8)
     return weights_step(rng, (batch, queries, keys), 1, 1)
 
 
 @check(ATTENTION, sees="scores are divided by √d_head, the root of the width of one head", view=weights)
 def mha_scale(rng):
-    batch, length, d_head, heads = rng.sizes(4, 2, 6)
+    batch, length, d_head, heads = rng.sizes(4, 2, 10)
     return alike_in_all_features(rng, (batch, length), heads, heads * d_head)
 
 
@@ -76,7 +76,7 @@ def mha_weights(rng):
 
 @check(ATTENTION, sees="attn_mask: keys are attended where it is True, and nowhere else", view=attended)
 def mha_attn_mask(rng):
-    batch, queries, keys = rng.sizes(3, 3, 7)
+    batch, queries, keys = rng.sizes(3, 3, 8)
     return weights_step(rng, (batch, queries, keys), 1, 1, "float32", attn_mask=tensor(mask_of(rng, queries, keys)))
 
 
@@ -91,7 +91,7 @@ def mha_mask_shapes(rng):
 
 @check(ATTENTION, sees="key_mask: keys are attended where it is True, by all queries of that sequence", view=attended)
 def mha_key_mask(rng):
-    batch, keys = rng.sizes(2, 3, 6)
+    batch, keys = rng.sizes(2, 3, 8)
     masks = [tensor(mask_of(rng, batch, keys)) for _ in range(2)]
     return [
         weights_step(rng, (batch, keys, keys), 1, 1, "float32", key_mask=masks[0]),  # as many queries as keys
@@ -109,13 +109,13 @@ def both_masks(rng, batch, queries, keys):
 
 @check(ATTENTION, sees="where both masks are given, both must allow", view=attended)
 def mha_both_masks(rng):
-    batch, queries, keys = rng.sizes(3, 3, 7)
+    batch, queries, keys = rng.sizes(3, 3, 8)
     return weights_step(rng, (batch, queries, keys), 1, 1, "float32", **both_masks(rng, batch, queries, keys))
 
 
 @check(ATTENTION, sees="under a causal mask the weights of the past sum to 1, however low its scores", view=weights)
 def mha_causal(rng):
-    batch, length = rng.sizes(2, 5, 8)
+    batch, length = rng.sizes(2, 5, 9)
     return [
         one_feature(rng, batch, length, [[j <= i for j in range(length)] for i in range(length)], SCORES),
         causal_of_equal_scores(rng, 2, 3, 2, 0.0, 1.0),
@@ -125,7 +125,7 @@ def mha_causal(rng):
 
 def nothing_to_see(rng):
     """A step in which one query may attend to nothing, and the others to everything."""
-    batch, queries, keys = rng.sizes(3, 2, 5)
+    batch, queries, keys = rng.sizes(3, 2, 8)
     empty = rng.integer(0, queries)
     mask = tensor([[i != empty] * keys for i in range(queries)])
     state = identities(1) | {"out_proj.bias": rng.tensor(1)}
@@ -144,20 +144,20 @@ def mha_empty_gradient(rng):
 
 @check(ATTENTION, sees="gradients reach every input and parameter, from output and weights", compares="gradient")
 def mha_gradient(rng):
-    batch, queries, keys = rng.sizes(3, 2, 5)
+    batch, queries, keys = rng.sizes(3, 2, 8)
     return step(rng, (batch, queries, keys), 1, 1)
 
 
 @check(ATTENTION, sees="output and weights have the dtype of the inputs, under a mask too", compares="dtype")
 def mha_dtype(rng):
-    batch, queries, keys = rng.sizes(3, 2, 5)
+    batch, queries, keys = rng.sizes(3, 2, 8)
     mask = tensor(mask_of(rng, queries, keys))
     return [step(rng, (batch, queries, keys), 1, 1, dtype, attn_mask=mask) for dtype in DTYPES]
 
 
 @check(ATTENTION, sees="inputs, masks and parameters are left as they were", compares="unchanged")
 def mha_unchanged(rng):
-    batch, queries, keys = rng.sizes(3, 2, 5)
+    batch, queries, keys = rng.sizes(3, 2, 8)
     masks = {"attn_mask": tensor(mask_of(rng, batch, 1, queries, keys)), "key_mask": tensor(mask_of(rng, batch, keys))}
     return step(rng, (batch, queries, keys), 1, 1, **masks)
 
@@ -183,13 +183,13 @@ def mha_dropout_weights(rng):
 
 @check(ATTENTION, sees="all together: output and weights of several heads, other keys than queries")
 def mha_whole(rng):
-    batch, heads, queries, keys = rng.sizes(4, 2, 6)
+    batch, heads, queries, keys = rng.sizes(4, 2, 10)
     return step(rng, (batch, queries, keys), heads, 2 * heads)
 
 
 @check(ATTENTION, sees="what does not fit is refused", compares="error")
 def mha_errors(rng):
-    batch, queries, keys = rng.sizes(3, 3, 6)
+    batch, queries, keys = rng.sizes(3, 3, 8)
     query, key, value = inputs(rng, batch, queries, keys, 6, "float32")
 
     def other(*shape):

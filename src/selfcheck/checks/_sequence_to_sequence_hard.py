@@ -62,7 +62,7 @@ def hard_shapes(rng):
 
 @check(HARD, sees="scores of thousands are no trouble")
 def hard_large_scores(rng):
-    batch, choices, d = rng.sizes(3, 3, 7)
+    batch, choices, d = rng.sizes(3, 3, 8)
     return draws.sure(rng, (batch,), choices, d, gap=5000.0, level=3000.0)
 
 

@@ -38,7 +38,7 @@ def with_empty_query(rng, **more):
 
 def with_hidden_giant(rng):
     """A call of attend that hides the key of the largest score."""
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     hidden = rng.integer(0, keys)
     return call(
         query=tensor([[1.0 + rng.random()] for _ in range(queries)]),
@@ -51,7 +51,7 @@ def with_hidden_giant(rng):
 
 def with_scores_far_below_zero(rng, low):
     """A call of attend whose allowed scores are all below `low`; those of forbidden keys are common ones."""
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     query, key = [[1.0]] * queries, [[low * 2 + 0.4 * j] for j in range(keys)]
     key[rng.integer(0, keys)] = [0.5]
     mask = [value[0] < 0 for value in key]

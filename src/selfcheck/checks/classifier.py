@@ -37,7 +37,7 @@ def mask_of(lengths, longest):
 
 @check(MEAN, sees="without a mask it is the mean over all positions of each sequence")
 def mean_plain(rng):
-    return call(rng.tensor(*rng.sizes(3, 2, 6)))
+    return call(rng.tensor(*rng.sizes(3, 2, 8)))
 
 
 @check(MEAN, sees="with a mask it is the mean over the real tokens: their sum, divided by their number")

@@ -11,33 +11,46 @@ from selfcheck.arrays import Array, array
 from selfcheck.plan import call, check, tensor
 
 from . import _dot_product_masks  # noqa: F401
-from ._dot_product_inputs import ATTENTION, attend, attended, mask_of, of_both, row_sums, some_of, weights
+from ._dot_product_inputs import (
+    ATTENTION,
+    BATCH,
+    HEADS,
+    L,
+    S,
+    attend,
+    attended,
+    mask_of,
+    of_both,
+    row_sums,
+    some_of,
+    weights,
+)
 from ._dtypes import DTYPES
 
 __all__ = ["attended", "mask_of", "returned_facts", "row_sums", "some_of", "weights"]  # other modules' checks use these
 
-LONG = (10, 11, 13)  # lengths whose square roots are far from those of the widths
-WIDE = ((5, 6), (7, 8))  # the roots are rounded down and to the nearest number in different ways
+LONG = (11, 13, 15)  # lengths whose square roots are far from those of the widths
+WIDE = (5, 7)  # the roots are rounded down and to the nearest number in different ways
 
 
 @check(ATTENTION, sees="scores are divided by the square root of the keys' width", view=weights)
 def attention_scale(rng):
     queries, keys = rng.sample(LONG, 2)
-    narrow, wide = (rng.choice(some) for some in WIDE)
+    narrow, wide = WIDE
     return [
         attend(rng, (queries, narrow), (keys, narrow), wide),
-        attend(rng, (3, queries, wide), (3, keys, wide), 1),
+        attend(rng, (1, queries, wide), (1, keys, wide), 1),
     ]
 
 
 @check(ATTENTION, sees="the weights of each query sum to 1, in a batch too", view=row_sums)
 def attention_axis(rng):
-    queries, keys, d_v = rng.sample((3, 4, 6), 3)
-    batch, heads, d_k = 2, 5, rng.choice((8, 9))
+    queries, keys = rng.sample((5, 7, 9), 2)
     apart = [[0.5], [2000.0], [4000.0]]  # one query's scores lie far below another's
     return [
-        *(attend(rng, (*lead, queries, d_k), (*lead, keys, d_k), d_v) for lead in ((), (batch,), (batch, heads))),
-        call(tensor(apart), tensor([[1.5], [2.0], [1.0], [3.0]]), rng.tensor(4, 5)),
+        attend(rng, (queries, 3), (keys, 3), 11),
+        *(attend(rng, (*lead, queries, 1), (*lead, keys, 1), 1) for lead in ((3,), (1, 3))),
+        call(tensor(apart), tensor([[1.5], [2.0], [1.0], [3.0], [2.5]]), rng.tensor(5, 7)),
     ]
 
 
@@ -49,11 +62,10 @@ def attention_output(rng):
 
 @check(ATTENTION, sees="leading batch dimensions are kept, and broadcast")
 def attention_batch(rng):
-    queries, keys, d_v = rng.sizes(3, 4, 8)
-    batch, heads = rng.sizes(2, 2, 4)
+    queries, keys, d_v = rng.sample((5, 7, 9), 3)
     return [
-        attend(rng, (batch, queries, 1), (batch, keys, 1), d_v),
-        attend(rng, (batch, heads, queries, 1), (1, heads, keys, 1), d_v),
+        attend(rng, (3, queries, 1), (3, keys, 1), d_v),
+        attend(rng, (BATCH, HEADS, L, 1), (1, HEADS, S, 1), 1),
         attend(rng, (1, queries, 1), (1, keys, 1), d_v),
     ]
 
@@ -62,20 +74,20 @@ def attention_batch(rng):
     ATTENTION, sees="gradients reach query, key and value, from the output and from the weights", compares="gradient"
 )
 def attention_gradient(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     rarely = 1e-12  # dropout that drops nothing, and that gradients have to pass
     return [attend(rng, (queries, 1), (keys, 1), d_v, **more) for more in ({}, {"dropout_p": rarely})]
 
 
 @check(ATTENTION, sees="output and weights have the dtype of the arguments", compares="dtype")
 def attention_dtype(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 2, 7)
+    queries, keys, d_k, d_v = rng.sizes(4, 2, 10)
     return [attend(rng, (queries, d_k), (keys, d_k), d_v, dtype=dtype) for dtype in DTYPES]
 
 
 @check(ATTENTION, sees="the arguments are left as they were", compares="unchanged")
 def attention_unchanged(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 2, 7)
+    queries, keys, d_k, d_v = rng.sizes(4, 2, 10)
     return attend(rng, (queries, d_k), (keys, d_k), d_v)
 
 
@@ -181,7 +193,7 @@ def attention_dropout_weights(rng):
 
 @check(ATTENTION, sees="arguments that do not fit are refused", compares="error")
 def attention_errors(rng):
-    queries, keys, d_k, d_v = rng.sizes(4, 2, 7)
+    queries, keys, d_k, d_v = rng.sizes(4, 2, 10)
     query, key, value = (rng.tensor(*shape) for shape in ((queries, d_k), (keys, d_k), (keys, d_v)))
     return [
         call(query, rng.tensor(keys, d_k + 1), value),

@@ -40,7 +40,7 @@ SOFTMAX, BLOCKWISE = "efficient.online_softmax", "efficient.blockwise_attention"
 
 @check(SOFTMAX, sees="of a single chunk it is the softmax")
 def online_one_chunk(rng):
-    rows, width = rng.sizes(2, 3, 7)
+    rows, width = rng.sizes(2, 3, 8)
     return call(chunks(rng, rows, (width,)))
 
 
@@ -148,7 +148,7 @@ def blockwise_large(rng):
 
 @check(BLOCKWISE, sees="is_causal hides the future, in every block")
 def blockwise_causal(rng):
-    wide, d_v = rng.sizes(2, 2, 4)
+    wide, d_v = rng.sizes(2, 2, 7)
     return [
         blocks(rng, (), 3 * wide, 3 * wide, 3 * wide, d_v, is_causal=True),
         blocks(rng, (), 3 * wide, 3 * wide, wide, d_v, is_causal=True),
@@ -167,7 +167,7 @@ def blockwise_aligned(rng):
 
 @check(BLOCKWISE, sees="a mask hides keys in every block")
 def blockwise_mask(rng):
-    queries, d_v = rng.sizes(2, 3, 6)
+    queries, d_v = rng.sizes(2, 3, 8)
     return [
         blocks(rng, (), queries, 7, 9, d_v, attn_mask=tensor(spread(rng, 9, queries, 7))),
         blocks(rng, (2,), queries, 6, 3, d_v, attn_mask=tensor(spread(rng, 3, 2, queries, 6))),

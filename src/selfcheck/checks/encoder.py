@@ -102,13 +102,13 @@ def norm_dtype(rng):
 
 @check(NORM, sees="gradients reach x, gain and bias, through mean and variance too", compares="gradient")
 def norm_gradient(rng):
-    length, d = rng.sizes(2, 3, 6)
+    length, d = rng.sizes(2, 3, 8)
     return call(shifted(rng, length, d), weight=scattered(rng, d), bias=scattered(rng, d))
 
 
 @check(NORM, sees="the arguments are left as they were", compares="unchanged")
 def norm_unchanged(rng):
-    length, d = rng.sizes(2, 3, 6)
+    length, d = rng.sizes(2, 3, 8)
     return call(shifted(rng, length, d), weight=scattered(rng, d), bias=scattered(rng, d))
 
 
@@ -252,13 +252,13 @@ def columns_output(rng):
     COLUMNS, sees="gradients reach x and all three weights, which stay as they were", compares=("gradient", "unchanged")
 )
 def columns_gradient(rng):
-    n, d_model, d_v = rng.sizes(3, 3, 6)
+    n, d_model, d_v = rng.sizes(3, 3, 8)
     return columns(rng, n, d_model, 1, d_v)
 
 
 @check(COLUMNS, sees="the answer has the dtype of the arguments", compares="dtype")
 def columns_dtype(rng):
-    n, d_model, d_v = rng.sizes(3, 3, 6)
+    n, d_model, d_v = rng.sizes(3, 3, 8)
     return [columns(rng, n, d_model, 2, d_v, dtype) for dtype in DTYPES]
 
 

@@ -25,13 +25,13 @@ EXACT = 1e-10  # numbers that only move are not rounded either
 
 @check(SPLIT, sees="the shape is (B, H, L, d_head): the heads stand in front of the tokens", view=form)
 def split_shape(rng):
-    batch, length, heads, d_head = rng.sizes(4, 2, 6)  # no product of two of these is another
+    batch, length, heads, d_head = rng.sizes(4, 2, 10)  # no product of two of these is another
     return call(rng.tensor(batch, length, heads * d_head), heads)
 
 
 @check(SPLIT, sees="each token stays together: its features reach its own place in every head", tolerance=EXACT)
 def split_tokens(rng):
-    batch, length, heads = rng.sizes(3, 2, 6)
+    batch, length, heads = rng.sizes(3, 2, 8)
     several = tensor([[[number] * (3 * heads) for number in row] for row in rng.normal(batch, length)])
     return [call(rng.tensor(batch, length, heads), heads), call(several, heads)]  # one feature per head; equal ones
 
@@ -42,25 +42,25 @@ def split_tokens(rng):
     tolerance=EXACT,
 )
 def split_features(rng):
-    batch, heads, d_head = rng.sizes(3, 2, 6)
+    batch, heads, d_head = rng.sizes(3, 2, 8)
     return call(rng.tensor(batch, 1, heads * d_head), heads)
 
 
 @check(SPLIT, sees="gradients pass through", compares="gradient", given=True)
 def split_gradient(rng):
-    batch, d_head = rng.sizes(2, 2, 6)
+    batch, d_head = rng.sizes(2, 2, 7)
     return call(rng.tensor(batch, 1, d_head), 1)
 
 
 @check(SPLIT, sees="the dtype is that of x, and x is left as it was", compares=("dtype", "unchanged"))
 def split_dtype(rng):
-    batch, length, heads, d_head = rng.sizes(4, 2, 6)
+    batch, length, heads, d_head = rng.sizes(4, 2, 10)
     return [call(rng.tensor(batch, length, heads * d_head, dtype=dtype), heads) for dtype in DTYPES]
 
 
 @check(SPLIT, sees="what cannot be split is refused", compares="error")
 def split_errors(rng):
-    batch, length, heads = rng.sizes(3, 2, 6)
+    batch, length, heads = rng.sizes(3, 2, 8)
     return [
         call(rng.tensor(batch, length, 2 * heads + 1), heads),
         call(rng.tensor(length, 2 * heads), heads),
@@ -74,12 +74,12 @@ def split_errors(rng):
 
 @check(MERGE, sees="the shape is (B, L, d_model): the heads stand side by side", view=form)
 def merge_shape(rng):
-    return call(rng.tensor(*rng.sizes(4, 2, 7)))
+    return call(rng.tensor(*rng.sizes(4, 2, 10)))
 
 
 @check(MERGE, sees="each token gets back its own features from every head", tolerance=EXACT)
 def merge_tokens(rng):
-    batch, heads, length = rng.sizes(3, 2, 6)
+    batch, heads, length = rng.sizes(3, 2, 8)
     several = [[[[number] * 3 for number in row]] * heads for row in rng.normal(batch, length)]
     return [call(rng.tensor(batch, heads, length, 1)), call(tensor(several))]  # one feature per head; equal ones
 
@@ -90,25 +90,25 @@ def merge_tokens(rng):
     tolerance=EXACT,
 )
 def merge_features(rng):
-    batch, heads, d_head = rng.sizes(3, 2, 6)
+    batch, heads, d_head = rng.sizes(3, 2, 8)
     return [call(rng.tensor(batch, heads, 1, d_head)), call(rng.tensor(1, heads, 1, d_head))]
 
 
 @check(MERGE, sees="gradients pass through", compares="gradient", given=True)
 def merge_gradient(rng):
-    batch, d_head = rng.sizes(2, 2, 6)
+    batch, d_head = rng.sizes(2, 2, 7)
     return call(rng.tensor(batch, 1, 1, d_head))
 
 
 @check(MERGE, sees="the dtype is that of x, and x is left as it was", compares=("dtype", "unchanged"))
 def merge_dtype(rng):
-    sizes = rng.sizes(4, 2, 6)
+    sizes = rng.sizes(4, 2, 10)
     return [call(rng.tensor(*sizes, dtype=dtype)) for dtype in DTYPES]
 
 
 @check(MERGE, sees="what has no axis of heads is refused", compares="error")
 def merge_errors(rng):
-    sizes = rng.sizes(4, 2, 6)
+    sizes = rng.sizes(4, 2, 10)
     return [call(rng.tensor(*sizes[1:])), call(rng.tensor(2, *sizes)), call(tensor(rng.integers(*sizes)))]
 
 

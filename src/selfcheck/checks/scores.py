@@ -8,8 +8,11 @@ from selfcheck.plan import call, check, tensor
 from ._dtypes import DTYPES
 
 ODD = (3, 5, 7, 9, 11)  # no two of these are neighbours, and none is half of another or the sum of two
-LONG = (10, 11, 13)  # lengths whose square roots are far from those of the widths
-WIDE = ((5, 6), (7, 8))  # the roots are rounded down, up and to the nearest number in three different ways
+LONG = (11, 13, 15)  # lengths whose square roots are far from those of the widths
+WIDE = (5, 7)  # the roots are rounded down, up and to the nearest number in three different ways
+#: Queries, keys, hidden units, d_q and d_k of two calls. The width of W1 is 8 in both, d_q + d_k; what is its
+#: neighbour, or makes a sum with it, in one of them is neither in the other.
+APART = ((11, 9, 7, 3, 5), (7, 11, 9, 5, 3))
 
 
 def direction(step, answer):
@@ -41,7 +44,7 @@ def additive(rng, query_shape, key_shape, hidden, dtype="float64", alike=False):
 )
 def additive_order(rng):
     # Numbers so small that tanh does nothing: this sees the two linear maps alone.
-    hidden, width = rng.sizes(2, 3, 7)
+    hidden, width = rng.sizes(2, 3, 8)
     small = [[[entry / 1000 for entry in rng.normal(width)]] for _ in range(2)]
     w1, w2 = rng.tensor(hidden, 2 * width), rng.tensor(hidden)
     return call(query=tensor(small[0]), key=tensor(small[1]), w1=w1, w2=w2)
@@ -49,26 +52,30 @@ def additive_order(rng):
 
 @check("scores.additive_scores", sees="tanh acts on each hidden unit, after W1 and before w2", coinciding=True)
 def additive_tanh(rng):
-    hidden, width = rng.sizes(2, 3, 7)
+    hidden, width = rng.sizes(2, 3, 8)
     return [additive(rng, (1, width), (1, width), hidden, alike=True) for _ in range(3)]
 
 
 @check("scores.additive_scores", sees="entry [i, j] is the score of query i and key j", coinciding=True)
 def additive_pairs(rng):
-    queries, keys, hidden, width = rng.sizes(4, 2, 8)
+    queries, keys, hidden, width = rng.sizes(4, 2, 10)
     return additive(rng, (queries, width), (keys, width), hidden, alike=True)
 
 
 @check("scores.additive_scores", sees="queries and keys may have different widths")
 def additive_widths(rng):
-    queries, keys, hidden, d_q, d_k = rng.sample(ODD, 5)
-    return additive(rng, (queries, d_q), (keys, d_k), hidden)
+    return of_two_widths(rng)
+
+
+def of_two_widths(rng):
+    """Calls of queries and keys of different widths: first the queries are the narrower ones, then the keys."""
+    return [additive(rng, (queries, d_q), (keys, d_k), hidden) for queries, keys, hidden, d_q, d_k in APART]
 
 
 @check("scores.additive_scores", sees="leading batch dimensions are kept, and broadcast", coinciding=True)
 def additive_batch(rng):
     queries, keys, hidden, width = rng.sample((4, 5, 7, 9), 4)
-    batch, heads = rng.sizes(2, 2, 4)
+    batch, heads = rng.sizes(2, 2, 7)
     return [
         additive(rng, (batch, queries, width), (batch, keys, width), hidden, alike=True),
         additive(rng, (batch, heads, queries, width), (1, heads, keys, width), hidden, alike=True),
@@ -77,8 +84,7 @@ def additive_batch(rng):
 
 @check("scores.additive_scores", sees="gradients reach query, key, w1 and w2", compares="gradient")
 def additive_gradient(rng):
-    queries, keys, hidden, d_q, d_k = rng.sample(ODD, 5)
-    return additive(rng, (queries, d_q), (keys, d_k), hidden)
+    return of_two_widths(rng)
 
 
 @check(
@@ -87,13 +93,13 @@ def additive_gradient(rng):
     compares=("dtype", "unchanged"),
 )
 def additive_dtype(rng):
-    queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 7)
+    queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 12)
     return [additive(rng, (queries, d_q), (keys, d_k), hidden, dtype) for dtype in DTYPES]
 
 
 @check("scores.additive_scores", sees="arguments that do not fit are refused", compares="error")
 def additive_errors(rng):
-    queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 7)
+    queries, keys, hidden, d_q, d_k = rng.sizes(5, 2, 12)
     query, key, w1, w2 = (rng.tensor(*shape) for shape in ((queries, d_q), (keys, d_k), (hidden, d_q + d_k), (hidden,)))
     return [
         call(query, key, rng.tensor(hidden, d_q + d_k + 1), w2),
@@ -138,7 +144,7 @@ def bilinear_widths(rng):
 @check("scores.bilinear_scores", sees="leading batch dimensions are kept, and broadcast", coinciding=True)
 def bilinear_batch(rng):
     queries, keys, width = rng.sample((4, 6, 7, 9), 3)
-    batch, heads = rng.sizes(2, 2, 4)
+    batch, heads = rng.sizes(2, 2, 7)
     return [
         bilinear(rng, (batch, queries, width), (batch, keys, width)),
         bilinear(rng, (batch, heads, queries, width), (1, heads, keys, width)),
@@ -157,13 +163,13 @@ def bilinear_gradient(rng):
     compares=("dtype", "unchanged"),
 )
 def bilinear_dtype(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     return [bilinear(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
 
 
 @check("scores.bilinear_scores", sees="arguments that do not fit are refused", compares="error")
 def bilinear_errors(rng):
-    queries, keys, d_q, d_k = rng.sizes(4, 2, 7)
+    queries, keys, d_q, d_k = rng.sizes(4, 2, 10)
     query, key, weight = rng.tensor(queries, d_q), rng.tensor(keys, d_k), rng.tensor(d_q, d_k)
     return [
         call(query, key, rng.tensor(d_k, d_q)),
@@ -201,7 +207,7 @@ def of_several_axes(rng):
 
 @check("scores.dot_scores", sees="gradients reach query and key", compares="gradient")
 def dot_gradient(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     return two(rng, (queries, width), (keys, width))
 
 
@@ -211,7 +217,7 @@ def dot_gradient(rng):
     compares=("dtype", "unchanged"),
 )
 def dot_dtype(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     return [two(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
 
 
@@ -222,7 +228,7 @@ def dot_errors(rng):
 
 def refused_pairs(rng):
     """Calls of a score function that takes query and key alone, none of which can be answered."""
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     query, key = rng.tensor(queries, width), rng.tensor(keys, width)
     return [call(query, rng.tensor(keys, width + 1)), *[call(*pair) for pair in unfit(rng, query, key)]]
 
@@ -230,8 +236,8 @@ def refused_pairs(rng):
 @check("scores.scaled_dot_scores", sees="scores are divided by the square root of d_k, the width of a key")
 def scaled_scale(rng):
     queries, keys = rng.sample(LONG, 2)
-    width, wider = (rng.choice(some) for some in WIDE)
-    return [two(rng, (queries, width), (keys, width)), two(rng, (3, queries, wider), (3, keys, wider))]
+    width, wider = WIDE
+    return [two(rng, (queries, width), (keys, width)), two(rng, (1, queries, wider), (1, keys, wider))]
 
 
 @check("scores.scaled_dot_scores", sees="apart from one factor, entry [i, j] is query i · key j", view=direction)
@@ -254,13 +260,13 @@ def scaled_gradient(rng):
 
 @check("scores.scaled_dot_scores", sees="the arguments are left as they were", compares="unchanged")
 def scaled_unchanged(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     return two(rng, (queries, width), (keys, width))
 
 
 @check("scores.scaled_dot_scores", sees="the result has the dtype of the arguments", compares="dtype")
 def scaled_dtype(rng):
-    queries, keys, width = rng.sizes(3, 2, 7)
+    queries, keys, width = rng.sizes(3, 2, 8)
     return [two(rng, (queries, width), (keys, width), dtype) for dtype in DTYPES]
 
 

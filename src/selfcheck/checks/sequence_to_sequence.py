@@ -35,7 +35,7 @@ ATTEND, LOCAL, HIERARCHICAL = (
     view=weights,
 )
 def attend_score(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 7)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     return [
         inputs.attending(rng, "bilinear", queries, keys, d_v, widths=(2, 2)),
         inputs.of_zero_and_giant(rng, queries, keys, d_v),

@@ -39,7 +39,7 @@ def project_running_example(rng):
     coinciding=True,
 )
 def project_square(rng):
-    length, width = rng.sizes(2, 3, 7)
+    length, width = rng.sizes(2, 3, 8)
     return call(rng.normal(length, width), *(rng.normal(width, width) for _ in range(3)))
 
 
@@ -51,8 +51,8 @@ def project_sizes(rng):
 
 @check("worked_example.project", sees="values have a width of their own", view=part(2, 3))
 def project_value_width(rng):
-    length, d, d_v = sorted(rng.sample((2, 4, 5, 7), 3))
-    return call(rng.normal(length, 8), rng.normal(8, d), rng.normal(8, d), rng.normal(8, d_v))
+    length, d, d_v = sorted(rng.sample((3, 5, 7, 11), 3))
+    return call(rng.normal(length, 9), rng.normal(9, d), rng.normal(9, d), rng.normal(9, d_v))
 
 
 @check(
@@ -140,12 +140,12 @@ def softmax_running_example(rng):
 
 @check("worked_example.softmax", sees="without an axis, each row sums to 1, to six digits", tolerance=1e-6)
 def softmax_rows(rng):
-    return call(rng.normal(*sorted(rng.sizes(2, 3, 7))))
+    return call(rng.normal(*sorted(rng.sizes(2, 3, 8))))
 
 
 @check("worked_example.softmax", sees="the axis asked for is the one whose weights sum to 1")
 def softmax_axis(rng):
-    rows, columns = rng.sizes(2, 3, 7)
+    rows, columns = rng.sizes(2, 3, 8)
     return [
         call(rng.normal(rows, columns), 0),
         call(rng.normal(rows, columns), axis=1),
@@ -171,7 +171,7 @@ def softmax_large(rng):
 
 @check("worked_example.softmax", sees="rows of very different size do not disturb each other")
 def softmax_far_apart(rng):
-    offsets = rng.sample([10_000, 1_200, 0, -10_000], 4)
+    offsets = rng.sample([10_000, 1_200, 0, -1_200, -10_000], 5)
     return call([[offset + number / 4 for number in rng.sample(range(12), 3)] for offset in offsets])
 
 
@@ -186,12 +186,12 @@ def softmax_minus_infinity(rng):
 @check("worked_example.softmax", sees="a row of nothing but -inf gets zeros")
 def softmax_empty_row(rng):
     row = rng.normal(4)
-    return call([*rotations(row), [-inf] * 4])
+    return call([*rotations(row), [-inf] * 4, [-inf] * 4])
 
 
 @check("worked_example.softmax", sees="NumPy arrays of whole numbers give fractions")
 def softmax_numpy(rng):
-    return call(ndarray(rng.integers(*sorted(rng.sizes(2, 3, 7)), low=-2, high=3)))
+    return call(ndarray(rng.integers(*sorted(rng.sizes(2, 3, 8)), low=-2, high=3)))
 
 
 @check("worked_example.softmax", sees="the scores that came in are left as they were", compares="unchanged")
@@ -233,8 +233,8 @@ def mix_sizes(rng):
 
 @check("worked_example.weighted_sum", sees="the weights are used as they are, whatever a row sums to")
 def mix_row_sums(rng):
-    first, second = shares(rng, 2, 4)
-    return call([first, [2 * weight for weight in second], [0.25, 0.0, 0.5, 0.0]], rng.normal(4, 5))
+    first, second = shares(rng, 2, 5)
+    return call([first, [2 * weight for weight in second], [0.25, 0.0, 0.5, 0.0, 0.0]], rng.normal(5, 7))
 
 
 @check(
@@ -244,7 +244,7 @@ def mix_row_sums(rng):
     coinciding=True,
 )
 def mix_numpy(rng):
-    length, width = rng.sizes(2, 3, 7)
+    length, width = rng.sizes(2, 3, 8)
     return call(ndarray(shares(rng, length, length)), ndarray(rng.integers(length, width)))
 
 
