@@ -188,8 +188,8 @@ def loss_sizes(rng):
 
 @check(LOSS, sees="gradients under a mask with holes", compares="gradient", points=1)
 def loss_gradient_anywhere(rng):
-    mask = [[False, True, False, True], [True, True, True, False], [False] * 4]
-    return texts.lesson(rng, 3, 4, 5, rng.sample(mask, 3))
+    mask = [[False, True, False, True, True], [True, True, True, False, False], [False] * 5]
+    return texts.lesson(rng, 3, 5, 7, rng.sample(mask, 3))
 
 
 @check(CHANCES, sees="all settings at once, on any axes, however low the logits", points=1)
