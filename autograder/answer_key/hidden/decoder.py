@@ -22,19 +22,26 @@ def layer_sizes(rng):
         given = call(rng.tensor(batch, length, d_model), rng.tensor(batch, source, d_model))
         return built(inputs.layer(d_model, heads, d_ff, cross=True), given, state=state)
 
-    return [step(2, 2, 2), step(2, 4, 4), step(1, 1, 5), step(3, 5, 1), step(2, 3, 2, 6, 1, 7)]
+    return [step(2, 2, 2), step(3, 4, 4), step(1, 1, 5), step(3, 5, 1, 9, 3), step(2, 3, 2, 6, 1, 7)]
 
 
 @check(
     LAYER, sees="through a cache too, gradients reach x, the memory and all parameters", compares="gradient", points=1
 )
 def decoder_layer_gradient(rng):
-    first, second = inputs.parts(rng.tensor(2, 5, 6), (4, 1))
-    steps = [call(token, cache=cache(7, "a")) for token in (first, second)]
-    read = call(rng.tensor(2, 4, 6), rng.tensor(2, 7, 6), tensor([[True, True, True, False]] * 2))
+    pieces = inputs.parts(rng.tensor(1, 6, 6), (3, 2, 1))
+    steps = [call(piece, cache=cache(13, "a")) for piece in pieces]
+    reads = [
+        call(
+            rng.tensor(batch, length, 6),
+            rng.tensor(batch, source, 6),
+            tensor([[True, True, True, False, False][:length]] * batch),
+        )
+        for batch, length, source in inputs.BATCHES
+    ]
     return [
-        built(inputs.layer(), *steps, state=inputs.decoder_state(rng, 6, 5)),
-        built(inputs.layer(cross=True), read, state=inputs.decoder_state(rng, 6, 5, cross=True)),
+        built(inputs.layer(), *steps, state=inputs.decoder_state(rng)),
+        built(inputs.layer(cross=True), *reads, state=inputs.decoder_state(rng, cross=True)),
     ]
 
 
@@ -50,10 +57,7 @@ def layer_masks(rng):
     three, others = ([[j < count for j in range(3)] for count in counts] for counts in ((1, 3, 2), (2, 1, 3)))
     equal = call(rng.tensor(3, 3, 6), rng.tensor(3, 3, 6), tensor(three), tensor(others))
     return [
-        *(
-            built(inputs.layer(cross=True), use, state=inputs.decoder_state(rng, 6, 5, cross=True))
-            for use in (read, equal)
-        ),
+        *(built(inputs.layer(cross=True), use, state=inputs.decoder_state(rng, cross=True)) for use in (read, equal)),
         lowest_scores(rng),
     ]
 
@@ -69,11 +73,15 @@ def lowest_scores(rng):
 
 @check(LAYER, sees="post-norm with a cache and a memory, in pieces of any length", points=1)
 def layer_post_norm_cache(rng):
-    memory, pieces = rng.tensor(2, 4, 6), inputs.parts(rng.tensor(2, 7, 6), (1, 3, 1, 2))
-    mask = tensor([[True, True, False, True], [True, False, False, False]])
-    steps = [call(piece, memory, memory_key_mask=mask, cache=cache(7, "a")) for piece in pieces]
-    state = inputs.decoder_state(rng, 6, 5, cross=True)
-    return built(inputs.layer(cross=True, norm_first=False), *steps, state=state)
+    construct, state = inputs.layer(cross=True, norm_first=False), inputs.decoder_state(rng, cross=True)
+    mask = [[True, True, False, True, False], [True, False, False, False, False], [False, True, True, True, True]]
+    steps = []
+    for batch, source, most in ((2, 5, 7), (3, 4, 8)):
+        memory, pieces = rng.tensor(batch, source, 6), inputs.parts(rng.tensor(batch, 7, 6), (1, 3, 1, 2))
+        real = tensor([row[:source] for row in mask[:batch]])
+        uses = [call(piece, memory, memory_key_mask=real, cache=cache(most, "a")) for piece in pieces]
+        steps.append(built(construct, *uses, state=state))
+    return steps
 
 
 @check(
@@ -188,8 +196,8 @@ def loss_sizes(rng):
 
 @check(LOSS, sees="gradients under a mask with holes", compares="gradient", points=1)
 def loss_gradient_anywhere(rng):
-    mask = [[False, True, False, True], [True, True, True, False], [False] * 4]
-    return texts.lesson(rng, 3, 4, 5, rng.sample(mask, 3))
+    mask = [[False, True, False, True, True], [True, True, True, False, False], [False] * 5]
+    return texts.lesson(rng, 3, 5, 7, rng.sample(mask, 3))
 
 
 @check(CHANCES, sees="all settings at once, on any axes, however low the logits", points=1)

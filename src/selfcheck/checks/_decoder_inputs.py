@@ -17,8 +17,12 @@ VOCAB, SOURCE_VOCAB = 11, 9
 
 # A layer
 
+D_MODEL, HEADS, D_FF = 6, 2, 9  # what is default here
+LENGTH, SOURCE = 13, 16  # of a text and a memory in a batch of one: these five sizes can be told apart
+BATCHES = ((2, 5, 7), (3, 4, 8))  # rows, tokens, tokens of memory: which sizes are near differs between the two
 
-def decoder_state(rng, d_model, d_ff, cross=False, dtype="float64"):
+
+def decoder_state(rng, d_model=D_MODEL, d_ff=D_FF, cross=False, dtype="float64"):
     """Parameters of a DecoderLayer."""
     state = layer_state(rng, d_model, d_ff, dtype=dtype)
     if cross:
@@ -29,7 +33,7 @@ def decoder_state(rng, d_model, d_ff, cross=False, dtype="float64"):
     return state
 
 
-def layer(d_model=6, heads=3, d_ff=5, cross=False, **more):
+def layer(d_model=D_MODEL, heads=HEADS, d_ff=D_FF, cross=False, **more):
     """The construction of a small layer without dropout; what is default is left out."""
     settings = {"dropout": 0.0} | ({"cross_attention": True} if cross else {})
     return call(d_model, heads, d_ff, **settings | more)
@@ -64,7 +68,7 @@ def in_training(rng, length, *ones, rate=0.25, cross=False, cached=False):
     state = {name: filled(value, 0) for name, value in decoder_state(rng, 8, 5, cross, dtype="float32").items()}
     state |= {name: filled(state[name], 1) for name in ones}
     x = tensor([[[10.0] * 8] * length], "float32")
-    memory = (tensor([[[1.0] * 8] * 3], "float32"),) if cross else ()
+    memory = (tensor([[[1.0] * 8] * 11], "float32"),) if cross else ()
     more = ({} if rate is None else {"dropout": rate}) | ({"cross_attention": True} if cross else {})
     kept = {"cache": cache(length + 7, "a")} if cached else {}
     return built(call(8, 2, 5, **more), call(x, *memory, **kept), state=state, training=True)

@@ -3,7 +3,18 @@
 from selfcheck.plan import built, cache, call, check, tensor
 
 from . import _decoder_refused
-from ._decoder_inputs import decoder_state, in_training, layer, memory_changed, parts, repeated
+from ._decoder_inputs import (
+    BATCHES,
+    D_MODEL,
+    LENGTH,
+    SOURCE,
+    decoder_state,
+    in_training,
+    layer,
+    memory_changed,
+    parts,
+    repeated,
+)
 from ._encoder_dropout import dropout_facts, dropped_inside
 from ._encoder_inputs import (
     LAST,
@@ -37,19 +48,20 @@ def layer_parameters(rng):
     compares=("values", "unchanged", "dtype"),
 )
 def layer_alone(rng):
-    return built(layer(), call(rng.tensor(2, 4, 6)), state=decoder_state(rng, 6, 5))
+    state = decoder_state(rng)
+    return [built(layer(), call(rng.tensor(batch, length, D_MODEL)), state=state) for batch, length, _ in BATCHES]
 
 
 @check(LAYER, sees="no position depends on a later one, and each on all before it", view=influence)
 def layer_causal(rng):
-    x = one_changed_at_a_time(rng, 3, 6)
-    return built(layer(heads=2), call(x), state=decoder_state(rng, 6, 5))
+    state = decoder_state(rng)
+    return [built(layer(), call(one_changed_at_a_time(rng, length, D_MODEL)), state=state) for length in (3, 4)]
 
 
 @check(LAYER, sees="the GELU is the default, and activation may be another")
 def layer_activation(rng):
-    state = without(decoder_state(rng, 6, 5), OUT)
-    return [built(layer(**more), call(rng.tensor(2, 4, 6)), state=state) for more in ({}, {"activation": "relu"})]
+    state, x = without(decoder_state(rng), OUT), rng.tensor(1, LENGTH, D_MODEL)
+    return [built(layer(**more), call(x), state=state) for more in ({}, {"activation": "relu"})]
 
 
 @check(
@@ -58,16 +70,17 @@ def layer_activation(rng):
     compares=("values", "gradient"),
 )
 def layer_cross(rng):
-    state = without(decoder_state(rng, 6, 5, cross=True), OUT, LAST)
-    return built(layer(cross=True), call(rng.tensor(2, 4, 6), rng.tensor(2, 7, 6)), state=state)
+    state = without(decoder_state(rng, cross=True), OUT, LAST)
+    x, memory = rng.tensor(1, LENGTH, D_MODEL), rng.tensor(1, SOURCE, D_MODEL)
+    return built(layer(cross=True), call(x, memory), state=state)
 
 
 @check(LAYER, sees="every position may read every position of the memory, whatever key_mask hides", view=influence)
 def layer_cross_sees_all(rng):
-    source, length = rng.sample((3, 7), 2)
-    x, memory = repeated(rng, source + 1, length, 6), memory_changed(rng, source, 6)
-    as_long = call(repeated(rng, 5, 4, 6), memory_changed(rng, 4, 6), key_mask=padded(4, rng.integer(1, 4)))
-    construct, state = layer(heads=2, cross=True), decoder_state(rng, 6, 5, cross=True)
+    source, length = rng.sample((3, 6), 2)
+    x, memory = repeated(rng, source + 1, length, D_MODEL), memory_changed(rng, source, D_MODEL)
+    as_long = call(repeated(rng, 5, 4, D_MODEL), memory_changed(rng, 4, D_MODEL), key_mask=padded(4, rng.integer(1, 4)))
+    construct, state = layer(cross=True), decoder_state(rng, cross=True)
     return [built(construct, step, state=state) for step in (call(x, memory), as_long)]
 
 
@@ -77,16 +90,19 @@ def layer_cross_sees_all(rng):
     compares=("values", "unchanged"),
 )
 def layer_pre_norm(rng):
-    x, memory = rng.tensor(2, 4, 6), rng.tensor(2, 7, 6)
-    return built(layer(cross=True), call(x, memory), state=decoder_state(rng, 6, 5, cross=True))
+    state, steps = decoder_state(rng, cross=True), []
+    for batch, length, source in BATCHES:
+        x, memory = rng.tensor(batch, length, D_MODEL), rng.tensor(batch, source, D_MODEL)
+        steps.append(built(layer(cross=True), call(x, memory), state=state))
+    return steps
 
 
 @check(LAYER, sees="norm_first=False normalises each sum instead")
 def layer_post_norm(rng):
-    x, memory = rng.tensor(2, 4, 6), rng.tensor(2, 7, 6)
+    x, memory = rng.tensor(1, LENGTH, D_MODEL), rng.tensor(1, SOURCE, D_MODEL)
     return [
-        built(layer(norm_first=False), call(x), state=decoder_state(rng, 6, 5)),
-        built(layer(cross=True, norm_first=False), call(x, memory), state=decoder_state(rng, 6, 5, cross=True)),
+        built(layer(norm_first=False), call(x), state=decoder_state(rng)),
+        built(layer(cross=True, norm_first=False), call(x, memory), state=decoder_state(rng, cross=True)),
     ]
 
 
@@ -97,14 +113,11 @@ def layer_post_norm(rng):
     view=influence,
 )
 def layer_key_mask(rng):
-    x = one_changed_at_a_time(rng, 5, 4)
-    holes = tensor([[j not in (1, 4) for j in range(5)]] * 6)
-    state = decoder_state(rng, 4, 7)
-    return [
-        built(layer(4, 2, 7, **more), call(x, key_mask=mask), state=state)
-        for more in ({}, {"norm_first": False})
-        for mask in (padded(5, 3), holes)
-    ]
+    holes = tensor([[j not in (1, 3) for j in range(4)]] * 5)
+    masked = [call(one_changed_at_a_time(rng, 3, D_MODEL), key_mask=padded(3, 2))]
+    masked.append(call(one_changed_at_a_time(rng, 4, D_MODEL), key_mask=holes))
+    state = decoder_state(rng)
+    return [built(layer(**more), step, state=state) for more in ({}, {"norm_first": False}) for step in masked]
 
 
 @check(
@@ -114,10 +127,12 @@ def layer_key_mask(rng):
     view=influence,
 )
 def layer_memory_key_mask(rng):
-    x, memory = repeated(rng, 5, 2, 6), memory_changed(rng, 4, 6)
-    step = call(x, memory, memory_key_mask=padded(4, rng.integer(1, 4)))
-    state = decoder_state(rng, 6, 8, cross=True)
-    return [built(layer(d_ff=8, cross=True, **more), step, state=state) for more in ({}, {"norm_first": False})]
+    state, steps = decoder_state(rng, cross=True), []
+    for source, length, more in ((4, 2, {}), (3, 4, {"norm_first": False})):
+        x, memory = repeated(rng, source + 1, length, D_MODEL), memory_changed(rng, source, D_MODEL)
+        masked = call(x, memory, memory_key_mask=padded(source, rng.integer(1, source)))
+        steps.append(built(layer(cross=True, **more), masked, state=state))
+    return steps
 
 
 @check(
@@ -126,29 +141,32 @@ def layer_memory_key_mask(rng):
     compares=("values", "gradient"),
 )
 def layer_cache(rng):
-    steps = [call(part, cache=cache(7, "a")) for part in parts(rng.tensor(2, 4, 6), (1, 1, 1, 1))]
-    return built(layer(), *steps, state=decoder_state(rng, 6, 5))
+    steps = [call(part, cache=cache(13, "a")) for part in parts(rng.tensor(1, 4, D_MODEL), (1, 1, 1, 1))]
+    return built(layer(), *steps, state=decoder_state(rng))
 
 
 @check(LAYER, sees="with a cache, several tokens at a time see what is kept, themselves, and no later one")
 def layer_cache_chunks(rng):
-    steps = [call(part, cache=cache(8, "a")) for part in parts(rng.tensor(2, 7, 6), (2, 3, 2))]
-    return built(layer(), *steps, state=decoder_state(rng, 6, 5))
+    state, steps = decoder_state(rng), []
+    for batch, lengths, most in ((2, (2, 3, 2), 8), (3, (3, 1, 2), 10)):
+        chunks = parts(rng.tensor(batch, sum(lengths), D_MODEL), lengths)
+        steps.append(built(layer(), *(call(chunk, cache=cache(most, "a")) for chunk in chunks), state=state))
+    return steps
 
 
 @check(LAYER, sees="with a cache and a memory, the memory is read anew at each step")
 def layer_cache_memory(rng):
-    memory = rng.tensor(2, 7, 6)
-    steps = [call(part, memory, cache=cache(12, "a")) for part in parts(rng.tensor(2, 6, 6), (4, 1, 1))]
-    return built(layer(d_ff=9, cross=True), *steps, state=decoder_state(rng, 6, 9, cross=True))
+    memory = rng.tensor(1, SOURCE, D_MODEL)
+    steps = [call(part, memory, cache=cache(13, "a")) for part in parts(rng.tensor(1, 6, D_MODEL), (3, 2, 1))]
+    return built(layer(cross=True), *steps, state=decoder_state(rng, cross=True))
 
 
 @check(LAYER, sees="what is kept lies in the cache that is given, not in the layer")
 def layer_cache_apart(rng):
-    first, second = (parts(rng.tensor(2, 5, 6), (4, 1)) for _ in range(2))
+    first, second = (parts(rng.tensor(1, length + 1, D_MODEL), (length, 1)) for length in (4, 3))
     order = ((first[0], "a"), (second[0], "b"), (first[1], "a"), (second[1], "b"))
-    steps = [call(x, cache=cache(7, name)) for x, name in order]
-    return built(layer(), *steps, state=decoder_state(rng, 6, 5))
+    steps = [call(x, cache=cache(13, name)) for x, name in order]
+    return built(layer(), *steps, state=decoder_state(rng))
 
 
 @check(LAYER, sees="dropout acts on the result of each step before it is added", view=dropout_facts)
@@ -179,9 +197,9 @@ def layer_dropout_inside(rng):
 
 @check(LAYER, sees="in evaluation nothing is dropped, with a cache neither", view=same_twice)
 def layer_evaluation(rng):
-    x = rng.tensor(2, 4, 6)
-    steps = [call(x, cache=cache(7, name)) for name in "ab"]
-    state = decoder_state(rng, 6, 5)
+    x = rng.tensor(1, LENGTH, D_MODEL)
+    steps = [call(x, cache=cache(16, name)) for name in "ab"]
+    state = decoder_state(rng)
     return [built(layer(dropout=0.5), *uses, state=state) for uses in ((call(x), call(x)), steps)]
 
 

@@ -23,6 +23,16 @@ def ids(rng, batch, length, vocab):
     return tensor(rng.integers(batch, length, high=vocab), "int64")
 
 
+def large_logits(rng, batch, length, vocab):
+    """Logits of which one in each row is too large for an exponential, and the others vanish beside it."""
+
+    def row():
+        levels = [rng.integer(720, 900)] + [rng.integer(-900, -100) for _ in range(vocab - 1)]
+        return [float(level) for level in rng.sample(levels, vocab)]
+
+    return tensor([[row() for _ in range(length)] for _ in range(batch)])
+
+
 def right_padded(lengths, longest):
     """Rows of booleans, True at the first tokens of each."""
     return [[place < length for place in range(longest)] for length in lengths]
@@ -31,8 +41,8 @@ def right_padded(lengths, longest):
 def nothing_to_predict(rng):
     """Calls without a real target: one token, a first token alone, no real token, several rows."""
     return [
-        lesson(rng, 3, 1, 4),
-        lesson(rng, 2, 4, 3, right_padded((1, 0), 4)),
+        lesson(rng, 3, 1, 5),
+        lesson(rng, 2, 5, 8, right_padded((1, 0), 5)),
         lesson(rng, 1, 3, 5, [[False] * 3]),
     ]
 

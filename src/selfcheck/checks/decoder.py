@@ -25,19 +25,19 @@ LOSS, CHANCES, TEXT = "decoder.next_token_loss", "decoder.next_token_probabiliti
 
 @check(LOSS, sees="the logits at t are judged by the token at t + 1, in nats, and the mean is taken, large or not")
 def loss_shift(rng):
-    large = tensor([[[float(rng.integer(-900, 900)) for _ in range(5)] for _ in range(4)] for _ in range(2)])
-    return [texts.lesson(rng, *rng.sample((2, 3, 4, 5, 6), 3)), call(large, texts.ids(rng, 2, 4, 5))]
+    large = call(texts.large_logits(rng, 2, 4, 5), texts.ids(rng, 2, 4, 5))
+    return [texts.lesson(rng, *rng.sizes(3, 2, 9)), large]
 
 
 @check(LOSS, sees="under a mask the mean is that over the real targets of all rows together")
 def loss_mask(rng):
-    return texts.lesson(rng, 3, 6, 4, texts.right_padded(rng.sample((2, 3, 4, 6), 3), 6))
+    return texts.lesson(rng, 3, 7, 5, texts.right_padded(rng.sample((2, 3, 4, 7), 3), 7))
 
 
 @check(LOSS, sees="whether a target counts is said by its own place in the mask, wherever padding stands")
 def loss_mask_anywhere(rng):
     mask = [[False, False, True, True, True], [True, False, True, False, True]]
-    return texts.lesson(rng, 2, 5, 3, rng.sample(mask, 2))
+    return texts.lesson(rng, 2, 5, 8, rng.sample(mask, 2))
 
 
 @check(LOSS, sees="without a real target the loss is 0", given=True)
@@ -47,16 +47,16 @@ def loss_nothing(rng):
 
 @check(LOSS, sees="logits at padding have no influence, NaN neither")
 def loss_padding(rng):
-    logits = rng.normal(2, 5, 3)
-    logits[0][2] = [float("nan")] * 3
-    logits[0][3] = [float("inf"), 0.0, float("nan")]
-    logits[0][4] = logits[1][4] = [float("nan")] * 3
-    return call(tensor(logits), texts.ids(rng, 2, 5, 3), tensor(texts.right_padded((2, 5), 5)))
+    logits = rng.normal(2, 5, 8)
+    logits[0][2] = [float("nan")] * 8
+    logits[0][3] = [float("inf"), 0.0] * 3 + [float("nan")] * 2
+    logits[0][4] = logits[1][4] = [float("nan")] * 8
+    return call(tensor(logits), texts.ids(rng, 2, 5, 8), tensor(texts.right_padded((2, 5), 5)))
 
 
 @check(LOSS, sees="gradients reach the logits that predict a real token, and no others", compares="gradient")
 def loss_gradient(rng):
-    return texts.lesson(rng, 2, 5, 3, texts.right_padded((5, 3), 5))
+    return texts.lesson(rng, 2, 5, 8, texts.right_padded((5, 3), 5))
 
 
 @check(LOSS, sees="without a real target the gradients are zero", compares="gradient")
@@ -89,7 +89,7 @@ def chances_softmax(rng):
 
 @check(CHANCES, sees="the logits are divided by the temperature, before the softmax")
 def chances_temperature(rng):
-    return [call(texts.spread_logits(rng, 3), temperature) for temperature in (0.5, 2.5)]
+    return [call(texts.spread_logits(rng, 4), temperature) for temperature in (0.5, 2.5)]
 
 
 @check(CHANCES, sees="at temperature 0 all weight lies on the largest logit")
@@ -112,7 +112,7 @@ def chances_sharp(rng):
 
 @check(CHANCES, sees="top_k keeps the most probable, whose sum is 1 again")
 def chances_top_k(rng):
-    return [call(texts.spread_logits(rng, 3), top_k=top_k) for top_k in rng.sample((1, 2, 3, 4), 2)]
+    return [call(texts.spread_logits(rng, 4), top_k=top_k) for top_k in rng.sample((1, 2, 3, 4), 2)]
 
 
 @check(
@@ -144,7 +144,7 @@ def chances_top_p_small(rng):
 
 @check(CHANCES, sees="a top_p of 1 keeps all")
 def chances_top_p_one(rng):
-    return call(texts.spread_logits(rng, 3), top_p=1.0)
+    return call(texts.spread_logits(rng, 4), top_p=1.0)
 
 
 @check(CHANCES, sees="top_k cuts first, and top_p counts what is left as 1")
