@@ -19,16 +19,15 @@ from ._lowest import DTYPE, ONE_OF_FIVE, of_zeros_and
     points=1,
 )
 def attend_everything(rng):
-    queries, keys, d_v, batch = rng.sample((3, 5, 6, 7), 4)
-    equal_lead, other = (batch, 2), (batch, 1)
-    masks = (None, mask_of(rng, batch, 1, queries, keys), mask_of(rng, batch, 2, queries, keys))
+    queries, keys, d_v = rng.sample((6, 9, 11), 3)
     calls = [
-        inputs.attending(rng, kind, queries, keys, d_v, lead, mask=mask, key_lead=key_lead)
+        inputs.attending(rng, kind, queries, keys, d_v, lead, (4, 4), mask=mask, key_lead=key_lead)
         for kind in SCORES
-        for lead, key_lead in ((equal_lead, other), (other, equal_lead))
-        for mask in masks
+        for batch, heads, lead, key_lead in ((2, 3, (2, 3), (2, 1)), (3, 2, (3, 1), (3, 2)))
+        for mask in (None, mask_of(rng, batch, 1, queries, keys), mask_of(rng, batch, heads, queries, keys))
     ]
-    calls += [inputs.attending(rng, kind, 4, 4, 4, (4,), mask=mask_of(rng, 4, 4, 4)) for kind in SCORES]
+    equal = mask_of(rng, 4, 4, 4)
+    calls += [inputs.attending(rng, kind, 4, 4, 4, (4,), (4, 4), mask=equal) for kind in SCORES]
     return [*calls, lowest_attended(rng)]
 
 
@@ -43,7 +42,7 @@ def lowest_attended(rng):
 @check(ATTEND, sees="nothing that was given has changed", compares="unchanged", points=1)
 def attend_unchanged(rng):
     queries, keys, d_v = rng.sizes(3, 2, 8)
-    return inputs.attending(rng, "bilinear", queries, keys, d_v, mask=mask_of(rng, queries, keys))
+    return inputs.attending(rng, "bilinear", queries, keys, d_v, widths=(3, 5), mask=mask_of(rng, queries, keys))
 
 
 @check(
@@ -110,7 +109,7 @@ def lowest_on_a_level(rng, level, counts):
 
 @check(HIERARCHICAL, sees="gradients reach x and every parameter", compares="gradient", points=1)
 def hierarchical_gradient(rng):
-    return inputs.documents(rng, 4, rng.tensor(1, 2, 3, 4), inputs.words_in([[3, 2]], 3))
+    return inputs.documents(rng, 5, rng.tensor(1, 3, 7, 5), inputs.words_in([[7, 2, 4]], 7))
 
 
 @check(
