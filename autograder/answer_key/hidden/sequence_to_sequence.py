@@ -125,9 +125,8 @@ def hierarchical_dtype(rng):
 
 @check(DECODER, sees="every score, the lowest too, with a mask, with equal sizes", points=1)
 def decoder_every_score(rng):
-    mask = inputs.words_in([[rng.integer(1, 5), 5]], 5)[0]
     smallest = inputs.decoding(rng, 1, 1, (1, 2, 2))
-    steps = [inputs.decoding(rng, 7, 3, (2, 4, 5), kind, mask=mask) for kind in SCORES]
+    steps = [step for kind in SCORES for step in inputs.decoding_lengths(rng, (rng.integer(1, 5), 5), (7, 3, 4), kind)]
     equal = inputs.words_in([[1, 3, 2]], 3)[0]
     steps += [inputs.decoding(rng, 3, 3, (3, 3, 3), kind, mask=equal) for kind in SCORES]
     return [smallest, *steps, lowest_decoding(rng)]
@@ -144,8 +143,11 @@ def lowest_decoding(rng):
 
 @check(DECODER, sees="gradients reach the source and all parameters, and stay finite", compares="gradient", points=1)
 def decoder_gradient(rng):
-    mask = [[True, True, False, True, False], [False] * 5]
-    return [inputs.decoding(rng, 7, 3, (2, 4, 5), kind, mask=mask) for kind in ("additive", "bilinear")]
+    return [
+        inputs.decoding(rng, vocab, d, shape, kind, mask=[*mask_of(rng, shape[0] - 1, shape[2]), [False] * shape[2]])
+        for kind in ("additive", "bilinear")
+        for vocab, d, shape in inputs.TWO_DECODERS
+    ]
 
 
 @check(

@@ -189,6 +189,12 @@ def words_in(counts, longest):
 
 # AttentionDecoder
 
+ONE_DECODER = (11, 3)  # vocab_size and d_model: apart from 2 d_model, 3 d_model and 13 source tokens
+
+#: vocab_size, d_model, and B, T, S. Beside 2 d_model and 3 d_model some of them must be neighbours, or sums of others:
+#: in the second decoder these are others than in the first.
+TWO_DECODERS = ((7, 3, (2, 4, 5)), (9, 2, (3, 5, 7)))
+
 
 def decoder_state(rng, vocab, d, kind="additive", dtype="float64", scale=0.6):
     """Parameters of an AttentionDecoder."""
@@ -229,6 +235,20 @@ def decoding(
     return built(construct, use, state=state | (change(state) if change else {}), **more)
 
 
+def decoding_lengths(rng, first, second, kind="additive"):
+    """A step on each of TWO_DECODERS, with a mask; first, second: the number of real tokens of each source."""
+    return [
+        decoding(rng, vocab, d, shape, kind, mask=words_in([counts], shape[2])[0])
+        for (vocab, d, shape), counts in zip(TWO_DECODERS, (first, second), strict=True)
+    ]
+
+
+def source_of_zeros(vocab, d, shape):
+    """Encoder states for a decoder and inputs of these sizes."""
+    batch, _, source = shape
+    return tensor([[[0.0] * d] * source] * batch)
+
+
 def without_context(state):
     """The state with the half of `combine` at zero that reads the context."""
     out, both = state["combine.weight"].shape
@@ -238,11 +258,11 @@ def without_context(state):
 
 def decoding_far_below_zero(rng, low):
     """A step whose scores of real source tokens are all below `low`, beside common ones of padding."""
-    real = [[low + value for value in rng.normal(3)] for _ in range(3)]
-    states = tensor([[*real, *rng.normal(2, 3)]])
-    ahead = {"gru.bias_ih_l0": tensor([0.0] * 3 + [-9.0] * 3 + [9.0] * 3)}  # the GRU's state is nearly 1
+    real = [[3 * low + value] for value in rng.normal(3)]
+    states = tensor([[*real, *rng.normal(2, 1)]])
+    ahead = {"gru.bias_ih_l0": tensor([0.0, -9.0, 9.0])}  # the GRU's state is nearly 1
     mask = [[True] * 3 + [False] * 2]
-    return decoding(rng, 7, 3, (1, 2, 5), "dot", mask=mask, states=states, change=lambda state: ahead)
+    return decoding(rng, 7, 1, (1, 2, 5), "dot", mask=mask, states=states, change=lambda state: ahead)
 
 
 @of_both
