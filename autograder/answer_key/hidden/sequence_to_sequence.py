@@ -19,16 +19,15 @@ from ._lowest import DTYPE, ONE_OF_FIVE, of_zeros_and
     points=1,
 )
 def attend_everything(rng):
-    queries, keys, d_v, batch = rng.sample((3, 5, 6, 7), 4)
-    equal_lead, other = (batch, 2), (batch, 1)
-    masks = (None, mask_of(rng, batch, 1, queries, keys), mask_of(rng, batch, 2, queries, keys))
+    queries, keys, d_v = rng.sample((6, 9, 11), 3)
     calls = [
-        inputs.attending(rng, kind, queries, keys, d_v, lead, mask=mask, key_lead=key_lead)
+        inputs.attending(rng, kind, queries, keys, d_v, lead, (4, 4), mask=mask, key_lead=key_lead)
         for kind in SCORES
-        for lead, key_lead in ((equal_lead, other), (other, equal_lead))
-        for mask in masks
+        for batch, heads, lead, key_lead in ((2, 3, (2, 3), (2, 1)), (3, 2, (3, 1), (3, 2)))
+        for mask in (None, mask_of(rng, batch, 1, queries, keys), mask_of(rng, batch, heads, queries, keys))
     ]
-    calls += [inputs.attending(rng, kind, 4, 4, 4, (4,), mask=mask_of(rng, 4, 4, 4)) for kind in SCORES]
+    equal = mask_of(rng, 4, 4, 4)
+    calls += [inputs.attending(rng, kind, 4, 4, 4, (4,), (4, 4), mask=equal) for kind in SCORES]
     return [*calls, lowest_attended(rng)]
 
 
@@ -43,7 +42,7 @@ def lowest_attended(rng):
 @check(ATTEND, sees="nothing that was given has changed", compares="unchanged", points=1)
 def attend_unchanged(rng):
     queries, keys, d_v = rng.sizes(3, 2, 8)
-    return inputs.attending(rng, "bilinear", queries, keys, d_v, mask=mask_of(rng, queries, keys))
+    return inputs.attending(rng, "bilinear", queries, keys, d_v, widths=(3, 5), mask=mask_of(rng, queries, keys))
 
 
 @check(
@@ -110,7 +109,7 @@ def lowest_on_a_level(rng, level, counts):
 
 @check(HIERARCHICAL, sees="gradients reach x and every parameter", compares="gradient", points=1)
 def hierarchical_gradient(rng):
-    return inputs.documents(rng, 4, rng.tensor(1, 2, 3, 4), inputs.words_in([[3, 2]], 3))
+    return inputs.documents(rng, 5, rng.tensor(1, 3, 7, 5), inputs.words_in([[7, 2, 4]], 7))
 
 
 @check(
@@ -126,9 +125,8 @@ def hierarchical_dtype(rng):
 
 @check(DECODER, sees="every score, the lowest too, with a mask, with equal sizes", points=1)
 def decoder_every_score(rng):
-    mask = inputs.words_in([[rng.integer(1, 5), 5]], 5)[0]
     smallest = inputs.decoding(rng, 1, 1, (1, 2, 2))
-    steps = [inputs.decoding(rng, 7, 3, (2, 4, 5), kind, mask=mask) for kind in SCORES]
+    steps = [step for kind in SCORES for step in inputs.decoding_lengths(rng, (rng.integer(1, 5), 5), (7, 3, 4), kind)]
     equal = inputs.words_in([[1, 3, 2]], 3)[0]
     steps += [inputs.decoding(rng, 3, 3, (3, 3, 3), kind, mask=equal) for kind in SCORES]
     return [smallest, *steps, lowest_decoding(rng)]
@@ -145,8 +143,11 @@ def lowest_decoding(rng):
 
 @check(DECODER, sees="gradients reach the source and all parameters, and stay finite", compares="gradient", points=1)
 def decoder_gradient(rng):
-    mask = [[True, True, False, True, False], [False] * 5]
-    return [inputs.decoding(rng, 7, 3, (2, 4, 5), kind, mask=mask) for kind in ("additive", "bilinear")]
+    return [
+        inputs.decoding(rng, vocab, d, shape, kind, mask=[*mask_of(rng, shape[0] - 1, shape[2]), [False] * shape[2]])
+        for kind in ("additive", "bilinear")
+        for vocab, d, shape in inputs.TWO_DECODERS
+    ]
 
 
 @check(

@@ -28,7 +28,7 @@ def decoder_parameters(rng):
     tells=parts.other_states,
 )
 def decoder_logits(rng):
-    return inputs.decoding(rng, 7, 3, (2, 4, 5), "dot", states=inputs.zeroed(rng.tensor(2, 5, 3)))
+    return [inputs.decoding(rng, *sizes, "dot", states=inputs.source_of_zeros(*sizes)) for sizes in inputs.TWO_DECODERS]
 
 
 @check(
@@ -38,32 +38,32 @@ def decoder_logits(rng):
     tells=parts.other_states,
 )
 def decoder_zero_start(rng):
-    return inputs.decoding(rng, 7, 3, (1, 1, 4), "dot", change=inputs.without_context)
+    return inputs.decoding(rng, *inputs.ONE_DECODER, (1, 1, 13), "dot", change=inputs.without_context)
 
 
 @check(DECODER, sees="with one source state, combine reads this state first, then the GRU's", view=inputs.logits_alone)
 def decoder_context(rng):
-    return inputs.decoding(rng, 7, 3, (1, 1, 1), "dot")
+    return inputs.decoding(rng, *inputs.ONE_DECODER, (1, 1, 1), "dot")
 
 
 @check(DECODER, sees="the weights are those of the GRU's present state as query, of every step", view=weights)
 def decoder_query(rng):
-    return inputs.decoding(rng, 7, 3, (2, 4, 5), "dot")
+    return [inputs.decoding(rng, *sizes, "dot") for sizes in inputs.TWO_DECODERS]
 
 
 @check(DECODER, sees='score="scaled" divides by the root of d_model', view=weights)
 def decoder_scaled(rng):
-    return inputs.decoding(rng, 7, 3, (1, 1, 5), "scaled")
+    return inputs.decoding(rng, *inputs.ONE_DECODER, (1, 1, 13), "scaled")
 
 
 @check(DECODER, sees='score="bilinear" is the query times score_weight times the key', view=weights)
 def decoder_bilinear(rng):
-    return inputs.decoding(rng, 7, 3, (1, 1, 5), "bilinear")
+    return inputs.decoding(rng, *inputs.ONE_DECODER, (1, 1, 13), "bilinear")
 
 
 @check(DECODER, sees='score="additive", the default, joins query and key in this order, with a tanh', view=weights)
 def decoder_additive(rng):
-    return [inputs.decoding(rng, 7, 3, (1, 1, 5), named=False), inputs.decoding(rng, 7, 3, (1, 1, 5))]
+    return [inputs.decoding(rng, 7, 3, (1, 1, 5), named=False), inputs.decoding(rng, 9, 2, (1, 1, 7))]
 
 
 @check(
@@ -72,24 +72,26 @@ def decoder_additive(rng):
     compares=("values", "gradient"),
 )
 def decoder_everything(rng):
-    vocab, steps, source = rng.sample((3, 5, 7), 3)
-    return inputs.decoding(rng, vocab, 4, (2, steps, source), zero=True, training=True)
+    return [inputs.decoding(rng, *sizes, zero=True, training=True) for sizes in inputs.TWO_DECODERS]
 
 
 @check(DECODER, sees="source states are attended where the mask is True, and nowhere else", view=attended)
 def decoder_mask(rng):
-    return inputs.decoding(rng, 7, 3, (2, 4, 5), mask=mask_of(rng, 2, 5))
+    return [
+        inputs.decoding(rng, vocab, d, shape, mask=mask_of(rng, shape[0], shape[2]))
+        for vocab, d, shape in inputs.TWO_DECODERS
+    ]
 
 
 @check(DECODER, sees="under a mask, logits and weights are those of the real source tokens alone")
 def decoder_masked(rng):
-    step = inputs.decoding(rng, 7, 3, (4, 2, 5), mask=inputs.words_in([[2, 3, 5, 4]], 5)[0])
-    return [step, *(inputs.decoding_far_below_zero(rng, low) for low in (-2e4, -1e9))]
+    steps = inputs.decoding_lengths(rng, (3, 5), (6, 7, 2))
+    return [*steps, *(inputs.decoding_far_below_zero(rng, low) for low in (-2e4, -1e9))]
 
 
 @check(DECODER, sees="without a real source token, the weights and the context are zero")
 def decoder_empty(rng):
-    return inputs.decoding(rng, 7, 3, (2, 4, 5), mask=inputs.words_in([[3, 0]], 5)[0])
+    return inputs.decoding_lengths(rng, (3, 0), (7, 0, 4))
 
 
 @check(DECODER, sees="arguments that do not fit are refused", compares="error")

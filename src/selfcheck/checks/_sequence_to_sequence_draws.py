@@ -143,7 +143,7 @@ def sure(rng, lead, choices, d, gap=60.0, level=0.0, values=None, dtype="float64
 
 def with_nothing_to_draw(rng, dtype="float64"):
     """A row of scores -inf, whose values are all alike, between rows with one finite score."""
-    choices, d = rng.sample((4, 5, 7), 2)
+    choices, d = rng.sample((5, 7), 2)
     values = rng.normal(3, choices, d)
     values[1] = [values[1][0]] * choices
     table = [[1.5 if j == place else -math.inf for j in range(choices)] for place in (0, None, choices - 1)]
@@ -154,8 +154,8 @@ def with_large_values(rng):
     """A call in which a gradient that passes through the drawn value is large."""
     # Other choices have probability 1e-13. The log-probability's gradient is as small; one that passes through the
     # drawn value is multiplied by values of 1e14.
-    values = tensor([[[round(1e14 * rng.gauss(0, 1)) + 0.5 for _ in range(3)] for _ in range(4)] for _ in range(2)])
-    return sure(rng, (2,), 4, 3, gap=30.0, values=values)
+    values = tensor([[[round(1e14 * rng.gauss(0, 1)) + 0.5 for _ in range(8)] for _ in range(5)] for _ in range(2)])
+    return sure(rng, (2,), 5, 8, gap=30.0, values=values)
 
 
 def drawn_from_nothing(step, due, given):

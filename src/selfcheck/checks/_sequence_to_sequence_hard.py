@@ -50,13 +50,13 @@ def hard_generator(rng):
 
 @check(HARD, sees="where one choice is certain, it is this value, of every row")
 def hard_certain(rng):
-    batch, choices, d = rng.sample((3, 4, 7), 3)
-    return [draws.sure(rng, lead, choices, d) for lead in ((batch,), (), (2, batch), (batch, 2))]
+    choices, d = rng.sample((4, 6), 2)
+    return [draws.sure(rng, lead, choices, d) for lead in ((3,), (), (2, 3), (3, 2))]
 
 
 @check(HARD, sees="axes of length 1 are kept")
 def hard_shapes(rng):
-    choices = rng.choice((4, 5, 6))
+    choices = rng.choice((5, 7))
     return [draws.sure(rng, (1,), choices, 1), draws.sure(rng, (3, 1), choices, 1)]
 
 

@@ -15,12 +15,16 @@ def bound(rng, kind, d_q, d_k, dtype="float64"):
     if kind == "bilinear":
         return score(kind, *rng.state({"weight": (d_q, d_k)}, dtype, 0.6).values())
     if kind == "additive":
-        return score(kind, *rng.state({"w1": (5, d_q + d_k), "w2": (5,)}, dtype, 0.9).values())
+        return score(kind, *rng.state({"w1": (2, d_q + d_k), "w2": (2,)}, dtype, 0.9).values())
     return score(kind)
 
 
-def attending(rng, kind, queries, keys, d_v, lead=(), widths=(4, 4), dtype="float64", mask=None, key_lead=None):
-    """A call of attend; widths: d_q and d_k; key_lead: the keys' leading dimensions where they are others."""
+def attending(rng, kind, queries, keys, d_v, lead=(), widths=(1, 1), dtype="float64", mask=None, key_lead=None):
+    """A call of attend.
+
+    widths: d_q and d_k, 1 where a check is not about them: then a wrong scale costs the check of the scale alone
+    key_lead: the keys' leading dimensions where they are others
+    """
     key_lead = lead if key_lead is None else key_lead
     shapes = {"query": (*lead, queries, widths[0]), "keys": (*key_lead, keys, widths[1])}
     given = rng.state(shapes | {"values": (*key_lead, keys, d_v)}, dtype, 0.8)
@@ -30,10 +34,10 @@ def attending(rng, kind, queries, keys, d_v, lead=(), widths=(4, 4), dtype="floa
 
 def with_empty_query(rng, **more):
     """A call of attend in which some query may attend to nothing, and another one to every key."""
-    queries, keys, d_v = rng.sample((2, 4, 7), 3)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     mask, (nothing, everything) = mask_of(rng, queries, keys), rng.sample(range(queries), 2)
     mask[nothing], mask[everything] = [False] * keys, [True] * keys
-    return attending(rng, "additive", queries, keys, d_v, widths=(3, 3), mask=mask, **more)
+    return attending(rng, "dot", queries, keys, d_v, mask=mask, **more)
 
 
 def with_hidden_giant(rng):
@@ -66,8 +70,8 @@ def of_zero_and_giant(rng, queries, keys, d_v):
 
 def with_zero_query(rng, queries, keys, d_v):
     """A call of attend whose first query is all zero, under a mask: its scores are 0 where they count and elsewhere."""
-    query = [[0.0, 0.0], *rng.normal(queries - 1, 2)]
-    given = (tensor([query]), rng.tensor(1, keys, 2), rng.tensor(1, keys, d_v), bound(rng, "dot", 2, 2))
+    query = [[0.0], *rng.normal(queries - 1, 1)]
+    given = (tensor([query]), rng.tensor(1, keys, 1), rng.tensor(1, keys, d_v), bound(rng, "dot", 1, 1))
     return call(*given, tensor(mask_of(rng, 1, queries, keys)))
 
 
@@ -162,12 +166,34 @@ def documents(rng, d, x, mask=None, state=None, **zeros):
     return built(call(d), given, state=hierarchy(rng, d, dtype=x.dtype, **zeros) if state is None else state)
 
 
+def mixed_twice(rng):
+    """A step on a HierarchicalAttention that is used on documents of different sizes; some vectors are all zero."""
+    d, uses = 4, []
+    for batch, sentences, words in ((2, 3, 5), (3, 5, 2)):
+        x = rng.normal(batch, sentences, words, d)
+        x[0][1] = [[0.0] * d] * words  # a sentence like others
+        x[1][0][1] = [0.0] * d  # a word like others
+        uses.append(call(tensor(x)))
+    return built(call(d), *uses, state=hierarchy(rng, d), training=True)
+
+
+def with_an_empty_document(rng):
+    """A step on a HierarchicalAttention: three documents, and there are no words in the second."""
+    return documents(rng, 1, rng.tensor(3, 5, 7, 1), words_in([[7] * 5, [0] * 5, [7] * 5], 7))
+
+
 def words_in(counts, longest):
     """A mask (B, n_sentences, n_words) from the number of words in each sentence."""
     return [[[j < count for j in range(longest)] for count in document] for document in counts]
 
 
 # AttentionDecoder
+
+ONE_DECODER = (11, 3)  # vocab_size and d_model: apart from 2 d_model, 3 d_model and 13 source tokens
+
+#: vocab_size, d_model, and B, T, S. Beside 2 d_model and 3 d_model some of them must be neighbours, or sums of others:
+#: in the second decoder these are others than in the first.
+TWO_DECODERS = ((7, 3, (2, 4, 5)), (9, 2, (3, 5, 7)))
 
 
 def decoder_state(rng, vocab, d, kind="additive", dtype="float64", scale=0.6):
@@ -209,6 +235,20 @@ def decoding(
     return built(construct, use, state=state | (change(state) if change else {}), **more)
 
 
+def decoding_lengths(rng, first, second, kind="additive"):
+    """A step on each of TWO_DECODERS, with a mask; first, second: the number of real tokens of each source."""
+    return [
+        decoding(rng, vocab, d, shape, kind, mask=words_in([counts], shape[2])[0])
+        for (vocab, d, shape), counts in zip(TWO_DECODERS, (first, second), strict=True)
+    ]
+
+
+def source_of_zeros(vocab, d, shape):
+    """Encoder states for a decoder and inputs of these sizes."""
+    batch, _, source = shape
+    return tensor([[[0.0] * d] * source] * batch)
+
+
 def without_context(state):
     """The state with the half of `combine` at zero that reads the context."""
     out, both = state["combine.weight"].shape
@@ -218,11 +258,11 @@ def without_context(state):
 
 def decoding_far_below_zero(rng, low):
     """A step whose scores of real source tokens are all below `low`, beside common ones of padding."""
-    real = [[low + value for value in rng.normal(3)] for _ in range(3)]
-    states = tensor([[*real, *rng.normal(2, 3)]])
-    ahead = {"gru.bias_ih_l0": tensor([0.0] * 3 + [-9.0] * 3 + [9.0] * 3)}  # the GRU's state is nearly 1
+    real = [[3 * low + value] for value in rng.normal(3)]
+    states = tensor([[*real, *rng.normal(2, 1)]])
+    ahead = {"gru.bias_ih_l0": tensor([0.0, -9.0, 9.0])}  # the GRU's state is nearly 1
     mask = [[True] * 3 + [False] * 2]
-    return decoding(rng, 7, 3, (1, 2, 5), "dot", mask=mask, states=states, change=lambda state: ahead)
+    return decoding(rng, 7, 1, (1, 2, 5), "dot", mask=mask, states=states, change=lambda state: ahead)
 
 
 @of_both

@@ -50,7 +50,10 @@ def other_weights(step, due, given):
     for at, pair in enumerate(zip(rows_of(due), rows_of(given), strict=True)):
         of_this = vectors[at * count : (at + 1) * count]
         table = [*([row[j] for row in of_this] for j in range(len(of_this[0]))), [1.0] * count]
-        shares.append([_solved(table, [*row, 1.0]) for row in pair])
+        shares.append([_nearest(table, [*row, 1.0]) for row in pair])
+        mixed = [[_dot(line, found) for line in table[:-1]] for found in shares[-1]]
+        if any(_apart(row, vector) for row, vector in zip(pair, mixed, strict=True)):
+            return ""  # no mean of the right vectors
     if any(not 0 < number < 1 for pair in shares for row in pair for number in row):
         return ""
     (right, own), *_ = shares

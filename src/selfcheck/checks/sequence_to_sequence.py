@@ -5,9 +5,8 @@ zeros makes its weights equal. A decoder is taken apart by a source of zeros, by
 """
 
 import math
-from dataclasses import replace
 
-from selfcheck.plan import built, call, check, tensor
+from selfcheck.plan import built, call, check
 
 from . import (
     _sequence_to_sequence_decoder,  # noqa: F401
@@ -35,51 +34,53 @@ ATTEND, LOCAL, HIERARCHICAL = (
     view=weights,
 )
 def attend_score(rng):
-    queries, keys, d_v = rng.sizes(3, 3, 8)
+    queries, keys, d_v = rng.sample((5, 7, 9), 3)
     return [
-        inputs.attending(rng, "bilinear", queries, keys, d_v, widths=(2, 2)),
+        inputs.attending(rng, "bilinear", queries, keys, d_v, widths=(3, 3)),
         inputs.of_zero_and_giant(rng, queries, keys, d_v),
     ]
 
 
 @check(ATTEND, sees="the scores are taken as they come: nothing more is divided", view=weights)
 def attend_scale(rng):
-    queries, keys, d_v = rng.sample((3, 4, 5, 7), 3)
-    return [inputs.attending(rng, kind, queries, keys, d_v, widths=(6, 6)) for kind in ("dot", "scaled")]
+    queries, keys, d_v = rng.sample((5, 7, 9), 3)
+    return [inputs.attending(rng, kind, queries, keys, d_v, widths=(3, 3)) for kind in ("dot", "scaled")]
 
 
 @check(ATTEND, sees="queries and keys may differ in width, where the score can take it", view=weights)
 def attend_widths(rng):
-    queries, keys, d_q, d_k = rng.sample((3, 4, 6, 7), 4)
-    return [inputs.attending(rng, kind, queries, keys, 2, widths=(d_q, d_k)) for kind in ("additive", "bilinear")]
+    queries, keys = rng.sample((7, 9), 2)
+    widths = tuple(rng.sample((3, 5), 2))
+    return [inputs.attending(rng, kind, queries, keys, 1, widths=widths) for kind in ("additive", "bilinear")]
 
 
 @check(ATTEND, sees="the weights of each query sum to 1, in a batch too", view=row_sums)
 def attend_sums(rng):
-    queries, keys, batch, heads = rng.sample((3, 4, 7, 8), 4)
-    leads = ((), (batch,), (heads, 2), (2, heads))
-    return [inputs.attending(rng, "dot", queries, keys, 1, lead, widths=(6, 6)) for lead in leads]
+    queries, keys, batch = rng.sample((4, 7, 9), 3)
+    leads = ((), (batch,), (3, 2), (2, 3))
+    return [inputs.attending(rng, "dot", queries, keys, 1, lead) for lead in leads]
 
 
 @check(ATTEND, sees="the context is the values mixed by the weights, and both are returned")
 def attend_context(rng):
-    queries, keys, d_v = rng.sample((2, 3, 6, 7), 3)
-    return [inputs.attending(rng, "additive", queries, keys, width) for width in (4, d_v)]
+    queries, keys, d_v = rng.sample((7, 9, 11), 3)
+    d_q, d_k = 3, 5
+    return [inputs.attending(rng, "bilinear", queries, keys, width, widths=(d_q, d_k)) for width in (d_k, d_v)]
 
 
 @check(ATTEND, sees="keys are attended where the mask is True, and nowhere else", view=attended)
 def attend_mask(rng):
-    queries, keys, d_v = rng.sample((3, 6, 7), 3)
-    return inputs.attending(rng, "additive", queries, keys, d_v, mask=mask_of(rng, queries, keys))
+    queries, keys, d_v = rng.sizes(3, 3, 8)
+    return inputs.attending(rng, "dot", queries, keys, d_v, mask=mask_of(rng, queries, keys))
 
 
 @check(ATTEND, sees="under a mask, context and weights are those of the allowed keys alone")
 def attend_masked(rng):
-    queries, keys, d_v = rng.sample((4, 6, 7), 3)
+    queries, keys, d_v = rng.sizes(3, 3, 8)
     shapes = {2: (2, queries, keys), 3: (3, 1, keys), 1: (keys,)}  # by batch
     return [
         *(
-            inputs.attending(rng, "additive", queries, keys, d_v, (batch,), (8, 8), mask=mask_of(rng, *shape))
+            inputs.attending(rng, "dot", queries, keys, d_v, (batch,), mask=mask_of(rng, *shape))
             for batch, shape in shapes.items()
         ),
         inputs.with_zero_query(rng, queries, keys, d_v),
@@ -103,8 +104,8 @@ def attend_empty_gradient(rng):
 
 @check(ATTEND, sees="gradients reach queries, keys, values and the score's own weights", compares="gradient")
 def attend_gradient(rng):
-    queries, keys, d_v = rng.sample((4, 5, 6, 7), 3)
-    return inputs.attending(rng, "bilinear", queries, keys, d_v, widths=(3, 2))
+    queries, keys, d_v = rng.sample((7, 9, 11), 3)
+    return inputs.attending(rng, "bilinear", queries, keys, d_v, widths=(3, 5))
 
 
 @check(ATTEND, sees="context and weights have the dtype of the arguments", compares="dtype")
@@ -182,14 +183,14 @@ def local_weights(rng):
 
 @check(LOCAL, sees="near the ends the window is cut off, and the center stays where it is", tells=parts.other_fall)
 def local_ends(rng):
-    length = rng.integer(7, 10)
+    length = rng.choice((7, 9))
     centers = [0.3, length - 1.4, -0.6, length - 0.3]
     return call(rng.tensor(4, length), inputs.rows(centers), 2.15)
 
 
 @check(LOCAL, sees="where no position is near, every weight is 0")
 def local_nothing_near(rng):
-    length = rng.integer(5, 8)
+    length = rng.choice((6, 7))
     return call(rng.tensor(4, length), inputs.rows([-1.4, length + 0.3, 2.4, 2.0]), 0.35)
 
 
@@ -239,7 +240,7 @@ def hierarchical_parameters(rng):
     tells=parts.other_weights,
 )
 def hierarchical_words(rng):
-    return inputs.documents(rng, 4, rng.tensor(2, 1, 5, 4))
+    return inputs.documents(rng, 7, rng.tensor(3, 1, 5, 7))
 
 
 @check(
@@ -248,46 +249,43 @@ def hierarchical_words(rng):
     tells=parts.other_weights,
 )
 def hierarchical_sentences(rng):
-    return inputs.documents(rng, 4, rng.tensor(2, 5, 1, 4))
+    return inputs.documents(rng, 7, rng.tensor(3, 5, 1, 7))
 
 
 @check(HIERARCHICAL, sees="words make sentences, and sentences make the document, in training too")
 def hierarchical_document(rng):
-    batch, sentences, words = rng.sample((2, 3, 5), 3)
-    x = rng.normal(batch, sentences, words, 4)
-    x[0][1] = [[0.0] * 4] * words  # a sentence like others
-    x[1][0][1] = [0.0] * 4  # a word like others
-    return replace(inputs.documents(rng, 4, tensor(x)), training=True)
+    return inputs.mixed_twice(rng)
 
 
 @check(HIERARCHICAL, sees="padding has no weight in its sentence")
 def hierarchical_word_mask(rng):
-    lengths = [[rng.integer(1, 4)], [rng.integer(1, 4)]]
-    return inputs.documents(rng, 3, rng.tensor(2, 1, 5, 3), inputs.words_in(lengths, 5), word_query=True)
+    lengths = [[rng.integer(1, 6)] for _ in range(3)]
+    return inputs.documents(rng, 5, rng.tensor(3, 1, 7, 5), inputs.words_in(lengths, 7), word_query=True)
 
 
 @check(HIERARCHICAL, sees="a sentence with some padding counts as much as one without")
 def hierarchical_uneven(rng):
-    counts = [[4, rng.integer(1, 3), rng.integer(1, 4)], [rng.integer(1, 4), 4, rng.integer(1, 3)]]
+    counts = [[rng.integer(1, 8) for _ in range(5)] for _ in range(2)]
+    counts[0][0] = counts[1][1] = 8
     # The last sentence begins with padding: words may stand anywhere.
-    mask = [[*rows[:2], rows[2][::-1]] for rows in inputs.words_in(counts, 4)]
-    return inputs.documents(rng, 5, rng.tensor(2, 3, 4, 5), mask, word_query=True, sentence_query=True)
+    mask = [[*rows[:-1], rows[-1][::-1]] for rows in inputs.words_in(counts, 8)]
+    return inputs.documents(rng, 1, rng.tensor(2, 5, 8, 1), mask, word_query=True, sentence_query=True)
 
 
 @check(HIERARCHICAL, sees="a sentence of padding alone has no weight in the document")
 def hierarchical_padded_sentence(rng):
-    counts = [[3, 3, 0, 0], [3, 3, 3, 0]]
-    return inputs.documents(rng, 5, rng.tensor(2, 4, 3, 5), inputs.words_in(counts, 3), word_query=True)
+    counts = [[8, 8, 8, 0, 0], [8, 8, 8, 8, 0]]
+    return inputs.documents(rng, 1, rng.tensor(2, 5, 8, 1), inputs.words_in(counts, 8), word_query=True)
 
 
 @check(HIERARCHICAL, sees="a document without words is zero")
 def hierarchical_empty(rng):
-    return inputs.documents(rng, 5, rng.tensor(3, 2, 4, 5), inputs.words_in([[4, 4], [0, 0], [4, 4]], 4))
+    return inputs.with_an_empty_document(rng)
 
 
 @check(HIERARCHICAL, sees="gradients stay finite where a document has no words", compares="gradient")
 def hierarchical_empty_gradient(rng):
-    return inputs.documents(rng, 5, rng.tensor(3, 2, 4, 5), inputs.words_in([[4, 4], [0, 0], [4, 4]], 4))
+    return inputs.with_an_empty_document(rng)
 
 
 @check(HIERARCHICAL, sees="arguments that do not fit are refused", compares="error")
