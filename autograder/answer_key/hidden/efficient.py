@@ -72,7 +72,7 @@ def blockwise_masks(rng):
 
 
 def masks_for(lead, queries, keys):
-    """Shapes of masks for two leading axes: which axes there are, and which of them have length 1, is all that differs."""
+    """Shapes of masks for two leading axes: with fewer axes, or with axes of length 1."""
     batch, heads = lead
     return (keys,), (queries, 1), (batch, 1, queries, keys), (batch, heads, 1, keys), (1, heads, queries, keys)
 
