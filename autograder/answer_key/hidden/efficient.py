@@ -40,7 +40,7 @@ def online_many(rng):
 # exp in float16 is off by 2⁻¹¹ of itself, and each rescaling by as much again; twelve chunks bring a dozen of these.
 @check(SOFTMAX, sees="in float16 the weights are right to a hundredth", tolerance=1e-2, points=1)
 def online_half(rng):
-    rows = [[[round(rng.uniform(-4, 4) + place, 1) for _ in range(2)] for _ in range(3)] for place in range(-6, 6)]
+    rows = [[[round(rng.uniform(-4, 4) + place, 1) for _ in range(2)] for _ in range(5)] for place in range(-6, 6)]
     return call(iterator(*(tensor(row, "float16") for row in rows)))
 
 
@@ -56,11 +56,11 @@ def blockwise_sizes(rng):
 
 @check(BLOCKWISE, sees="masks of every kind, with is_causal and without, d_k above 1, scores far below 0", points=1)
 def blockwise_masks(rng):
-    shapes = [(8,), (6, 1), (2, 1, 6, 8), (2, 3, 1, 8), (1, 3, 6, 8)]
+    sizes = [((2, 3), 6, 8, 5, 7, 4, False), ((3, 2), 5, 9, 4, 2, 3, True)]  # L, S, block_size, d_v and d_k after lead
     calls = [
-        blocks(rng, (2, 3), 6, 8, 5, 7, d_k=4, is_causal=causal, attn_mask=tensor(rng.booleans(*shape)))
-        for shape in shapes
-        for causal in (False, True)
+        blocks(rng, lead, queries, keys, size, d_v, d_k=d_k, is_causal=causal, attn_mask=tensor(rng.booleans(*shape)))
+        for lead, queries, keys, size, d_v, d_k, causal in sizes
+        for shape in masks_for(lead, queries, keys)
     ]
     calls += [
         blocks(rng, (5,), 5, 5, size, 5, d_k=5, is_causal=causal, attn_mask=tensor(rng.booleans(5, 5, 5)))
@@ -69,6 +69,12 @@ def blockwise_masks(rng):
     ]
     some = {"is_causal": True}, {"attn_mask": tensor([False, True, False, False, True])}
     return calls + [far_below_zero(rng, low, **hidden) for low in (-2e4, -2e9) for hidden in some]
+
+
+def masks_for(lead, queries, keys):
+    """Shapes of masks for two leading axes: with fewer axes, or with axes of length 1."""
+    batch, heads = lead
+    return (keys,), (queries, 1), (batch, 1, queries, keys), (batch, heads, 1, keys), (1, heads, queries, keys)
 
 
 def far_below_zero(rng, low, **hidden):
@@ -86,17 +92,20 @@ def far_below_zero(rng, low, **hidden):
 def blockwise_masked_gradient(rng):
     return [
         blocks(rng, (2,), 5, 7, 3, 4, d_k=6, attn_mask=tensor(spread(rng, 3, 2, 5, 7))),
-        blocks(rng, (), 5, 7, 2, 4, d_k=3, is_causal=True, attn_mask=tensor(rng.booleans(5, 7))),
+        blocks(rng, (3,), 4, 6, 5, 2, d_k=7, is_causal=True, attn_mask=tensor(rng.booleans(3, 4, 6))),
     ]
 
 
 # Only that gradients arrive, and are no nonsense: some compute in half precision on the way, and bfloat16 has 8 bits.
 @check(BLOCKWISE, sees="gradients arrive in half precision too", compares="gradient", tolerance=5e-2, points=1)
 def blockwise_half_gradient(rng):
-    return [blocks(rng, (6,), 4, 5, 2, 3, dtype, is_causal=True) for dtype in ("float16", "bfloat16")]
+    return [
+        blocks(rng, (6,), 4, 5, 2, 3, "float16", is_causal=True),
+        blocks(rng, (5,), 3, 7, 4, 6, "bfloat16", is_causal=True),
+    ]
 
 
-@check(BACKWARD, sees="no length, no width and no block size is special", points=1)
+@check(BACKWARD, sees="no length, no width and no block size is special", coinciding=True, points=1)
 def backward_sizes(rng):
     queries, keys, d_k, d_v = rng.sizes(4, 5, 12)
     calls = [gradients(rng, (), queries, keys, size, d_v, d_k=d_k) for size in (1, 3, keys - 1, keys, 50)]
@@ -106,7 +115,7 @@ def backward_sizes(rng):
 
 @check(BACKWARD, sees="gradients are right in half precision", tolerance=5e-2, points=1)
 def backward_narrow(rng):
-    return [gradients(rng, (2,), 4, 7, 3, 5, dtype, d_k=2) for dtype in ("float16", "bfloat16")]
+    return [gradients(rng, (2,), 4, 7, 3, 5, "float16", d_k=3), gradients(rng, (3,), 5, 6, 2, 4, "bfloat16", d_k=7)]
 
 
 @check(

@@ -20,16 +20,16 @@ GROUPED = "efficient.grouped_query_attention"
 
 @check(GROUPED, sees="with as many key heads as query heads it is attention, scaled by the root of the keys' width")
 def grouped_alike(rng):
-    d_k, d_v = rng.sample((5, 6, 7, 8), 2)
+    d_k, d_v = rng.sample((7, 9, 11), 2)
     return [
         grouped(rng, 2, 2, d_v, d_k=d_k, batch=1, queries=3, keys=4),
-        grouped(rng, 3, 3, d_k, d_k=d_v, batch=1, queries=4, keys=2),
+        grouped(rng, 3, 3, d_k, d_k=d_v, batch=1, queries=5, keys=2),
     ]
 
 
 @check(GROUPED, sees="query heads that are neighbours share a key head", view=weights)
 def grouped_weights(rng):
-    return [grouped(rng, 6, groups, d_v=1, batch=1) for groups in (2, 3)]
+    return [grouped(rng, 8, groups, d_v=1, batch=1, queries=2, keys=5) for groups in (2, 4)]
 
 
 @check(GROUPED, sees="query heads that are neighbours share a value head")
@@ -39,7 +39,8 @@ def grouped_values(rng):
 
 @check(GROUPED, sees="one key head can serve all query heads")
 def grouped_single(rng):
-    return grouped(rng, rng.choice((5, 6)), 1, d_v=7, queries=3, keys=4)
+    heads, d_v = rng.sample((5, 7), 2)
+    return grouped(rng, heads, 1, d_v, batch=1, queries=3, keys=9)
 
 
 @check(
@@ -56,15 +57,17 @@ def grouped_mask(rng):
 def grouped_mask_heads(rng):
     return [
         grouped(rng, 4, 2, d_v=1, batch=3, queries=2, keys=5, attn_mask=tensor(mask_of(rng, 3, 4, 2, 5))),
-        grouped(rng, 6, 2, d_v=1, batch=1, attn_mask=tensor(mask_of(rng, 6, 1, 3))),
+        grouped(rng, 6, 2, d_v=1, batch=2, queries=5, keys=3, attn_mask=tensor(mask_of(rng, 6, 1, 3))),
     ]
 
 
 @check(GROUPED, sees="a mask broadcasts over keys, queries, heads and batch", view=weights)
 def grouped_mask_broadcast(rng):
-    shapes = [(3,), (5, 1, 1, 3), (1, 4, 1, 3)]
-    sizes = {"d_v": 1, "batch": 5, "queries": 1, "keys": 3}
-    return [grouped(rng, 4, 2, **sizes, attn_mask=tensor(mask_of(rng, *shape))) for shape in shapes]
+    sizes = [(5, 4, 2, 3, (3,)), (3, 6, 2, 4, (3, 1, 1, 4)), (2, 6, 3, 5, (1, 6, 1, 5))]
+    return [
+        grouped(rng, heads, groups, d_v=1, batch=batch, queries=1, keys=keys, attn_mask=tensor(mask_of(rng, *shape)))
+        for batch, heads, groups, keys, shape in sizes
+    ]
 
 
 @check(GROUPED, sees="a query that may attend to nothing gets zero weights and a zero output")
@@ -83,7 +86,10 @@ def grouped_nothing_gradient(rng):
     compares="gradient",
 )
 def grouped_gradient(rng):
-    return grouped(rng, 4, 2, d_v=6, batch=1, queries=5)
+    return [
+        grouped(rng, 4, 2, d_v=6, batch=1, queries=5, keys=3),
+        grouped(rng, 6, 2, d_v=5, batch=1, queries=3, keys=4),
+    ]
 
 
 @check(GROUPED, sees="output and weights have the dtype of the arguments", compares="dtype")

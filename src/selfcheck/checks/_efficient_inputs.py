@@ -27,12 +27,12 @@ def chunks(rng, rows, widths, dtype="float64"):
 
 
 def with_hidden(rng, hidden):
-    """Chunks (3, 2) of scores, some of them -inf; hidden: for each row the numbers of the chunks that are all -inf."""
-    chunks = [rng.normal(3, 2) for _ in range(4)]
+    """Chunks (3, 5) of scores, some of them -inf; hidden: for each row the numbers of the chunks that are all -inf."""
+    chunks = [rng.normal(3, 5) for _ in range(4)]
     chunks[2][0][1] = HIDDEN
     for row, numbers in enumerate(hidden):
         for number in numbers:
-            chunks[number][row] = [HIDDEN] * 2
+            chunks[number][row] = [HIDDEN] * 5
     return call(iterator(*(tensor(chunk) for chunk in chunks)))
 
 
@@ -73,24 +73,24 @@ def spread(rng, wide, *shape):
     return row
 
 
-def sloped(rng, levels, wide, factor=1.0):
-    """A call whose blocks of `wide` keys have scores around the levels, times the factor, for every query."""
-    key = [[round(level + rng.uniform(-0.4, 0.4), 2) * factor] for level in levels for _ in range(wide)]
-    query = [[round(rng.uniform(0.8, 1.2), 2)] for _ in range(5)]
-    return call(query=tensor(query), key=tensor(key), value=rng.tensor(len(key), 2), block_size=wide)
+def sloped(rng, levels, factor=1.0):
+    """A call whose blocks of five keys have scores around the levels, times the factor, for every query."""
+    key = [[round(level + rng.uniform(-0.4, 0.4), 2) * factor] for level in levels for _ in range(5)]
+    query = [[round(rng.uniform(0.8, 1.2), 2)] for _ in range(7)]
+    return call(query=tensor(query), key=tensor(key), value=rng.tensor(len(key), 3), block_size=5)
 
 
 def largest_hidden(rng, step):
     """The call with a mask that hides the keys of the largest scores, thousands above all others."""
     keys = [row[0] for row in step.kwargs["key"].nested()]
     mask = [key < max(keys) / 2 for key in keys]
-    return call(**step.kwargs, attn_mask=tensor([mask] * 5))
+    return call(**step.kwargs, attn_mask=tensor([mask] * 7))
 
 
 def first_block_hidden(rng):
-    """A call in which some queries see nothing in the first blocks of two keys, and something later."""
-    hidden = [[0, 0, 1, 0, 1, 1], [1, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 1], [0, 1, 1, 1, 0, 0]]
-    return blocks(rng, (), 4, 6, 2, 1, attn_mask=tensor([[bool(entry) for entry in row] for row in hidden]))
+    """A call in which some queries see nothing in the first blocks of three keys, and something later."""
+    seen = ["0001011", "1000001", "0000001", "0111000", "0000110"]
+    return blocks(rng, (), 5, 7, 3, 1, attn_mask=tensor([[entry == "1" for entry in row] for row in seen]))
 
 
 def nothing_seen(rng):
@@ -100,7 +100,8 @@ def nothing_seen(rng):
     return [
         blocks(rng, (), 3, 5, 2, 1, attn_mask=tensor(mask)),
         blocks(rng, (), 6, 4, 2, 1, is_causal=True),
-        blocks(rng, (2,), 3, 5, 4, 1, attn_mask=tensor([[mask[0], mask[0], mask[2]], [row] * 3])),
+        blocks(rng, (2,), 4, 5, 4, 1, attn_mask=tensor([[mask[0], mask[0], mask[2], mask[2]], [row] * 4])),
+        blocks(rng, (3,), 2, 5, 4, 1, attn_mask=tensor([[mask[0], mask[2]], [row] * 2, [mask[2], row]])),
     ]
 
 
@@ -115,21 +116,24 @@ def grouped(rng, heads, groups, d_v=2, dtype="float64", d_k=1, batch=2, queries=
 
 
 def grouped_with_empty_rows(rng):
-    """A call in which one query of each head may attend to nothing."""
-    mask = mask_of(rng, 3, 5)
-    mask[rng.integer(0, 3)] = [False] * 5
-    return grouped(rng, 4, 2, d_v=6, batch=1, queries=3, keys=5, attn_mask=tensor(mask))
+    """Calls in which one query of each head may attend to nothing."""
+    calls = []
+    for heads, queries, keys, d_v in ((4, 3, 5, 6), (6, 4, 3, 5)):
+        mask = mask_of(rng, queries, keys)
+        mask[rng.integer(0, queries)] = [False] * keys
+        calls.append(grouped(rng, heads, 2, d_v, batch=1, queries=queries, keys=keys, attn_mask=tensor(mask)))
+    return calls
 
 
 def grouped_largest_hidden(rng):
     """A call whose mask hides a key, the first, whose score lies thousands above all others."""
     key = [[[[5000.0], *rng.normal(3, 1)] for _ in range(2)]]
-    query = [[[[round(rng.uniform(0.8, 1.2), 2)] for _ in range(3)] for _ in range(4)]]
-    mask = tensor([[False, True, True, True]] * 3)
+    query = [[[[round(rng.uniform(0.8, 1.2), 2)] for _ in range(4)] for _ in range(6)]]
+    mask = tensor([[False, True, True, True]] * 4)
     return call(tensor(query), tensor(key), rng.tensor(1, 2, 4, 1), attn_mask=mask)
 
 
-def step(rng, lead, length, d_k=5, d_v=4, dtype="float64"):
+def step(rng, lead, length, d_k=9, d_v=5, dtype="float64"):
     """One append of so many positions."""
     return method("append", rng.tensor(*lead, length, d_k, dtype=dtype), rng.tensor(*lead, length, d_v, dtype=dtype))
 
@@ -251,16 +255,22 @@ def overflow(rng):
 
 def broadcast_masks(rng):
     """Calls whose mask has axes of length 1, or fewer axes."""
-    batch, heads, queries, keys = 3, 2, 5, 7
-    masks = [spread(rng, 4, *shape) for shape in ((keys,), (heads, 1, keys), (batch, 1, queries, keys))]
-    masks += [[[True]] * queries, [[[[True]]]] * batch]
-    return [blocks(rng, (batch, heads), queries, keys, 4, 1, attn_mask=tensor(mask)) for mask in masks]
+    first = {"lead": (3, 2), "queries": 5, "keys": 7, "block_size": 4}
+    second = {"lead": (2, 5), "queries": 3, "keys": 7, "block_size": 4}
+    masks = [
+        (first, spread(rng, 4, 7)),
+        (second, spread(rng, 4, 5, 1, 7)),
+        (first, spread(rng, 4, 3, 1, 5, 7)),
+        (second, [[True]] * 3),
+        (first, [[[[True]]]] * 3),
+    ]
+    return [blocks(rng, **sizes, d_v=1, attn_mask=tensor(mask)) for sizes, mask in masks]
 
 
 def grouped_alike_keys(rng):
     """Calls in which all key heads are alike, so that the values alone can tell them apart."""
-    key = rng.normal(5, 1)
     calls = []
-    for heads, groups in ((6, 2), (6, 3)):
-        calls.append(call(rng.tensor(1, heads, 4, 1), tensor([[key] * groups]), rng.tensor(1, groups, 5, 2)))
+    for groups, queries, keys, d_v in ((2, 4, 5, 2), (3, 5, 4, 7)):
+        key = tensor([[rng.normal(keys, 1)] * groups])
+        calls.append(call(rng.tensor(1, 6, queries, 1), key, rng.tensor(1, groups, keys, d_v)))
     return calls

@@ -35,12 +35,12 @@ def pair(rng, first, second, d, dtype="float64"):
 
 @check(PARTIALS, sees="a later part with larger scores makes what the earlier one has come to smaller")
 def partials_rising(rng):
-    return pair(rng, [-1.0, 0.5, 1.0], [0.5, 1.5, 3.0], d=2)
+    return pair(rng, [-1.0, 0.5, 1.0], [0.5, 1.5, 3.0], d=5)
 
 
 @check(PARTIALS, sees="an earlier part with larger scores makes what the later one has come to smaller")
 def partials_falling(rng):
-    return pair(rng, [0.5, 1.5, 3.0], [-1.0, 0.5, 1.0], d=2)
+    return pair(rng, [0.5, 1.5, 3.0], [-1.0, 0.5, 1.0], d=5)
 
 
 @check(PARTIALS, sees="each query has a maximum of its own, be it larger, smaller or the same")
@@ -67,7 +67,7 @@ def partials_empty(rng):
 
 @check(PARTIALS, sees="two parts without a key are one without a key")
 def partials_nothing(rng):
-    return pair(rng, [HIDDEN, HIDDEN, 1.0], [HIDDEN, -2.0, HIDDEN], d=2)
+    return pair(rng, [HIDDEN, HIDDEN, 1.0], [HIDDEN, -2.0, HIDDEN], d=5)
 
 
 @check(PARTIALS, sees="leading axes are kept, and there may be none")
@@ -81,12 +81,12 @@ def partials_axes(rng):
 
 @check(PARTIALS, sees="gradients of the output reach both parts", compares="gradient")
 def partials_gradient(rng):
-    return quotient(pair(rng, [0.5, 2.0, -1.0], [1.5, 0.5, 0.5], d=2))
+    return quotient(pair(rng, [0.5, 2.0, -1.0], [1.5, 0.5, 0.5], d=5))
 
 
 @check(PARTIALS, sees="gradients stay finite where a part, or both, have no key", compares="gradient")
 def partials_nothing_gradient(rng):
-    return quotient(pair(rng, [HIDDEN, HIDDEN, 1.0], [HIDDEN, -2.0, HIDDEN], d=2))
+    return quotient(pair(rng, [HIDDEN, HIDDEN, 1.0], [HIDDEN, -2.0, HIDDEN], d=5))
 
 
 @check(PARTIALS, sees="the results have the dtype of the parts", compares="dtype")

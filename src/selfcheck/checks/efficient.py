@@ -46,19 +46,19 @@ def online_one_chunk(rng):
 
 @check(SOFTMAX, sees="chunks share one sum, where the first holds the largest scores")
 def online_falling(rng):
-    rows = rng.choice((4, 5))
+    rows = rng.choice((5, 7))
     return call(iterator(*(around(rng, rows, 3, centre) for centre in (3.0, 0.5, -2.0))))
 
 
 @check(SOFTMAX, sees="the weights are right where each chunk brings larger scores")
 def online_rising(rng):
-    rows = rng.choice((4, 5))
+    rows = rng.choice((5, 7))
     return call(iterator(*(around(rng, rows, 3, centre) for centre in (-3.0, -0.5, 2.0, 4.5))))
 
 
 @check(SOFTMAX, sees="the weights stand in the order of the chunks, whatever their widths and leading axes")
 def online_widths(rng):
-    sizes = [((2, 5, 1), (1, 3, 2)), ((5, 3, 1), (1, 2, 3)), ((), (2, 3, 1))]
+    sizes = [((2, 5, 1), (1, 3, 2)), ((5, 3, 1), (1, 2, 3)), ((), (2, 5, 1))]
     return [call(iterator(*(rng.tensor(*lead, width) for width in widths))) for lead, widths in sizes]
 
 
@@ -86,7 +86,7 @@ def online_hidden_gradient(rng):
 
 @check(SOFTMAX, sees="gradients reach every chunk", compares="gradient")
 def online_gradient(rng):
-    return call(chunks(rng, 4, (3, 1, 2)))
+    return call(chunks(rng, 3, (5, 1, 7)))
 
 
 @check(SOFTMAX, sees="the weights have the dtype of the chunks", compares="dtype")
@@ -110,18 +110,18 @@ def online_errors(rng):
 @check(BLOCKWISE, sees="with one block for all keys it is attention, scaled by the root of the keys' width")
 def blockwise_one_block(rng):
     queries, keys = rng.sample((9, 11, 13), 2)
-    d_k, d_v = rng.sample((5, 6, 7, 8), 2)
+    d_k, d_v = rng.sample((3, 5, 7), 2)
     return [blocks(rng, (), queries, keys, block, d_v, d_k=d_k) for block in (keys, keys + 5)]
 
 
 @check(BLOCKWISE, sees="blocks share one sum, where the first holds the largest scores")
 def blockwise_falling(rng):
-    return sloped(rng, (2.0, 0.5, -1.0), rng.integer(3, 5))
+    return sloped(rng, (2.0, 0.5, -1.0))
 
 
 @check(BLOCKWISE, sees="sum and output are right where each block brings larger scores")
 def blockwise_rising(rng):
-    return sloped(rng, (-2.0, 0.0, 1.5, 3.0), rng.integer(3, 5))
+    return sloped(rng, (-2.0, 0.0, 1.5, 3.0))
 
 
 @check(
@@ -139,10 +139,10 @@ def blockwise_lengths(rng):
 @check(BLOCKWISE, sees="scores of ten thousand overflow nowhere, nor does a hidden one hide the others")
 def blockwise_large(rng):
     return [
-        sloped(rng, (2.0, 0.0, -2.0), 3, 5000.0),
-        sloped(rng, (-2.0, 0.0, 2.0), 3, 5000.0),
-        largest_hidden(rng, sloped(rng, (-2.0, 0.0, 2.0), 3, 5000.0)),
-        sloped(rng, (-1.0, -2.0, -1.5), 3, 5000.0),  # all of them far below zero
+        sloped(rng, (2.0, 0.0, -2.0), 5000.0),
+        sloped(rng, (-2.0, 0.0, 2.0), 5000.0),
+        largest_hidden(rng, sloped(rng, (-2.0, 0.0, 2.0), 5000.0)),
+        sloped(rng, (-1.0, -2.0, -1.5), 5000.0),  # all of them far below zero
     ]
 
 
@@ -158,19 +158,19 @@ def blockwise_causal(rng):
 
 @check(BLOCKWISE, sees="with more keys than queries the last query sees every key")
 def blockwise_aligned(rng):
-    queries, extra, d_v = rng.sample((2, 4, 5, 6), 3)
+    d_v, *others = rng.sample((5, 7, 9, 11), 3)
+    queries, keys = sorted(others)
     return [
-        blocks(rng, (), queries, queries + extra, 3, d_v, is_causal=True),
+        blocks(rng, (), queries, keys, 3, d_v, is_causal=True),
         blocks(rng, (), 1, 5, 2, d_v, is_causal=True),
     ]
 
 
 @check(BLOCKWISE, sees="a mask hides keys in every block")
 def blockwise_mask(rng):
-    queries, d_v = rng.sizes(2, 3, 8)
     return [
-        blocks(rng, (), queries, 7, 9, d_v, attn_mask=tensor(spread(rng, 9, queries, 7))),
-        blocks(rng, (2,), queries, 6, 3, d_v, attn_mask=tensor(spread(rng, 3, 2, queries, 6))),
+        blocks(rng, (2,), 5, 7, 9, 4, attn_mask=tensor(spread(rng, 9, 2, 5, 7))),
+        blocks(rng, (3,), 5, 6, 3, 2, attn_mask=tensor(spread(rng, 3, 3, 5, 6))),
     ]
 
 
@@ -183,7 +183,7 @@ def blockwise_mask_broadcast(rng):
 def blockwise_causal_mask(rng):
     # Key 0 may be seen by all, so that no query is without a key in the first block.
     mask = [[j == 0 or rng.random() < 0.5 for j in range(7)] for _ in range(7)]
-    return blocks(rng, (), 7, 7, 3, 2, is_causal=True, attn_mask=tensor(mask))
+    return blocks(rng, (), 7, 7, 3, 5, is_causal=True, attn_mask=tensor(mask))
 
 
 @check(BLOCKWISE, sees="a query that sees nothing in the first block gets what it sees in later ones")
@@ -205,14 +205,14 @@ def blockwise_nothing_gradient(rng):
 def blockwise_batch(rng):
     return [
         blocks(rng, (2, 3), 4, 6, 5, 9),
-        call(rng.tensor(3, 4, 1), rng.tensor(2, 1, 5, 1), rng.tensor(2, 1, 5, 2), block_size=2),
+        call(rng.tensor(3, 1, 4, 1), rng.tensor(2, 5, 1), rng.tensor(1, 2, 5, 2), block_size=2),
         call(rng.tensor(4, 1), rng.tensor(5, 1), rng.tensor(2, 5, 3), block_size=2),
     ]
 
 
 @check(BLOCKWISE, sees="gradients reach query, key and value", compares="gradient")
 def blockwise_gradient(rng):
-    return [blocks(rng, (), 4, 5, 2, 3), blocks(rng, (2,), 4, 4, 3, 1, is_causal=True)]
+    return [blocks(rng, (), 5, 7, 3, 9), blocks(rng, (3,), 7, 7, 5, 1, is_causal=True)]
 
 
 @check(BLOCKWISE, sees="sums over many blocks stay exact in half precision", tolerance=6e-3)
