@@ -42,7 +42,7 @@ def sequences(rng, *batches, **more):
 
 
 def under_attn_mask(rng):
-    """Sequences of which one token is replaced at a time, under a causal mask."""
+    """Sequences of which one token is replaced at a time, under a causal mask; in the second step one more of them."""
 
     def use(place, length, d_model):
         return call(one_changed_at_a_time(rng, length, d_model, again=place), attn_mask=causal(length))
@@ -51,13 +51,10 @@ def under_attn_mask(rng):
 
 
 def under_key_mask(rng):
-    """Sequences of which one token is replaced at a time, with padding at the end."""
+    """The same with padding at the end, in the place of the causal mask."""
 
     def use(place, length, d_model):
-        x, mask = (
-            one_changed_at_a_time(rng, length, d_model, again=place),
-            padded(length, rng.integer(2, length), place),
-        )
-        return call(x, key_mask=mask)
+        x = one_changed_at_a_time(rng, length, d_model, again=place)
+        return call(x, key_mask=padded(length, rng.integer(2, length), again=place))
 
     return use
