@@ -19,22 +19,22 @@ def feed_parameters(rng):
 
 @check(FEED_FORWARD, sees="a ReLU stands between the two linear layers, and nowhere else")
 def feed_relu(rng):
-    return built(call(4, 6), call(rng.tensor(5, 4)), state=feed_forward_state(rng, 4, 6))
+    return built(call(3, 7), call(rng.tensor(5, 3)), state=feed_forward_state(rng, 3, 7))
 
 
 @check(FEED_FORWARD, sees='activation="gelu" takes the exact GELU instead', tolerance=1e-6)
 def feed_gelu(rng):
-    return built(call(4, 6, activation="gelu"), call(rng.tensor(5, 4)), state=feed_forward_state(rng, 4, 6, scale=1.0))
+    return built(call(3, 7, activation="gelu"), call(rng.tensor(5, 3)), state=feed_forward_state(rng, 3, 7, scale=1.0))
 
 
 @check(FEED_FORWARD, sees="the features are the last axis, whatever stands in front")
 def feed_axes(rng):
-    batch, heads, length = rng.sizes(3, 2, 8)
-    state = feed_forward_state(rng, 5, 7)
-    state["linear1.weight"] = tensor([[0.5] * 5] * 7)
+    batch, heads = rng.sample((2, 4), 2)
+    state = feed_forward_state(rng, 3, 7)
+    state["linear1.weight"] = tensor([[0.5] * 3] * 7)
     return [
-        built(call(5, 7), call(tensor(rng._nested(shape, lambda: round(rng.random() + 6, 2)))), state=state)
-        for shape in ((5,), (batch, length, 5), (batch, heads, length, 5), (heads, batch, length, 5))
+        built(call(3, 7), call(tensor(rng._nested(shape, lambda: round(rng.random() + 6, 2)))), state=state)
+        for shape in ((3,), (batch, 5, 3), (batch, heads, 5, 3), (heads, batch, 5, 3))
     ]
 
 
@@ -50,8 +50,8 @@ def feed_dropout_order(rng):
 
 @check(FEED_FORWARD, sees="in evaluation nothing is dropped", view=same_twice)
 def feed_evaluation(rng):
-    x = rng.tensor(7, 4)
-    return built(call(4, 6, dropout=0.5), call(x), call(x), state=feed_forward_state(rng, 4, 6))
+    x = rng.tensor(5, 3)
+    return built(call(3, 7, dropout=0.5), call(x), call(x), state=feed_forward_state(rng, 3, 7))
 
 
 @check(FEED_FORWARD, sees="gradients reach x and all parameters", compares="gradient")

@@ -98,15 +98,18 @@ def opposite(rng, d):
     return tensor([row, [-entry for entry in row]])
 
 
-def one_changed_at_a_time(rng, length, d_model):
-    """A batch (length + 1, length, d_model): a sequence, and for each token the sequence with that one replaced."""
+def one_changed_at_a_time(rng, length, d_model, again=0):
+    """A batch (length + 1, length, d_model): a sequence, and for each token the sequence with that one replaced.
+
+    again: how often the sequence itself stands behind them once more
+    """
     plain, other = rng.normal(length, d_model), rng.normal(length, d_model)
     batch = [plain] + [[other[i] if i == j else plain[i] for i in range(length)] for j in range(length)]
-    return tensor(batch)
+    return tensor(batch + [plain] * again)
 
 
 def influence(step, answer):
-    """Of a batch as above: 1 at (i, j) where the answer at position i depends on token j."""
+    """Of a batch as above: 1 at (i, j) where the answer at position i depends on token j; 0 for equal sequences."""
     if not isinstance(answer, Array) or len(answer.shape) != 3:
         return answer
     plain, *changed = answer.nested()
@@ -174,18 +177,18 @@ def shifted(rng, *shape):
 
 
 def feed_dropout_step(rng, **more):
-    """Eight hidden units at 2; the output is these eight, and in a ninth column their sum."""
-    state = {"linear1.weight": eye(8, 9, "float32"), "linear1.bias": tensor([1.0] * 8, "float32")}
-    state |= {"linear2.weight": eye(9, 8, "float32", below=1.0), "linear2.bias": tensor([0.0] * 9, "float32")}
-    x = tensor([[1.0] * 9] * 40, "float32")
-    return built(call(9, 8, dropout=0.25, **more), call(x), state=state, training=True)
+    """Eight hidden units at 2; the output is these eight, and in two more columns their sum."""
+    state = {"linear1.weight": eye(8, 10, "float32"), "linear1.bias": tensor([1.0] * 8, "float32")}
+    state |= {"linear2.weight": eye(10, 8, "float32", below=1.0), "linear2.bias": tensor([0.0] * 10, "float32")}
+    x = tensor([[1.0] * 10] * 40, "float32")
+    return built(call(10, 8, dropout=0.25, **more), call(x), state=state, training=True)
 
 
 def feed_dropout_facts(step, answer):
-    """The share of hidden units dropped, the factor on the others, and whether the last column is still the sum."""
+    """The share of hidden units dropped, the factor on the others, and whether the last columns are still the sum."""
     rows = rows_of(answer)
-    whole = all(abs(row[-1] - sum(row[:-1])) < 1e-3 for row in rows)
-    return array([*dropped([entry for row in rows for entry in row[:-1]], 2.0), float(whole)])
+    whole = all(abs(entry - sum(row[:8])) < 1e-3 for row in rows for entry in row[8:])
+    return array([*dropped([entry for row in rows for entry in row[:8]], 2.0), float(whole)])
 
 
 def causal(length):
@@ -193,9 +196,9 @@ def causal(length):
     return tensor([[j <= i for j in range(length)] for i in range(length)])
 
 
-def padded(length, real):
-    """A key mask (length + 1, length): the last tokens are padding."""
-    return tensor([[j < real for j in range(length)]] * (length + 1))
+def padded(length, real, again=0):
+    """A key mask (length + 1 + again, length) for a batch as above: the last tokens are padding."""
+    return tensor([[j < real for j in range(length)]] * (length + 1 + again))
 
 
 def weights_alone(step, answer):

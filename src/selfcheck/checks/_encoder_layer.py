@@ -14,17 +14,15 @@ from ._encoder_dropout import (
 from ._encoder_inputs import (
     LAST,
     OUT,
-    causal,
     eye,
     influence,
     layer_state,
     neutral,
-    one_changed_at_a_time,
-    padded,
     same_twice,
     signs,
     without,
 )
+from ._encoder_steps import PRE, sequences, two_layers, under_attn_mask, under_key_mask
 
 LAYER = "encoder.EncoderLayer"
 
@@ -34,42 +32,41 @@ LAYER = "encoder.EncoderLayer"
 
 @check(LAYER, sees="the parameters are those of attention, feed-forward and two norms", compares="parameters")
 def layer_parameters(rng):
-    return built(call(*rng.choice(((4, 2), (6, 3), (6, 2))), rng.integer(5, 9)))
+    return built(call(*rng.choice(((4, 2), (6, 3), (6, 2))), rng.integer(9, 12)))
 
 
 @check(LAYER, sees="post-norm: attention is added to x, and the sum normalised by norm1")
 def layer_post_attention(rng):
-    state = neutral(without(layer_state(rng, 6, 5), LAST), "norm2")
-    return built(call(6, 2, 5, dropout=0.0), call(rng.tensor(3, 1, 6)), state=state)
+    state = neutral(without(layer_state(rng, 5, 7), LAST), "norm2")
+    return built(call(5, 1, 7, dropout=0.0), call(rng.tensor(3, 1, 5)), state=state)
 
 
 @check(LAYER, sees="post-norm: feed-forward is added to what it reads, and the sum normalised by norm2")
 def layer_post_feed_forward(rng):
-    state = neutral(without(layer_state(rng, 6, 5), OUT), "norm1")
-    return built(call(6, 2, 5, dropout=0.0), call(signs(rng, 3, 4, 6)), state=state)
+    state = neutral(without(layer_state(rng, 6, 9), OUT), "norm1")
+    return built(call(6, 1, 9, dropout=0.0), call(signs(rng, 1, 4, 6)), state=state)
 
 
 @check(LAYER, sees="post-norm: what norm1 gives is all that the second half sees")
 def layer_post(rng):
-    return built(call(6, 3, 5, dropout=0.0), call(rng.tensor(2, 4, 6)), state=layer_state(rng, 6, 5))
+    return two_layers(rng, sequences(rng, 5, 2))
 
 
 @check(LAYER, sees="pre-norm: attention sees norm1(x), and its result is added to x itself")
 def layer_pre_attention(rng):
-    step, state = call(6, 3, 5, dropout=0.0, norm_first=True), without(layer_state(rng, 6, 5), LAST)
-    return built(step, call(rng.tensor(2, 4, 6)), state=state)
+    return two_layers(rng, sequences(rng, 5, 2), LAST, norm_first=PRE)
 
 
 @check(LAYER, sees="pre-norm: feed-forward sees norm2 of the first sum, and its result is added to that sum")
 def layer_pre_feed_forward(rng):
-    state = without(layer_state(rng, 6, 5), "self_attention.v_proj")  # attention adds a constant
-    return built(call(6, 3, 5, dropout=0.0, norm_first=True), call(rng.tensor(2, 4, 6)), state=state)
+    state = without(layer_state(rng, 5, 7), "self_attention.v_proj")  # attention adds a constant
+    return built(call(5, 1, 7, dropout=0.0, norm_first=True), call(rng.tensor(1, 3, 5)), state=state)
 
 
 @check(LAYER, sees="activation reaches the feed-forward layer")
 def layer_activation(rng):
-    state = neutral(without(layer_state(rng, 6, 5), OUT), "norm1")
-    return built(call(6, 2, 5, dropout=0.0, activation="gelu"), call(signs(rng, 3, 4, 6)), state=state)
+    state = neutral(without(layer_state(rng, 6, 9), OUT), "norm1")
+    return built(call(6, 1, 9, dropout=0.0, activation="gelu"), call(signs(rng, 1, 4, 6)), state=state)
 
 
 @check(
@@ -79,11 +76,7 @@ def layer_activation(rng):
     view=influence,
 )
 def layer_attn_mask(rng):
-    x = one_changed_at_a_time(rng, 5, 4)
-    return [
-        built(call(4, 2, 7, dropout=0.0, norm_first=first), call(x, attn_mask=causal(5)), state=layer_state(rng, 4, 7))
-        for first in (False, True)
-    ]
+    return two_layers(rng, under_attn_mask(rng), norm_first=(False, True))
 
 
 @check(
@@ -93,11 +86,7 @@ def layer_attn_mask(rng):
     view=influence,
 )
 def layer_key_mask(rng):
-    x, mask = one_changed_at_a_time(rng, 5, 4), padded(5, rng.integer(2, 4))
-    return [
-        built(call(4, 2, 7, dropout=0.0, norm_first=first), call(x, key_mask=mask), state=layer_state(rng, 4, 7))
-        for first in (False, True)
-    ]
+    return two_layers(rng, under_key_mask(rng), norm_first=(False, True))
 
 
 @check(LAYER, sees="dropout acts on attention's result before it is added", view=dropout_facts)
@@ -123,23 +112,20 @@ def layer_dropout_post(rng):
 def layer_dropout_inside(rng):
     unit = eye(8, 8, "float32")
     return [
-        layer_in_training(rng, 7, 0.25, self_attention__v_proj__bias=1, self_attention__out_proj__weight=unit),
-        layer_in_training(rng, 7, 0.25, feed_forward__linear1__bias=1, feed_forward__linear2__weight=1),
+        layer_in_training(rng, 11, 0.25, self_attention__v_proj__bias=1, self_attention__out_proj__weight=unit),
+        layer_in_training(rng, 11, 0.25, feed_forward__linear1__bias=1, feed_forward__linear2__weight=1),
     ]
 
 
 @check(LAYER, sees="in evaluation nothing is dropped", view=same_twice)
 def layer_evaluation(rng):
-    x = rng.tensor(6, 3, 4)
-    return built(call(4, 2, 5, dropout=0.5), call(x), call(x), state=layer_state(rng, 4, 5))
+    x = rng.tensor(1, 3, 5)
+    return built(call(5, 1, 7, dropout=0.5), call(x), call(x), state=layer_state(rng, 5, 7))
 
 
 @check(LAYER, sees="gradients reach x and all parameters, pre-norm and post-norm", compares="gradient")
 def layer_gradient(rng):
-    return [
-        built(call(4, 2, 7, dropout=0.0, norm_first=first), call(rng.tensor(1, 3, 4)), state=layer_state(rng, 4, 7))
-        for first in (False, True)
-    ]
+    return two_layers(rng, sequences(rng, 1, 1), norm_first=(False, True))
 
 
 @check(LAYER, sees="every dtype is kept, and x is left as it was", compares=("dtype", "unchanged"))
