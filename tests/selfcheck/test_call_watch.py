@@ -182,6 +182,17 @@ def test_gradients_are_as_they_are_without_the_watch():
     assert torch.equal(plain, watched)
 
 
+def test_torch_fx_traces_a_layer_and_the_trace_is_noticed():
+    layer = torch.nn.LayerNorm(X.shape[-1])
+    plain = layer(X)
+    with watching(NORM, 0.05):
+        traced = torch.fx.symbolic_trace(layer)
+    assert torch.equal(traced(X), plain)
+    with watching(NORM, 0.05) as noticed:
+        assert not torch.allclose(traced(X), plain)
+    assert "torch.nn.functional.layer_norm" in noticed.names()
+
+
 def test_afterwards_everything_is_as_before():
     layer = torch.nn.MultiheadAttention(4, 2)
     before = [
