@@ -79,9 +79,9 @@ def merge_shape(rng):
 
 @check(MERGE, sees="each token gets back its own features from every head", tolerance=EXACT)
 def merge_tokens(rng):
-    batch, heads, length = rng.sizes(3, 2, 8)
-    several = [[[[number] * 3 for number in row]] * heads for row in rng.normal(batch, length)]
-    return [call(rng.tensor(batch, heads, length, 1)), call(tensor(several))]  # one feature per head; equal ones
+    heads, tokens = rng.sample((5, 7), 2)
+    several = [[[[number] * 3 for number in rng.normal(tokens)]] * heads]
+    return [call(rng.tensor(*rng.sizes(3, 2, 8), 1)), call(tensor(several))]  # one feature per head; equal ones
 
 
 @check(
