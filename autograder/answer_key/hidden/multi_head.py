@@ -94,11 +94,11 @@ def lowest_scores(rng):
     points=1,
 )
 def mha_half(rng):
-    batch, queries, keys = rng.sizes(3, 3, 8)
+    batch, queries, keys = rng.sample((5, 7, 11), 3)
     real = mask_of(rng, batch, keys)
     real[0] = [False] * keys
     mask = {"key_mask": tensor(real)}
-    return [step(rng, (batch, queries, keys), 2, 6, dtype, **mask) for dtype in ("float16", "bfloat16")]
+    return [step(rng, (batch, queries, keys), 3, 9, dtype, **mask) for dtype in ("float16", "bfloat16")]
 
 
 @check(LOAD, sees="several heads, every parameter at once", compares=("state", "kept"), points=1)
