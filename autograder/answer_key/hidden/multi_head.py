@@ -1,6 +1,6 @@
 """Hidden checks of multi-head attention."""
 
-from selfcheck.checks._multi_head import NAMES, parameters, step
+from selfcheck.checks._multi_head import NAMES, SEVERAL, parameters, step
 from selfcheck.checks._multi_head_attention import ATTENTION
 from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.multi_head import LOAD, MERGE, SPLIT, loading, packed
@@ -94,11 +94,14 @@ def lowest_scores(rng):
     points=1,
 )
 def mha_half(rng):
-    batch, queries, keys = rng.sizes(3, 3, 8)
-    real = mask_of(rng, batch, keys)
-    real[0] = [False] * keys
-    mask = {"key_mask": tensor(real)}
-    return [step(rng, (batch, queries, keys), 2, 6, dtype, **mask) for dtype in ("float16", "bfloat16")]
+    steps = []
+    for sizes, heads, d_model in SEVERAL:
+        batch, _, keys = sizes
+        real = mask_of(rng, batch, keys)
+        real[0] = [False] * keys
+        mask = tensor(real)
+        steps += [step(rng, sizes, heads, d_model, dtype, key_mask=mask) for dtype in ("float16", "bfloat16")]
+    return steps
 
 
 @check(LOAD, sees="several heads, every parameter at once", compares=("state", "kept"), points=1)

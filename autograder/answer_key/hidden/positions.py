@@ -68,7 +68,7 @@ def rotary_edges(rng):
     return [
         call(rng.tensor(length, 12)),
         call(rng.tensor(batch, heads, length, 4), offset=rng.integer(200, 400)),
-        call(rng.tensor(7, batch, 1, length, 6), base=rng.choice((2.5, 500000.0))),
+        call(rng.tensor(9, 2, 1, 4, 6), base=rng.choice((2.5, 500000.0))),
         call(rng.tensor(batch, heads, 1, 8), offset=rng.integer(1, 60)),
         call(rng.tensor(length, 4, dtype="float32"), 50.0, 7),
         call(rng.tensor(4, 4, 4, 4), offset=4),

@@ -70,33 +70,34 @@ def causal_of_equal_scores(rng, batch, length, more, queries, keys):
     return built(call(1, 1), call(*x, rng.tensor(batch, length + more, 1), tensor(causal)), state=identities(1, SCORES))
 
 
-UNITS = ((1, 0), (0, 1), (-1, 0), (0, -1))
+#: Of two steps with several heads: batch, queries and keys; heads; d_model. Where a size of one step is the neighbour
+#: or the half of another, or the sum of two, it is not so in the other step.
+SEVERAL = (((2, 5, 4), 3, 6), ((3, 4, 5), 2, 6))
 
 
-def one_hot(rng, batch=2, num_heads=3):
-    """Five queries that find one key of four alone, in each head another, whatever the scores are divided by.
+def one_hot(rng, sizes, num_heads, d_model):
+    """Queries that find one key alone, in each head another, whatever the scores are divided by.
 
-    All projections are identities, and a head is two features wide: there its keys point in four directions at right
-    angles, and so do its queries, in another order, the last two in one. The score of a query's own key lies 1,500 or
-    more above the others: an exponential of it overflows in every dtype.
+    All projections are identities. In a head the keys point in directions that are at right angles or opposite to each
+    other, and so do the queries, in another order; where there are more queries than keys, the last ones in one. The
+    score of a query's own key lies 1,500 or more above the others: an exponential of it overflows in every dtype.
+
+    sizes: batch, queries and keys; at most two keys for each feature of a head
     """
-    queries, keys = ([[[] for _ in range(tokens)] for _ in range(batch)] for tokens in (5, 4))
-    for tokens in (*queries, *keys):
+    batch, *lengths = sizes
+    queries, keys = ([[[] for _ in range(tokens)] for _ in range(batch)] for tokens in lengths)
+    axes = identity(d_model // num_heads)
+    units = [*axes, *([-entry for entry in axis] for axis in axes)]
+    for sequence in zip(queries, keys, strict=True):
         for _ in range(num_heads):
-            units = rng.sample(UNITS, 4)
-            for token, (x, y) in zip(tokens, (*units, units[-1])[: len(tokens)], strict=True):
-                length = float(rng.integer(40, 60))
-                token += [length * x, length * y]
+            found = rng.sample(units, lengths[1])
+            for tokens in sequence:
+                order = rng.sample(found, len(found))
+                for token, direction in zip(tokens, order + order[-1:] * len(tokens), strict=False):
+                    length = float(rng.integer(40, 60))
+                    token += [length * entry for entry in direction]
     query, key = tensor(queries, "float64"), tensor(keys, "float64")
-    return built(call(2 * num_heads, num_heads), call(query, key, key), state=identities(2 * num_heads))
-
-
-def several_heads(rng, low=2, high=7):
-    """Sizes of batch, heads, queries and keys, none of them twice the number of heads: heads are two features wide."""
-    while True:
-        batch, heads, queries, keys = rng.sizes(4, low, high)
-        if 2 * heads not in (batch, queries, keys):
-            return batch, heads, queries, keys
+    return built(call(d_model, num_heads), call(query, key, key), state=identities(d_model))
 
 
 def alike_in_all_features(rng, sizes, num_heads, d_model):
@@ -120,11 +121,11 @@ def one_feature(rng, batch, length, mask, names=NAMES):
 def uniform(rng, training, dropout=0.25):
     """One head whose weights are all 1 / KEYS, for more queries than keys; the values: unit vectors, and ones.
 
-    So the output holds the weights that were used, and in its last column their sum.
+    So the output holds the weights that were used, and in its last columns their sum.
     """
-    d_model = KEYS + 1
+    d_model = KEYS + 3
     query, key = ([[[rng.integer(1, 4)] * d_model] * tokens] for tokens in (KEYS + 5, KEYS))
-    value = [[*row, 1.0] for row in identity(KEYS)]
+    value = [[*row, 1.0, 1.0, 1.0] for row in identity(KEYS)]
     arguments = [tensor(x, "float32") for x in (query, key, [value])]
     state = identities(d_model, dtype="float32")
     return built(call(d_model, 1, dropout=dropout), call(*arguments), state=state, training=training)
@@ -137,6 +138,7 @@ def used_weights(step, answer):
     The sum of each row is still that of its weights; whole rows are not the only thing that is dropped.
     """
     rows = answer[0].nested()[0]
-    whole = all(abs(row[-1] - sum(row[:-1])) < 1e-3 for row in rows)
-    alike = all(max(row[:-1]) - min(row[:-1]) < 1e-6 for row in rows) and len({row[0] for row in rows}) > 1
-    return array([*dropped([entry for row in rows for entry in row[:-1]]), float(whole), float(not alike)])
+    used = [row[:KEYS] for row in rows]
+    whole = all(abs(entry - sum(row[:KEYS])) < 1e-3 for row in rows for entry in row[KEYS:])
+    alike = all(max(row) - min(row) < 1e-6 for row in used) and len({row[0] for row in used}) > 1
+    return array([*dropped([entry for row in used for entry in row]), float(whole), float(not alike)])

@@ -5,6 +5,7 @@ from selfcheck.plan import built, call, check, tensor
 from ._dtypes import DTYPES
 from ._multi_head import (
     SCORES,
+    SEVERAL,
     alike_in_all_features,
     causal_of_equal_scores,
     identities,
@@ -12,7 +13,6 @@ from ._multi_head import (
     one_feature,
     one_hot,
     parameters,
-    several_heads,
     step,
     uniform,
     used_weights,
@@ -59,19 +59,18 @@ def mha_projections(rng):
 
 @check(ATTENTION, sees="scores are divided by √d_head, the root of the width of one head", view=weights)
 def mha_scale(rng):
-    batch, length, d_head, heads = rng.sizes(4, 2, 10)
-    return alike_in_all_features(rng, (batch, length), heads, heads * d_head)
+    d_head, heads = rng.sample((3, 5), 2)
+    return alike_in_all_features(rng, (1, rng.choice((7, 9))), heads, heads * d_head)
 
 
 @check(ATTENTION, sees="each head works on its own neighbouring features, and its result returns to their place")
 def mha_heads(rng):
-    return one_hot(rng)
+    return [one_hot(rng, *sizes) for sizes in SEVERAL]
 
 
 @check(ATTENTION, sees="weights come back for each head, and each query's sum to 1", view=row_sums)
 def mha_weights(rng):
-    batch, heads, queries, keys = several_heads(rng)
-    return weights_step(rng, (batch, queries, keys), heads, 2 * heads)
+    return [weights_step(rng, *sizes) for sizes in SEVERAL]
 
 
 @check(ATTENTION, sees="attn_mask: keys are attended where it is True, and nowhere else", view=attended)
@@ -82,11 +81,13 @@ def mha_attn_mask(rng):
 
 @check(ATTENTION, sees="attn_mask may differ by sequence or by head, and broadcasts over the other axes", view=attended)
 def mha_mask_shapes(rng):
-    batch, heads, queries, keys = several_heads(rng)
-    shapes = [(keys,), (batch, 1, queries, keys), (heads, 1, keys), (batch, heads, queries, keys)]
-    masks = [tensor(mask_of(rng, *shape)) for shape in shapes]
-    sizes = (batch, queries, keys)
-    return [weights_step(rng, sizes, heads, 2 * heads, "float32", attn_mask=mask) for mask in masks]
+    steps = []
+    for place, (sizes, heads, d_model) in enumerate(SEVERAL * 2):
+        batch, queries, keys = sizes
+        shapes = [(keys,), (batch, 1, queries, keys), (heads, 1, keys), (batch, heads, queries, keys)]
+        mask = tensor(mask_of(rng, *shapes[place]))
+        steps.append(weights_step(rng, sizes, heads, d_model, "float32", attn_mask=mask))
+    return steps
 
 
 @check(ATTENTION, sees="key_mask: keys are attended where it is True, by all queries of that sequence", view=attended)
@@ -183,8 +184,7 @@ def mha_dropout_weights(rng):
 
 @check(ATTENTION, sees="all together: output and weights of several heads, other keys than queries")
 def mha_whole(rng):
-    batch, heads, queries, keys = rng.sizes(4, 2, 10)
-    return step(rng, (batch, queries, keys), heads, 2 * heads)
+    return [step(rng, *sizes) for sizes in SEVERAL]
 
 
 @check(ATTENTION, sees="what does not fit is refused", compares="error")
