@@ -238,18 +238,18 @@ def text_sizes(rng):
         texts.text(rng, 1, 1, 1),
         texts.text(rng, 1, 4, 9),
         texts.text(rng, 3, 3, 3),
-        texts.ending(rng, 2, 3, 5, rng.sample((2, 3), 2), plain=True),
-        texts.ending(rng, 1, 2, 3, (3,)),
-        texts.ending(rng, 1, 2, 4, (1,), in_prompt=True),
+        texts.ending(rng, 5, 9, rng.sample((2, 3, 4), 3), plain=True),
+        texts.ending(rng, 2, 3, (3,)),
+        texts.ending(rng, 2, 4, (1,), in_prompt=True),
     ]
 
 
 @check(TEXT, sees="a sampled row that has ended is filled with end_id too", points=1)
 def text_sampled_end(rng):
     more = {"temperature": 2.0, "top_k": 1, "generator": generator(rng.integer(1, 1000))}
-    return texts.ending(rng, 2, 3, 5, rng.sample((2, None), 2), **more)
+    return texts.ending(rng, 5, 9, rng.sample((2, 4, None), 3), **more)
 
 
 @check(TEXT, sees="the second token is drawn as often as the softmax says", view=texts.how_often, points=1)
 def text_second_token(rng):
-    return texts.lottery(rng, new=2)
+    return texts.lottery(rng, new=2, length=1)
