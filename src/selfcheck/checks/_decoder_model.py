@@ -113,14 +113,14 @@ def model_last_norm(rng):
 
 @check(MODEL, sees="with caches, token by token gives the logits of all at once", view=pieces_agree)
 def model_caches(rng):
-    text = tokens(rng, 9, 7)
+    text = tokens(rng, 1, 7)
     uses = [call(part, made("new_caches", "a")) for part in parts(text, (1,) * 7)]
     return built(language_model(), call(text), *uses, stirred=STIRRED)
 
 
 @check(MODEL, sees="with caches, so does a prompt and then some tokens at a time", view=pieces_agree)
 def model_caches_chunks(rng):
-    text = tokens(rng, 9, 7)
+    text = tokens(rng, 1, 7)
     uses = [call(part, made("new_caches", "a")) for part in parts(text, rng.choice(((3, 1, 3), (2, 4, 1), (4, 2, 1))))]
     return built(language_model(), call(text), *uses, stirred=STIRRED)
 
@@ -135,27 +135,27 @@ def model_caches_read(rng):
 
 @check(MODEL, sees="new_caches() gives empty ones each time", view=uses_agree)
 def model_caches_fresh(rng):
-    text = tokens(rng, 9, 7)
+    text = tokens(rng, 3, 7)
     uses = [call(text, made("new_caches", name)) for name in "abc"]
-    return built(language_model(), call(text), *uses, stirred=STIRRED)
+    return built(language_model(1), call(text), *uses, stirred=STIRRED)
 
 
 @check(MODEL, sees="max_length positions fit, with caches too", view=form)
 def model_max_length(rng):
-    text, most = tokens(rng, 9, 7), language_model(max_length=7)
+    text, most = tokens(rng, 3, 7), language_model(1, max_length=7)
     uses = [call(part, made("new_caches", "a")) for part in parts(text, (4, 3))]
-    return [built(most, call(text)), built(most, *uses), built(call(VOCAB, *WIDTHS, 1), call(tokens(rng, 1, 256)))]
+    return [built(most, call(text)), built(most, *uses), built(call(3, *WIDTHS, 1), call(tokens(rng, 1, 256, 3)))]
 
 
 @check(MODEL, sees="in evaluation nothing is random", view=uses_agree)
 def model_evaluation(rng):
-    text = tokens(rng, 9, 7)
+    text = tokens(rng, 1, 7)
     return built(language_model(dropout=0.5), call(text), call(text), stirred=STIRRED)
 
 
 @check(MODEL, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=uses_agree)
 def model_dropout(rng):
-    text = tokens(rng, 9, 7)
+    text = tokens(rng, 1, 7)
     return [
         built(language_model(dropout=dropout), call(text), call(text), stirred=STIRRED, training=True)
         for dropout in (0.5, 0.0)

@@ -82,8 +82,7 @@ def translator_target_order(rng):
 
 @check(TRANSLATOR, sees="more padding on the right of the source changes no logit", view=uses_agree)
 def translator_padding(rng):
-    texts = [sources(rng, 1, length).nested()[0] for length in (4, 2, 3, 1, 4, 3, 2)]
-    target = tokens(rng, 7, 9)
+    texts, target = sources(rng, 1, 4).nested(), tokens(rng, 1, 7)
     uses = [call(lengthened(texts, length), target) for length in (4, 5, 9)]
     return built(translator(), *uses, stirred=STIRRED)
 
@@ -156,8 +155,8 @@ def translator_last_norm(rng):
 @check(TRANSLATOR, sees="max_length tokens fit on either side", view=form)
 def translator_max_length(rng):
     uses = [call(sources(rng, 3, source), tokens(rng, 3, target)) for source, target in ((7, 5), (5, 7))]
-    long = call(sources(rng, 1, 256), tokens(rng, 1, 256))
-    return [built(translator(1, max_length=7), *uses), built(call(SOURCE_VOCAB, VOCAB, *WIDTHS, 1), long)]
+    long = call(sources(rng, 1, 256), tokens(rng, 1, 256, 3))
+    return [built(translator(1, max_length=7), *uses), built(call(SOURCE_VOCAB, 3, *WIDTHS, 1), long)]
 
 
 @check(TRANSLATOR, sees="in evaluation nothing is random", view=uses_agree)
