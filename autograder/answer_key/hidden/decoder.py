@@ -112,14 +112,14 @@ def in_turn_or_in_pieces(step, answer):
     points=1,
 )
 def model_caches_in_turn(rng):
-    text, other = inputs.tokens(rng, 2, 6), inputs.tokens(rng, 2, 6)
-    (begin, end), (start, _) = inputs.parts(text, (5, 1)), inputs.parts(other, (5, 1))
+    text, other = inputs.tokens(rng, 7, 10), inputs.tokens(rng, 7, 10)
+    (begin, end), (start, _) = inputs.parts(text, (9, 1)), inputs.parts(other, (9, 1))
     order = ((start, "b"), (begin, "a"), (begin, "c"), (end, "a"), (end, "c"))
     steps = [call(tokens, made("new_caches", name)) for tokens, name in order]
-    whole = inputs.tokens(rng, 4, 7)
+    whole = inputs.tokens(rng, 3, 7)
     pieces = [call(piece, made("new_caches", "a")) for piece in inputs.parts(whole, (1,) * 7)]
     return [
-        built(inputs.language_model(3), *steps, stirred=inputs.STIRRED),
+        built(inputs.language_model(), *steps, stirred=inputs.STIRRED),
         built(inputs.language_model(1), call(whole), *pieces, stirred=STIRRED_MUCH),
     ]
 
@@ -131,18 +131,23 @@ def model_caches_in_turn(rng):
     view=views.depends,
 )
 def model_zero(rng):
-    length = rng.choice((5, 6))
-    rows = [[0] * length] + [[int(i == j) for i in range(length)] for j in range(length)]
-    return built(inputs.language_model(), call(tensor(rows, "int64")), stirred=inputs.STIRRED)
+    return built(inputs.language_model(), call(one_in_zeros(7)), stirred=inputs.STIRRED)
+
+
+def one_in_zeros(length):
+    """As one_token_changed, where every token is 0 and those in their places are 1."""
+    zeros = [0] * length
+    ones = [[int(i == j) for i in range(length)] for j in range(length)]
+    return tensor([zeros, *ones, zeros], "int64")
 
 
 @check(TRANSLATOR, sees="one layer, one head, one token on each side, vocabularies of one", view=views.form, points=1)
 def translator_sizes(rng):
-    single, pair = tensor([[1], [2]], "int64"), (sources(rng, 4, 5), inputs.tokens(rng, 4, 8))
+    single, pair = tensor([[1], [2]], "int64"), (sources(rng, 1, 7), inputs.tokens(rng, 1, 9))
     nothing = tensor([[0, 0]], "int64")
     return [
-        built(call(9, 11, 4, 1, 4, 1), call(single, single)),
-        built(call(9, 11, 6, 3, 7, 2, dropout=0.5), call(*pair), training=True),
+        built(call(15, 11, 6, 1, 6, 1), call(single, single)),
+        built(inputs.translator(dropout=0.5), call(*pair), training=True),
         built(call(1, 1, 6, 3, 5, 1, max_length=4), call(nothing, nothing)),
     ]
 
@@ -156,10 +161,8 @@ def translator_sizes(rng):
 )
 def translator_zero(rng):
     length = rng.integer(3, 5)
-    rows = [[0] * length] + [[int(i == j) for i in range(length)] for j in range(length)]
-    source = inputs.same_text(rng, length + 1, length, inputs.SOURCE_VOCAB)
-    construct = call(inputs.SOURCE_VOCAB, inputs.VOCAB, 8, 4, 12, 1, max_length=6, dropout=0.0)
-    return built(construct, call(source, tensor(rows, "int64")), stirred=inputs.STIRRED)
+    source = inputs.same_text(rng, length + 2, length, inputs.SOURCE_VOCAB)
+    return built(inputs.translator(1), call(source, one_in_zeros(length)), stirred=inputs.STIRRED)
 
 
 @check(
@@ -171,11 +174,11 @@ def translator_zero(rng):
 def translator_padding_most(rng):
     padding = rng.integer(2, inputs.SOURCE_VOCAB)
     allowed = [token_id for token_id in range(inputs.SOURCE_VOCAB) if token_id != padding]
-    some = [[rng.choice(allowed) for _ in range(length)] for length in (2, 0, 3, 1, 2)]
-    target = inputs.tokens(rng, 5, 6, low=0)
-    uses = [call(lengthened(some, length, padding), target) for length in (3, 5, 7)]
-    construct = inputs.translator(3, max_length=7, padding_id=padding)
-    low = inputs.translator(1, max_length=9, padding_id=padding)
+    some = [[rng.choice(allowed) for _ in range(length)] for length in (2, 0, 3, 1, 2, 0, 1)]
+    target = inputs.tokens(rng, 7, 9, low=0)
+    uses = [call(lengthened(some, length, padding), target) for length in (3, 5, 11)]
+    construct = inputs.translator(max_length=11, padding_id=padding)
+    low = inputs.translator(1, max_length=17, padding_id=padding)
     return [built(construct, *uses, stirred=inputs.STIRRED), built(low, *uses, stirred=STIRRED_MUCH)]
 
 
@@ -243,18 +246,18 @@ def text_sizes(rng):
         texts.text(rng, 1, 1, 1),
         texts.text(rng, 1, 4, 9),
         texts.text(rng, 3, 3, 3),
-        texts.ending(rng, 2, 3, 5, rng.sample((2, 3), 2), plain=True),
-        texts.ending(rng, 1, 2, 3, (3,)),
-        texts.ending(rng, 1, 2, 4, (1,), in_prompt=True),
+        texts.ending(rng, 5, 9, rng.sample((2, 3, 4), 3), plain=True),
+        texts.ending(rng, 2, 3, (3,)),
+        texts.ending(rng, 2, 4, (1,), in_prompt=True),
     ]
 
 
 @check(TEXT, sees="a sampled row that has ended is filled with end_id too", points=1)
 def text_sampled_end(rng):
     more = {"temperature": 2.0, "top_k": 1, "generator": generator(rng.integer(1, 1000))}
-    return texts.ending(rng, 2, 3, 5, rng.sample((2, None), 2), **more)
+    return texts.ending(rng, 5, 9, rng.sample((2, 4, None), 3), **more)
 
 
 @check(TEXT, sees="the second token is drawn as often as the softmax says", view=texts.how_often, points=1)
 def text_second_token(rng):
-    return texts.lottery(rng, new=2)
+    return texts.lottery(rng, new=2, length=1)

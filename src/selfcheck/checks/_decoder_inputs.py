@@ -12,7 +12,8 @@ from ._encoder_inputs import layer_state, norm_state
 from ._numbers import filled
 
 STIRRED = 0.3  # deviation of what is added to a model's parameters
-VOCAB, SOURCE_VOCAB = 11, 9
+VOCAB, SOURCE_VOCAB, MAX_LENGTH = 26, 22, 28
+WIDTHS = 20, 5, 24  # d_model, num_heads and d_ff of a model; 3, 7 and 9 can be told apart from all these
 
 
 # A layer
@@ -77,14 +78,14 @@ def in_training(rng, length, *ones, rate=0.25, cross=False, cached=False):
 # Models
 
 
-def language_model(layers=2, **more):
+def language_model(layers=3, **more):
     """The construction of a small language model."""
-    return call(VOCAB, 8, 4, 12, layers, **{"max_length": 10, "dropout": 0.0} | more)
+    return call(VOCAB, *WIDTHS, layers, **{"max_length": MAX_LENGTH, "dropout": 0.0} | more)
 
 
-def translator(layers=2, **more):
+def translator(layers=3, **more):
     """The construction of a small translating model."""
-    return call(SOURCE_VOCAB, VOCAB, 8, 4, 12, layers, **{"max_length": 10, "dropout": 0.0} | more)
+    return call(SOURCE_VOCAB, VOCAB, *WIDTHS, layers, **{"max_length": MAX_LENGTH, "dropout": 0.0} | more)
 
 
 def gradients(step):
@@ -98,11 +99,20 @@ def tokens(rng, batch, length, vocab=VOCAB, low=1):
 
 
 def one_token_changed(rng, length, vocab=VOCAB):
-    """Ids (length + 1, length): a text, and for each position the text with another token there."""
+    """Ids (length + 2, length): a text, for each position the text with another token there, and the text again.
+
+    Without the last row there would be as many texts as tokens but for one.
+    """
     plain = rng.integers(length, low=1, high=vocab)
     others = [(token - 1 + rng.integer(1, vocab - 1)) % (vocab - 1) + 1 for token in plain]
     batch = [plain] + [[others[i] if i == j else plain[i] for i in range(length)] for j in range(length)]
-    return tensor(batch, "int64")
+    return tensor([*batch, plain], "int64")
+
+
+def in_three_orders(rng, length, vocab=VOCAB):
+    """A text, the same with its first two tokens exchanged, and with the first and the third."""
+    a, b, c, *rest = rng.sample(range(1, vocab), length)
+    return tensor([[a, b, c, *rest], [b, a, c, *rest], [c, b, a, *rest]], "int64")
 
 
 def same_text(rng, batch, length, vocab=VOCAB):

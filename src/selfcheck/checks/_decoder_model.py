@@ -3,7 +3,17 @@
 from selfcheck.plan import built, call, check, entries, made, tensor
 
 from . import _decoder_refused
-from ._decoder_inputs import STIRRED, VOCAB, gradients, language_model, one_token_changed, parts, tokens
+from ._decoder_inputs import (
+    STIRRED,
+    VOCAB,
+    WIDTHS,
+    gradients,
+    in_three_orders,
+    language_model,
+    one_token_changed,
+    parts,
+    tokens,
+)
 from ._decoder_norms import on_a_line_or_ellipse
 from ._decoder_views import (
     a_vector_per_position,
@@ -37,33 +47,31 @@ MODEL = "decoder.LanguageModel"
     view=form_of_words,
 )
 def model_shape(rng):
-    batch, length = rng.sample((3, 5, 6), 2)
+    batch, length = rng.sample((7, 9), 2)
     return [
         built(language_model(), call(tokens(rng, batch, length))),
-        built(language_model(1), call(tokens(rng, 2, 1))),
+        built(language_model(1), call(tokens(rng, 3, 1))),
     ]
 
 
 @check(MODEL, sees="the logits at i depend on token i, on all before it, and on none after it", view=depends)
 def model_causal(rng):
-    return built(language_model(), call(one_token_changed(rng, rng.choice((5, 6)))), stirred=STIRRED)
+    return built(language_model(), call(one_token_changed(rng, 7)), stirred=STIRRED)
 
 
 @check(MODEL, sees="the order of earlier tokens matters, with one layer already", view=last_logits_differ)
 def model_order(rng):
-    first, second, *rest = rng.sample(range(1, VOCAB), 5)
-    texts = tensor([[first, second, *rest], [second, first, *rest]], "int64")
-    return built(language_model(1), call(texts), stirred=STIRRED)
+    return built(language_model(1), call(in_three_orders(rng, 7)), stirred=STIRRED)
 
 
 @check(MODEL, sees="the answers are logits, neither probabilities nor their logarithms", view=no_shares)
 def model_logits(rng):
-    return built(language_model(3), call(tokens(rng, 2, 5)), stirred=STIRRED)
+    return built(language_model(), call(tokens(rng, 1, 7)), stirred=STIRRED)
 
 
 @check(MODEL, sees="a text's logits do not depend on the other texts of its batch", view=rows_apart)
 def model_rows(rng):
-    texts = tokens(rng, 4, 3).nested()
+    texts = tokens(rng, 4, 7).nested()
     uses = [call(tensor(some, "int64")) for some in (texts, texts[:1], texts[-2:])]
     return built(language_model(), *uses, stirred=STIRRED)
 
@@ -74,81 +82,80 @@ def model_rows(rng):
     view=tied_output,
 )
 def model_tied(rng):
-    return built(call(400, 4, 2, 5, 1, max_length=3), entries())
+    return built(call(400, 9, 3, 5, 1, max_length=7), entries())
 
 
 @check(MODEL, sees="the table learns from the output too, for tokens that the text lacks", view=table_learns)
 def model_tied_learns(rng):
-    construct = call(23, 8, 2, 12, 1, max_length=10, dropout=0.0)
-    return built(construct, gradients(call(tokens(rng, 3, 5, 23))), stirred=STIRRED)
+    return built(language_model(1), gradients(call(tokens(rng, 3, 7))), stirred=STIRRED)
 
 
 @check(MODEL, sees="every matrix that is learnt has its part in the logits, those of tokens 0 too", view=without_part)
 def model_learns(rng):
-    texts = tokens(rng, 6, 5), tensor([[0] * 5] * 3, "int64")
-    return [built(language_model(3), gradients(call(text)), stirred=STIRRED) for text in texts]
+    texts = tokens(rng, 7, 9), tensor([[0] * 9] * 7, "int64")
+    return [built(language_model(), gradients(call(text)), stirred=STIRRED) for text in texts]
 
 
 @check(MODEL, sees="num_layers and d_ff say how much the layers learn", view=as_many_as_layers)
 def model_layers(rng):
-    return [built(call(7, 8, 2, d_ff, 5, max_length=3), entries()) for d_ff in (40, 5)]
+    return [built(call(11, 8, 2, d_ff, 5, max_length=14), entries()) for d_ff in (61, 6)]
 
 
 @check(MODEL, sees="the positions are learnt, max_length of them", view=a_vector_per_position)
 def model_positions(rng):
-    return built(call(7, 4, 2, 5, 1, max_length=4000), entries())
+    return built(call(7, 9, 3, 5, 1, max_length=4000), entries())
 
 
 @check(MODEL, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse)
 def model_last_norm(rng):
-    return built(call(VOCAB, 2, 1, 12, 3, max_length=10, dropout=0.0), call(tokens(rng, 6, 5)), stirred=1.0)
+    return built(call(VOCAB, 2, 1, 19, 1, max_length=29, dropout=0.0), call(tokens(rng, 5, 9)), stirred=1.0)
 
 
 @check(MODEL, sees="with caches, token by token gives the logits of all at once", view=pieces_agree)
 def model_caches(rng):
-    text = tokens(rng, 3, 5)
-    uses = [call(part, made("new_caches", "a")) for part in parts(text, (1,) * 5)]
+    text = tokens(rng, 1, 7)
+    uses = [call(part, made("new_caches", "a")) for part in parts(text, (1,) * 7)]
     return built(language_model(), call(text), *uses, stirred=STIRRED)
 
 
 @check(MODEL, sees="with caches, so does a prompt and then some tokens at a time", view=pieces_agree)
 def model_caches_chunks(rng):
-    text = tokens(rng, 3, 7)
+    text = tokens(rng, 1, 7)
     uses = [call(part, made("new_caches", "a")) for part in parts(text, rng.choice(((3, 1, 3), (2, 4, 1), (4, 2, 1))))]
     return built(language_model(), call(text), *uses, stirred=STIRRED)
 
 
 @check(MODEL, sees="with caches, what the earlier tokens were has its influence", view=last_use_differs)
 def model_caches_read(rng):
-    first, second, *rest = rng.sample(range(1, VOCAB), 4)
-    begin = tensor([[first, *rest], [second, *rest]], "int64")
-    uses = [call(part, made("new_caches", "a")) for part in (begin, tensor([[first]] * 2, "int64"))]
+    a, b, c, *rest = rng.sample(range(1, VOCAB), 9)
+    texts = [[a, *rest], [b, *rest], [c, *rest]], [[a]] * 3
+    uses = [call(tensor(part, "int64"), made("new_caches", "a")) for part in texts]
     return built(language_model(1), *uses, stirred=STIRRED)
 
 
 @check(MODEL, sees="new_caches() gives empty ones each time", view=uses_agree)
 def model_caches_fresh(rng):
-    text = tokens(rng, 3, 5)
+    text = tokens(rng, 3, 7)
     uses = [call(text, made("new_caches", name)) for name in "abc"]
-    return built(language_model(), call(text), *uses, stirred=STIRRED)
+    return built(language_model(1), call(text), *uses, stirred=STIRRED)
 
 
 @check(MODEL, sees="max_length positions fit, with caches too", view=form)
 def model_max_length(rng):
-    text, most = tokens(rng, 3, 5), language_model(max_length=5)
-    uses = [call(part, made("new_caches", "a")) for part in parts(text, (3, 2))]
-    return [built(most, call(text)), built(most, *uses), built(call(VOCAB, 8, 2, 12, 1), call(tokens(rng, 1, 256)))]
+    text, most = tokens(rng, 3, 7), language_model(1, max_length=7)
+    uses = [call(part, made("new_caches", "a")) for part in parts(text, (4, 3))]
+    return [built(most, call(text)), built(most, *uses), built(call(3, *WIDTHS, 1), call(tokens(rng, 1, 256, 3)))]
 
 
 @check(MODEL, sees="in evaluation nothing is random", view=uses_agree)
 def model_evaluation(rng):
-    text = tokens(rng, 3, 5)
+    text = tokens(rng, 1, 7)
     return built(language_model(dropout=0.5), call(text), call(text), stirred=STIRRED)
 
 
 @check(MODEL, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=uses_agree)
 def model_dropout(rng):
-    text = tokens(rng, 3, 5)
+    text = tokens(rng, 1, 7)
     return [
         built(language_model(dropout=dropout), call(text), call(text), stirred=STIRRED, training=True)
         for dropout in (0.5, 0.0)
@@ -158,7 +165,7 @@ def model_dropout(rng):
 @check(MODEL, sees="dropout acts on tokens and positions together, before the first layer", view=all_alike)
 def model_embedding_dropout(rng):
     """Where all is dropped, what is left is the same everywhere: what the last norm makes of zeros."""
-    return built(language_model(dropout=0.9999999), call(tokens(rng, 3, 5)), stirred=STIRRED, training=True)
+    return built(language_model(dropout=0.9999999), call(tokens(rng, 1, 7)), stirred=STIRRED, training=True)
 
 
 @check(
@@ -166,7 +173,7 @@ def model_embedding_dropout(rng):
 )
 def model_layers_dropout(rng):
     """Where all is dropped that the layers add, no gradient reaches them."""
-    use = gradients(call(tokens(rng, 3, 5)))
+    use = gradients(call(tokens(rng, 1, 7)))
     return built(language_model(dropout=0.9999999), use, stirred=STIRRED, training=True)
 
 

@@ -1,5 +1,6 @@
 """Inputs and views of the checks on loss, probabilities and generation."""
 
+import functools
 import math
 
 from selfcheck.arrays import Array, array, unpack
@@ -140,8 +141,8 @@ def _lively(table, rows, new):
     return new < 3 or any(len(set(greedy(table, row, new)[len(row) :])) > 1 for row in rows)
 
 
-def ending(rng, batch, prompt, new, steps, in_prompt=False, plain=False, end=None, **more):
-    """A call whose rows write `end_id` first at these steps, from 1; None for never.
+def ending(rng, prompt, new, steps, in_prompt=False, plain=False, end=None, **more):
+    """A call with a row for each of these steps, from 1, at which that writes `end_id` first; None for never.
 
     in_prompt: whether one prompt at least ends with it already, or none holds it; end: the id, None for any
     """
@@ -149,43 +150,32 @@ def ending(rng, batch, prompt, new, steps, in_prompt=False, plain=False, end=Non
     while True:
         end = rng.integer(0, VOCAB) if chosen is None else chosen
 
-        def fits(table, rows, end=end):
-            firsts = []
-            for row in rows:
-                written = greedy(table, row, new)[len(row) :]
-                firsts.append(written.index(end) + 1 if end in written else None)
-            held = any(row[-1] == end for row in rows) if in_prompt else any(end in row for row in rows)
-            after = [greedy(table, row, new)[len(row) :] for row in rows]
-            goes_on = all(
-                end == 0 or first is None or first == new or set(written[first:]) != {end}  # after a 0 comes a 0
-                for first, written in zip(firsts, after, strict=True)
-            )
-            return firsts == list(steps) and held == in_prompt and goes_on
+        table = table_of(rng)
 
-        tried = _tried(rng, batch, prompt, fits)
-        if tried:
-            table, rows = tried
+        def first_at(step, row, end=end, table=table):
+            if end in row and not in_prompt:
+                return False
+            written = greedy(table, row, new)[len(row) :]
+            first = written.index(end) + 1 if end in written else None
+            goes_on = end == 0 or first in (None, new) or set(written[first:]) != {end}  # after a 0 comes a 0
+            return first == step and goes_on
+
+        rows = [_tried(rng, prompt, functools.partial(first_at, step)) for step in steps if clear(table)]
+        if rows and None not in rows and any(row[-1] == end for row in rows) == in_prompt:
             return call(model_of(table, plain), tensor(rows, "int64"), new, end_id=end, **more)
 
 
-def _tried(rng, batch, prompt, fits):
-    """As `drawn`, row by row: prompts for one table, None where that one has none that fit."""
-    table = table_of(rng)
-    if not clear(table):
-        return None
-    for _ in range(60):
-        rows = rng.integers(batch, prompt, high=VOCAB)
-        if fits(table, rows):
-            return table, rows
-    return None
+def _tried(rng, length, fits):
+    """A prompt that fits, None where sixty do not."""
+    return next((row for row in (rng.integers(length, high=VOCAB) for _ in range(60)) if fits(row)), None)
 
 
-def lottery(rng, rows=DRAWS, new=1, temperature=1.0):
+def lottery(rng, rows=DRAWS, new=1, temperature=1.0, length=3):
     """A call with equal prompts: whatever they are, one token has probability 1/2, two others 1/4 each."""
     top, second, third = rng.sample(range(VOCAB), 3)
     row, less = [-30.0 * max(temperature, 1.0)] * VOCAB, temperature * math.log(2)
     row[top], row[second], row[third] = 1.0, 1.0 - less, 1.0 - less
-    prompt = rng.integers(1, 3, high=VOCAB)
+    prompt = rng.integers(1, length, high=VOCAB)
     return call(model_of([row] * VOCAB), tensor(prompt * rows, "int64"), new, temperature=temperature)
 
 

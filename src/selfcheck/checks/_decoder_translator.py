@@ -3,7 +3,18 @@
 from selfcheck.plan import built, call, check, entries, tensor
 
 from . import _decoder_refused
-from ._decoder_inputs import SOURCE_VOCAB, STIRRED, VOCAB, gradients, one_token_changed, same_text, tokens, translator
+from ._decoder_inputs import (
+    SOURCE_VOCAB,
+    STIRRED,
+    VOCAB,
+    WIDTHS,
+    gradients,
+    in_three_orders,
+    one_token_changed,
+    same_text,
+    tokens,
+    translator,
+)
 from ._decoder_norms import on_a_line_or_ellipse
 from ._decoder_views import (
     as_many_as_layers,
@@ -41,42 +52,37 @@ def lengthened(texts, length, padding=0):
     view=form,
 )
 def translator_shape(rng):
-    batch, source, target = rng.sample((3, 5, 6, 7), 3)
-    return built(translator(), call(sources(rng, batch, source), tokens(rng, batch, target)))
+    batch, source, target = rng.sample((3, 7, 9), 3)
+    return built(translator(1), call(sources(rng, batch, source), tokens(rng, batch, target)))
 
 
 @check(TRANSLATOR, sees="the logits at t depend on target tokens 0 … t, and on no later one", view=depends)
 def translator_causal(rng):
-    length = rng.choice((5, 6))
-    source = same_text(rng, length + 1, 3, SOURCE_VOCAB)
-    return built(translator(), call(source, one_token_changed(rng, length)), stirred=STIRRED)
+    pair = same_text(rng, 9, 3, SOURCE_VOCAB), one_token_changed(rng, 7)
+    return built(translator(1), call(*pair), stirred=STIRRED)
 
 
 @check(TRANSLATOR, sees="the logits at every t depend on every source token", view=depends)
 def translator_reads_all(rng):
-    length = rng.choice((5, 6))
-    source = one_token_changed(rng, length, SOURCE_VOCAB)
-    return built(translator(1), call(source, same_text(rng, length + 1, 3)), stirred=STIRRED)
+    pair = one_token_changed(rng, 7, SOURCE_VOCAB), same_text(rng, 9, 3)
+    return built(translator(1), call(*pair), stirred=STIRRED)
 
 
 @check(TRANSLATOR, sees="the order of the source matters", view=last_logits_differ)
 def translator_source_order(rng):
-    row = rng.sample(range(1, SOURCE_VOCAB), 5)
-    source = tensor([row, [row[1], row[0], *row[2:]]], "int64")
-    return built(translator(1), call(source, same_text(rng, 2, 3)), stirred=STIRRED)
+    pair = in_three_orders(rng, 7, SOURCE_VOCAB), same_text(rng, 3, 9)
+    return built(translator(1), call(*pair), stirred=STIRRED)
 
 
 @check(TRANSLATOR, sees="the order of earlier target tokens matters", view=last_logits_differ)
 def translator_target_order(rng):
-    row = rng.sample(range(1, VOCAB), 5)
-    target = tensor([row, [row[1], row[0], *row[2:]]], "int64")
-    return built(translator(1), call(same_text(rng, 2, 3, SOURCE_VOCAB), target), stirred=STIRRED)
+    pair = same_text(rng, 3, 9, SOURCE_VOCAB), in_three_orders(rng, 7)
+    return built(translator(1), call(*pair), stirred=STIRRED)
 
 
 @check(TRANSLATOR, sees="more padding on the right of the source changes no logit", view=uses_agree)
 def translator_padding(rng):
-    texts = [sources(rng, 1, length).nested()[0] for length in (4, 2, 3)]
-    target = tokens(rng, 3, 5)
+    texts, target = sources(rng, 1, 4).nested(), tokens(rng, 1, 7)
     uses = [call(lengthened(texts, length), target) for length in (4, 5, 9)]
     return built(translator(), *uses, stirred=STIRRED)
 
@@ -86,16 +92,16 @@ def translator_padding_id(rng):
     padding = rng.integer(2, SOURCE_VOCAB)
     allowed = [word for word in range(1, SOURCE_VOCAB) if word != padding]
     texts = [[rng.choice(allowed) for _ in range(length)] for length in (3, 2, 1)]
-    others, target = [[0, *text[1:]] for text in texts], tokens(rng, 3, 5)
+    others, target = [[0, *text[1:]] for text in texts], tokens(rng, 3, 7)
     pairs = ((texts, 3), (texts, 6), (others, 3))
     uses = [call(lengthened(some, length, padding), target) for some, length in pairs]
-    return built(translator(padding_id=padding), *uses, stirred=STIRRED)
+    return built(translator(1, padding_id=padding), *uses, stirred=STIRRED)
 
 
 @check(TRANSLATOR, sees="a source that is all padding gives finite logits", view=form)
 def translator_empty(rng):
-    first, last = (sources(rng, 1, length).nested()[0] for length in (5, 2))
-    return built(translator(), call(lengthened([first, [], last], 5), tokens(rng, 3, 6)), stirred=STIRRED)
+    first, last = (sources(rng, 1, length).nested()[0] for length in (7, 2))
+    return built(translator(1), call(lengthened([first, [], last], 7), tokens(rng, 3, 9)), stirred=STIRRED)
 
 
 @check(
@@ -104,8 +110,8 @@ def translator_empty(rng):
     view=rows_apart,
 )
 def translator_rows(rng):
-    texts = [sources(rng, 1, length).nested()[0] for length in (3, 1, 2, 3)]
-    pairs = [lengthened(texts, 3).nested(), tokens(rng, 4, 5).nested()]
+    texts = [sources(rng, 1, length).nested()[0] for length in (7, 1, 2, 7)]
+    pairs = [lengthened(texts, 7).nested(), tokens(rng, 4, 9).nested()]
     chosen = (slice(0, 4), slice(0, 1), slice(2, 4))
     uses = [call(*(tensor(side[rows], "int64") for side in pairs)) for rows in chosen]
     return built(translator(), *uses, stirred=STIRRED)
@@ -113,7 +119,7 @@ def translator_rows(rng):
 
 @check(TRANSLATOR, sees="the answers are logits, no probabilities", view=logits)
 def translator_logits(rng):
-    return built(translator(3), call(sources(rng, 2, 6), tokens(rng, 2, 5)), stirred=STIRRED)
+    return built(translator(), call(sources(rng, 1, 7), tokens(rng, 1, 9)), stirred=STIRRED)
 
 
 @check(
@@ -122,40 +128,40 @@ def translator_logits(rng):
     view=without_part_or_last_norm,
 )
 def translator_learns(rng):
-    pair = sources(rng, 2, 6), tokens(rng, 2, 5)
-    return built(translator(3), gradients(call(*pair)), stirred=STIRRED)
+    pair = sources(rng, 1, 7), tokens(rng, 1, 9)
+    return built(translator(), gradients(call(*pair)), stirred=STIRRED)
 
 
 @check(TRANSLATOR, sees="no target token is padding: padding_id is a word there", view=without_part)
 def translator_target_words(rng):
     padding = rng.integer(1, SOURCE_VOCAB)
     allowed = [word for word in range(SOURCE_VOCAB) if word != padding]
-    source = tensor([rng.sample(allowed, 6) for _ in range(3)], "int64")
-    target = tensor([[padding] * 5] * 3, "int64")
-    return built(translator(padding_id=padding), gradients(call(source, target)), stirred=STIRRED)
+    source = tensor([rng.sample(allowed, 7) for _ in range(3)], "int64")
+    target = tensor([[padding] * 9] * 3, "int64")
+    return built(translator(1, padding_id=padding), gradients(call(source, target)), stirred=STIRRED)
 
 
 @check(TRANSLATOR, sees="encoder and decoder have num_layers layers each, of width d_ff", view=as_many_as_layers)
 def translator_layers(rng):
-    return [built(call(7, 9, 8, 2, d_ff, 5, max_length=3), entries()) for d_ff in (40, 6)]
+    return [built(call(11, 17, 8, 2, d_ff, 5, max_length=14), entries()) for d_ff in (61, 6)]
 
 
 @check(TRANSLATOR, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse)
 def translator_last_norm(rng):
-    construct = call(SOURCE_VOCAB, VOCAB, 2, 1, 12, 3, max_length=10, dropout=0.0)
-    return built(construct, call(sources(rng, 4, 7), tokens(rng, 4, 5)), stirred=1.0)
+    construct = call(SOURCE_VOCAB, VOCAB, 2, 1, 19, 1, max_length=29, dropout=0.0)
+    return built(construct, call(sources(rng, 5, 15), tokens(rng, 5, 9)), stirred=1.0)
 
 
 @check(TRANSLATOR, sees="max_length tokens fit on either side", view=form)
 def translator_max_length(rng):
     uses = [call(sources(rng, 3, source), tokens(rng, 3, target)) for source, target in ((7, 5), (5, 7))]
-    long = call(sources(rng, 1, 256), tokens(rng, 1, 256))
-    return [built(translator(max_length=7), *uses), built(call(SOURCE_VOCAB, VOCAB, 12, 3, 17, 1), long)]
+    long = call(sources(rng, 1, 256), tokens(rng, 1, 256, 3))
+    return [built(translator(1, max_length=7), *uses), built(call(SOURCE_VOCAB, 3, *WIDTHS, 1), long)]
 
 
 @check(TRANSLATOR, sees="in evaluation nothing is random", view=uses_agree)
 def translator_evaluation(rng):
-    pair = sources(rng, 3, 6), tokens(rng, 3, 5)
+    pair = sources(rng, 1, 7), tokens(rng, 1, 9)
     return built(translator(dropout=0.5), call(*pair), call(*pair), stirred=STIRRED)
 
 
@@ -163,7 +169,7 @@ def translator_evaluation(rng):
     TRANSLATOR, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=uses_agree
 )
 def translator_dropout(rng):
-    pair = sources(rng, 3, 6), tokens(rng, 3, 5)
+    pair = sources(rng, 1, 7), tokens(rng, 1, 9)
     return [
         built(translator(dropout=dropout), call(*pair), call(*pair), stirred=STIRRED, training=True)
         for dropout in (0.5, 0.0)
@@ -173,7 +179,7 @@ def translator_dropout(rng):
 @check(TRANSLATOR, sees="dropout acts in every layer, on either side, on what it adds", view=reached_in_layers)
 def translator_layers_dropout(rng):
     """Where all is dropped that the layers add, no gradient reaches them."""
-    use = gradients(call(sources(rng, 3, 7), tokens(rng, 3, 5)))
+    use = gradients(call(sources(rng, 1, 7), tokens(rng, 1, 9)))
     return built(translator(dropout=0.9999999), use, stirred=STIRRED, training=True)
 
 

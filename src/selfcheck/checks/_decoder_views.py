@@ -52,11 +52,14 @@ def form(step, answer):
 
 
 def depends(step, answer):
-    """Of a batch whose row j + 1 has another token j: 1 at (i, j) where the logits at i depend on it."""
+    """Of a batch whose row j + 1 has another token j: 1 at (i, j) where the logits at i depend on it.
+
+    The last row is the first again, and is not looked at.
+    """
     if rows_of(answer) is None:
         return unlike(answer)
     plain, *changed = answer.nested()
-    return array([[int(not agree(rows[i], plain[i])) for rows in changed] for i in range(len(plain))])
+    return array([[int(not agree(rows[i], plain[i])) for rows in changed[:-1]] for i in range(len(plain))])
 
 
 def uses_agree(step, answer):
@@ -100,11 +103,11 @@ def rows_apart(step, answer):
 
 
 def last_logits_differ(step, answer):
-    """Of two texts in one batch: 1 where the logits at their last token differ."""
+    """Of several texts in one batch: 1 for each further one whose logits at the last token are not the first's."""
     if rows_of(answer) is None:
         return unlike(answer)
-    first, second = answer.nested()
-    return array(int(not agree(first[-1], second[-1])))
+    first, *others = answer.nested()
+    return array([int(not agree(first[-1], other[-1])) for other in others])
 
 
 def last_use_differs(step, answer):

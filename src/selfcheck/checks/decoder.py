@@ -187,19 +187,19 @@ def chances_errors(rng):
     compares=("values", "dtype"),
 )
 def text_greedy(rng):
-    narrow = texts.text(rng, 4, 1, 3)
+    narrow = texts.text(rng, 5, 1, 3)
     model, prompt, new = narrow.args
-    return [texts.text(rng, 2, 3, 5), narrow, call(model, tensor(prompt.nested(), "int32"), new)]
+    return [texts.text(rng, 3, 5, 9), narrow, call(model, tensor(prompt.nested(), "int32"), new)]
 
 
 @check(TEXT, sees="any function from ids to logits will do, no module alone, and logits of the newest token alone")
 def text_function(rng):
-    return [texts.text(rng, 4, 1, 5, plain=True), texts.text(rng, 3, 2, 4, plain=True, newest=True)]
+    return [texts.text(rng, 3, 1, 5, plain=True), texts.text(rng, 5, 3, 9, plain=True, newest=True)]
 
 
 @check(TEXT, sees="a module runs in evaluation mode")
 def text_evaluation(rng):
-    return texts.text(rng, 3, 2, 4, training=True)
+    return texts.text(rng, 3, 5, 9, training=True)
 
 
 @check(TEXT, sees="afterwards a module is in the mode in which it came", compares="state", given=True)
@@ -234,7 +234,7 @@ def text_settings(rng):
         {"temperature": 3.0, "top_p": 0.01},
         {"temperature": 3.0, "top_k": 5, "top_p": 0.01},
     )
-    return [texts.text(rng, 6, 2, 5, **more) for more in settings]
+    return [texts.text(rng, 9, 3, 5, **more) for more in settings]
 
 
 def _several_generators(rng):
@@ -254,22 +254,22 @@ def text_generator(rng):
 
 @check(TEXT, sees="a row that has ended is filled with end_id, and the others go on")
 def text_end(rng):
-    return texts.ending(rng, 2, 3, 4, rng.sample((2, None), 2))
+    return texts.ending(rng, 5, 9, rng.sample((2, 4, None), 3))
 
 
 @check(TEXT, sees="it stops when all rows have ended, and not before; 0 is an id like others")
 def text_stops(rng):
-    return [texts.ending(rng, 2, 3, 6, rng.sample((1, 3), 2), end=end) for end in (None, 0)]
+    return [texts.ending(rng, 5, 9, rng.sample((1, 2, 3), 3), end=end) for end in (None, 0)]
 
 
 @check(TEXT, sees="an end_id in the prompt does not count")
 def text_end_in_prompt(rng):
-    return texts.ending(rng, 2, 3, 4, rng.sample((2, None), 2), in_prompt=True)
+    return texts.ending(rng, 5, 9, rng.sample((2, 4, None), 3), in_prompt=True)
 
 
 @check(TEXT, sees="with max_new_tokens = 0 the prompt comes back", given=True)
 def text_nothing_new(rng):
-    return texts.text(rng, 2, 3, 0)
+    return texts.text(rng, 3, 5, 0)
 
 
 @check(TEXT, sees="arguments that do not fit are refused", compares="error")
