@@ -9,6 +9,7 @@ from typing import Any
 
 from selfcheck.arrays import unpack
 from selfcheck.compare import Answer
+from selfcheck.same_branches import MOST
 
 from ..course.printable import printable, printable_line
 from . import limits
@@ -142,7 +143,10 @@ def _valid_answer(answer: Any) -> Answer:
         return _failure("ended")
     error = answer.get("error")
     if error is not None:
-        return {"error": _valid_error(error)} if isinstance(error, dict) else _failure("ended")
+        if not isinstance(error, dict):
+            return _failure("ended")
+        guard = _name(answer.get("guard", ""))
+        return {"error": _valid_error(error)} | ({"guard": guard} if guard else {})
     try:
         value = _valid_tree(answer["value"])
         facts = {
@@ -160,6 +164,8 @@ def _valid_answer(answer: Any) -> Answer:
             "largest": _count(answer.get("largest", 0)),
             "ran": [_name(function) for function in answer.get("ran", [])[:20]],
             "leftover": [_name(name) for name in answer.get("leftover", [])[:20]],
+            "branches": _record(answer.get("branches", "")),
+            "guard": _name(answer.get("guard", "")),
         }
     except TooLarge as error:
         return _failure(str(error))
@@ -168,6 +174,11 @@ def _valid_answer(answer: Any) -> Answer:
     changed = answer.get("changed")
     valid = {"value": value, "changed": [_name(name) for name in changed] if isinstance(changed, list) else []}
     return valid | {name: fact for name, fact in facts.items() if fact or name in answer}
+
+
+def _record(branches: Any) -> str:
+    """The record of the branches of a run: it goes back to where it came from, and is read there alone."""
+    return branches if isinstance(branches, str) and len(branches) <= MOST else ""
 
 
 def _valid_error(error: dict[str, Any]) -> dict[str, Any]:

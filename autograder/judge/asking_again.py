@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from selfcheck.call_effect import MOVES, UNTOLD, Answers, effect, functions_that_ran
+from selfcheck.call_effect import MOVES, UNTOLD, Answers, Bend, effect, functions_that_ran
 from selfcheck.catalogue import Exercise
 from selfcheck.compare import Answer
 from selfcheck.diagnose import Key
@@ -63,7 +63,7 @@ class AskingAgain:
     def _effect(
         self, exercise: Exercise, kind: int, keys: list[Key], given: list[list[Answer]], turn: Turn | None
     ) -> str:
-        def ask_with(bends: Sequence[float | None]) -> list[Answers]:
+        def ask_with(bends: Sequence[Bend | None]) -> list[Answers]:
             self.end.idle_left = limits.submission_idle_seconds()  # else who has waited before could not be asked
             # Each in a sandbox of its own: what one run leaves in a scratch folder is not there for the next to
             # answer by.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from selfcheck.call_effect import Bend, as_watched
 from selfcheck.catalogue import Exercise, forbidden_by
 from selfcheck.diagnose import Key
 from selfcheck.plan import MEASURED as PEAK
@@ -14,11 +15,11 @@ VISIBLE, HIDDEN, MEASURED = range(3)
 Part = tuple[Exercise, int]  # of an exercise the visible draws, the hidden ones, or those measured from outside
 
 
-def requests_for(asked: Keys, keys: Keys, bend: float | None = None) -> dict[Part, Request]:
+def requests_for(asked: Keys, keys: Keys, bend: Bend | None = None) -> dict[Part, Request]:
     """The requests for all parts of exercises.
 
     keys: of all exercises: while the package is imported, what any of them forbids is watched
-    bend: how much the inputs of forbidden functions are moved; None for answers that count
+    bend: how forbidden functions are moved; None for answers that count
     """
     everything = forbidden_by(keys)
     requests = {}
@@ -31,7 +32,7 @@ def requests_for(asked: Keys, keys: Keys, bend: float | None = None) -> dict[Par
                 if kind_of(key) == kind
             }
             if chosen or kind != MEASURED:
-                watch = {"forbidden": exercise.forbidden, "importing": everything, "bend": bend}
+                watch = {"forbidden": exercise.forbidden, "importing": everything, **as_watched(bend)}
                 requests[exercise, kind] = Request(exercise.id, chosen, kind != VISIBLE, kind == MEASURED, watch)
     return requests
 

@@ -37,6 +37,7 @@ SELFCHECK_MODULES = (
         "overrides.py",
         "replaced_code.py",
         "printed.py",
+        "same_branches.py",
         "runner.py",
         "source.py",
         "steps.py",

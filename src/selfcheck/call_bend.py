@@ -3,8 +3,7 @@
 A number moves for two reasons: by its size, as a curve has it that is this process's own, and by chance, in each call
 anew. Nothing tells either beforehand: code that knew them could give the function what is moved to the right input. The
 part of chance keeps code from undoing the curve; the curve stays where code takes the mean over many calls, in which
-chance has none. A negative bend moves by the curve alone: code that asks twice, and raises where the answers differ,
-does not notice it.
+chance has none.
 
 What is given may hide its numbers, as an object of the learner's own or a closure does; what is made is moved as well.
 """
@@ -84,7 +83,7 @@ def _is_of_a_library(kind: type) -> bool:
 def _bent_number(value: float, by: float) -> float:
     if not math.isfinite(value):
         return value
-    return value + abs(by) * (1 + abs(value)) * float(_curve()(value, float(_chance(by)(1)), math.sin))
+    return value + by * (1 + abs(value)) * float(_curve()(value, float(_chance()(1)), math.sin))
 
 
 def _bent_array(value: Any, by: float) -> Any:
@@ -93,17 +92,12 @@ def _bent_array(value: Any, by: float) -> Any:
     if value.dtype.kind == "c":
         return _bent_array(value.real, by) + 1j * _bent_array(value.imag, by)
     numbers = numpy.where(numpy.isfinite(value), value, 0.0).astype(float)
-    by_chance = _chance(by)(numpy.arange(value.size)).reshape(value.shape)
-    return (value + abs(by) * (1 + abs(numbers)) * _curve()(numbers, by_chance, numpy.sin)).astype(value.dtype)
+    by_chance = _chance()(numpy.arange(value.size)).reshape(value.shape)
+    return (value + by * (1 + abs(numbers)) * _curve()(numbers, by_chance, numpy.sin)).astype(value.dtype)
 
 
-def _chance(by: float) -> Callable[[Any], Any]:
-    """What makes of places, as whole numbers, by how much chance moves each: between 0 and 1, no two calls alike.
-
-    Not at all for a negative bend.
-    """
-    if by < 0:
-        return lambda place: place * 0.0
+def _chance() -> Callable[[Any], Any]:
+    """What makes of places, as whole numbers, by how much chance moves each: between 0 and 1, no two calls alike."""
     square, factor, start = (int.from_bytes(os.urandom(4), "little") % PRIME for _ in range(3))
 
     def moves(place: Any) -> Any:
@@ -151,7 +145,7 @@ def _bent_tensor(value: Any, by: float) -> Any:
         return _bent_tensor(value.to_dense(), by).to_sparse(layout=value.layout)
     places = torch.arange(value.numel(), device=value.device).reshape(value.shape)
     numbers = value.detach().double().nan_to_num(0.0, 0.0, 0.0)  # what is not finite stays as it is
-    moves = abs(by) * (1 + numbers.abs()) * _curve()(numbers, _chance(by)(places).double(), torch.sin)
+    moves = by * (1 + numbers.abs()) * _curve()(numbers, _chance()(places).double(), torch.sin)
     return value + moves.to(value.dtype)
 
 
@@ -172,8 +166,8 @@ def _flipped(made: Any, by: float) -> Any:
     """A mask of which chance has turned round about half; as it is for a weak bend."""
     import torch
 
-    if abs(by) < FLIPPED_FROM or not made.numel():
+    if by < FLIPPED_FROM or not made.numel():
         return made
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
-        chance = _chance(abs(by))(torch.arange(made.numel(), device=made.device)).reshape(made.shape)
+        chance = _chance()(torch.arange(made.numel(), device=made.device)).reshape(made.shape)
         return made ^ (chance < 0.5)

@@ -4,7 +4,9 @@ A forbidden function may run without giving the answer: an `assert` compares it 
 it. So the exercise is answered again with the inputs of the function moved (see call_watch.py). Answers that stay do
 not depend on it. Where the code raises instead, it compared, and the function is moved less and less, until the
 comparison holds: a comparison has a tolerance, and below it an answer that the function gives still moves, if only in
-its last digits. Code that raises however little is moved counts as using the function.
+its last digits. Code that raises however little is moved counts as using the function. And an answer that is rounded
+moves by nothing that such a comparison lets pass: so code that raised is asked again, while it raises nothing new and
+takes the branches that lead to an answer (see same_branches.py).
 
 All this is worth something only where code answers as before when nothing is moved. Code that answers otherwise then,
 and as before when it is asked without any of this, reacts to being asked: it counts as using the function. So does code
@@ -17,20 +19,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .arrays import Array, unpack
 from .named_functions import is_named, public_name
+from .same_branches import RECORD
 
 Answers = dict[str, list[dict[str, Any]]]  # by the key of the plan, one for each call
-Ask = Callable[[Sequence[float | None]], Sequence[Answers]]
+Ask = Callable[[Sequence["Bend | None"]], Sequence[Answers]]
 #: Close together where they are weak: behind a comparison to 1e-7 one a little too strong raises, and what comes of one
 #: that is ten times weaker is lost where single precision rounds.
 BENDS = (0.05, 1e-3, 1e-4, 1e-5, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 1e-10, 1e-13, 1e-15, 3e-16)
 STAYS, MOVES, UNTOLD = "stays", "moves", "untold"  # answers, when a function that ran is moved; or nobody can tell
-STEADY = -BENDS[0]  # the strongest, without chance: see call_bend.py
 FARTHER = 10.0  # times as far as by itself: then it is the bend that moves an answer
+ROUNDS = 50  # of which each takes one branch more as before
+TIMES = 3  # that answers are asked for again to see it: once, chance may move them little
 LEAST = 0.01  # of the bend: an answer that moves less was not computed from what moved
+
+
+@dataclass(frozen=True)
+class Bend:
+    """How code is asked again: by how much functions are moved, and which branches it is to take.
+
+    branches, forced: see `runner.answer_exercise`
+    """
+
+    by: float
+    branches: str = ""
+    forced: tuple[str, ...] = ()
+
+
+def as_watched(bend: Bend | None) -> dict[str, Any]:
+    """What a bend adds to what `runner.answer_exercise` is to watch."""
+    if bend is None:
+        return {"bend": None}
+    return {"bend": bend.by, "branches": bend.branches, "forced": list(bend.forced)}
 
 
 def functions_that_ran(answers: Iterable[list[dict[str, Any]]]) -> list[str]:
@@ -49,12 +73,12 @@ def best_name(ran: Sequence[str], forbidden: Sequence[str]) -> str:
 def effect(ask: Ask, given: Answers) -> str:
     """Whether the answers to some plans depend on what is watched: STAYS, MOVES or UNTOLD.
 
-    ask: answers the plans anew for each of several bends, 0.0 among them, and None for no difference from before
+    ask: answers the plans anew for each of several bends, and None for no difference from before
     given: the answers that count
     """
-    plain, first = ask((0.0, BENDS[0]))
+    plain, first = ask((Bend(0.0), Bend(BENDS[0])))
     if any(_is_stopped(answer) for answers in plain.values() for answer in answers):
-        plain, first = ask((0.0, BENDS[0]))
+        plain, first = ask((Bend(0.0), Bend(BENDS[0])))
     undecided = {
         (key, place) for key, answers in plain.items() for place, answer in enumerate(answers) if _is_one(answer)
     }
@@ -69,8 +93,10 @@ def effect(ask: Ask, given: Answers) -> str:
                 undecided.remove((key, place))
         if not undecided:
             break
-    if undecided or raises and _is_moved_by_a_steady_bend(plain, ask, itself):
+    if undecided:
         return MOVES
+    if raises and (found := _effect_on_the_same_branches(plain, ask, itself)) != STAYS:
+        return found
     others = _not_as(given, plain)
     if not others:
         return STAYS
@@ -79,31 +105,44 @@ def effect(ask: Ask, given: Answers) -> str:
 
 
 class _Itself:
-    """How far answers move that are asked for twice without a bend: those that are drawn by chance do."""
+    """How far answers move that are asked for again without a bend: those that are drawn by chance do."""
 
     def __init__(self, plain: Answers, ask: Ask) -> None:
-        self._plain, self._ask, self._again = plain, ask, dict[str, list[dict[str, Any]]]()
+        self._plain, self._ask, self._again = plain, ask, list[Answers]()
 
     def moves_as_far(self, key: str, place: int, answers: Answers) -> bool:
         """Whether an answer moves about as far by itself as it did behind a bend."""
-        if not self._again:
-            (self._again,) = self._ask([0.0])
-        plain, again = self._plain[key][place], self._again[key][place]
-        return _is_one(again) and _distance(plain, answers[key][place]) <= FARTHER * _distance(plain, again)
+        self._again = self._again or [*self._ask([Bend(0.0)] * TIMES)]
+        plain, again = self._plain[key][place], [more[key][place] for more in self._again]
+        by_itself = max((_distance(plain, other) for other in again if _is_one(other)), default=0.0)
+        return _distance(plain, answers[key][place]) <= FARTHER * by_itself
 
 
-def _is_moved_by_a_steady_bend(plain: Answers, ask: Ask, itself: _Itself) -> bool:
-    """Whether answers move where the function answers the same question twice alike.
+def _effect_on_the_same_branches(plain: Answers, ask: Ask, itself: _Itself) -> str:
+    """Whether answers move where the code raises nothing new, and takes the branches that lead to an answer.
 
-    Code may raise where two answers to one question differ, and round off what is left of a bend too weak to notice.
+    Code may raise where two answers of the function do not fit together, and round off what is left of a bend too weak
+    to notice.
     """
-    (steady,) = ask([STEADY])
-    return any(
-        _moves(answer, steady[key][place], abs(STEADY)) and not itself.moves_as_far(key, place, steady)
-        for key, answers in plain.items()
-        for place, answer in enumerate(answers)
-        if _is_one(answer)
-    )
+    (recorded,) = ask([Bend(0.0, RECORD)])
+    records = (answer["branches"] for to_plan in recorded.values() for answer in to_plan if "branches" in answer)
+    bend = Bend(BENDS[0], next(records, ""))
+    due = {(key, place) for key, answers in plain.items() for place, answer in enumerate(answers) if _is_one(answer)}
+    for _ in range(ROUNDS):
+        if not bend.branches:
+            return UNTOLD
+        (other,) = ask([bend])
+        moved = {(key, place): _moves(plain[key][place], other[key][place], bend.by) for key, place in sorted(due)}
+        if any(moves and not itself.moves_as_far(*where, other) for where, moves in moved.items()):
+            return MOVES
+        missing = [other[key][place] for (key, place), moves in moved.items() if moves is None]
+        if any(map(_is_stopped, missing)):  # this takes longer than to answer
+            return UNTOLD
+        forced = {answer.get("guard", "") for answer in missing}
+        if not missing or not forced - {"", *bend.forced}:
+            return MOVES if missing else STAYS
+        bend = replace(bend, forced=tuple(sorted({*bend.forced, *forced} - {""})))
+    return UNTOLD
 
 
 def _not_as(given: Answers, others: Answers) -> set[tuple[str, int]]:
@@ -128,7 +167,7 @@ def _is_stopped(answer: dict[str, Any]) -> bool:
 def _in_turn(first: Answers, ask: Ask) -> Iterable[tuple[float, Answers]]:
     yield BENDS[0], first
     for bend in BENDS[1:]:
-        (answers,) = ask([bend])
+        (answers,) = ask([Bend(bend)])
         yield bend, answers
 
 

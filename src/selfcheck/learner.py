@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .aspects import Answer
-from .call_effect import MOVES, Answers, best_name, effect, functions_that_ran
+from .call_effect import MOVES, Answers, Bend, as_watched, best_name, effect, functions_that_ran
 from .catalogue import Exercise, parts_of
 from .catalogue.names import exercises_named
 from .diagnose import Key
@@ -145,11 +145,11 @@ class Learner:
     def _forbidden(self, exercise: Exercise, plans: dict[str, Any], answers: Answers) -> tuple[str, int] | None:
         """The forbidden function that the answers come from, and its line, 0 where the text does not show it."""
 
-        def ask(bends: Sequence[float | None]) -> list[Answers]:
+        def ask(bends: Sequence[Bend | None]) -> list[Answers]:
             answers = []
             for bend in bends:
                 with fresh_package(str(self.folder.parent)):
-                    answers.append(answer_exercise(exercise.id, plans, _watch(exercise) | {"bend": bend}))
+                    answers.append(answer_exercise(exercise.id, plans, _watch(exercise) | as_watched(bend)))
             return answers
 
         ran = functions_that_ran(answers.values())

@@ -18,6 +18,7 @@ from .call_watch import BEFORE, watching
 from .leftovers import Leftovers
 from .named_functions import is_named
 from .printed import Printed, quiet
+from .same_branches import RECORD, Branches, taking
 from .steps import carry_out
 from .traces import describe
 
@@ -27,11 +28,7 @@ _RAN_AT_IMPORT: dict[str, None] = {}  # what was watched and ran while some modu
 @contextlib.contextmanager
 def fresh_package(folder: str, name: str = "attention") -> Iterator[None]:
     """Within it, `name` is the package in `folder`, freshly imported; afterwards the modules are as they were."""
-
-    def belongs(module: str) -> bool:
-        return module == name or module.startswith(name + ".")
-
-    before = {module: sys.modules.pop(module) for module in list(sys.modules) if belongs(module)}
+    before = _forget(name)
     _RAN_AT_IMPORT.clear()
     sys.path.insert(0, folder)
     importlib.invalidate_caches()
@@ -43,9 +40,14 @@ def fresh_package(folder: str, name: str = "attention") -> Iterator[None]:
         sys.dont_write_bytecode = bytecode
         with contextlib.suppress(ValueError):
             sys.path.remove(folder)
-        for module in [module for module in sys.modules if belongs(module)]:
-            del sys.modules[module]
+        _forget(name)
         sys.modules.update(before)
+
+
+def _forget(package: str = "attention") -> dict[str, ModuleType]:
+    """Take the modules of a package from those that are imported."""
+    names = [name for name in sys.modules if name.partition(".")[0] == package]
+    return {name: sys.modules.pop(name) for name in names}
 
 
 def find(exercise: str) -> Callable[..., Any]:
@@ -66,10 +68,13 @@ def answer_exercise(
     memory: Any = None,
     ran_before: Iterable[str] = (),
     answers: dict[str, list[dict[str, Any]]] | None = None,
+    branches: Branches | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
     """The answers to plans, {key: {"calls": [...], "gradient": bool}}; an import that fails answers them all.
 
-    watch: {"forbidden": patterns, "importing": the patterns of the whole package, "bend": see `call_watch.watching`};
+    watch: {"forbidden": patterns, "importing": the patterns of the whole package, "bend": see `call_watch.watching`,
+        "branches": the record of those that it took, or RECORD, which is then in the first answer that is one,
+        "forced": of the recorded ones those that the code is to take (see same_branches.py)};
         of the forbidden functions, those that ran are named in every answer, under "ran"
     memory: of the grader's own, for the arguments that a step has there (see held.py)
     ran_before: what was watched and has run in this process; where it is forbidden here, BEFORE is named too
@@ -77,6 +82,8 @@ def answer_exercise(
     """
     answers = {} if answers is None else answers
     watch = watch or {}
+    if watch.get("branches") and branches is None:
+        return _taking_branches(exercise, plans, watch, memory)
     printed, bend = Printed(), watch.get("bend")
     is_imported = f"attention.{exercise.partition('.')[0]}" in sys.modules
     try:
@@ -90,7 +97,7 @@ def answer_exercise(
     leftovers = Leftovers(sys.modules.get(f"attention.{exercise.partition('.')[0]}"))
     with watching(watch.get("forbidden", ()), bend) as noticed:
         for key, plan in plans.items():
-            answers[key] = answer(symbol, plan["calls"], plan.get("gradient", False), memory=memory)
+            answers[key] = answer(symbol, plan["calls"], plan.get("gradient", False), True, memory, branches)
         _tell_leftovers(symbol, plans, answers, leftovers, memory)
     first = next((given[0] for given in answers.values() if given), {})
     if printed.getvalue():  # by the module itself, while it was imported
@@ -100,6 +107,19 @@ def answer_exercise(
         ran.append(BEFORE)
     for answered in (answer for to_plan in answers.values() for answer in to_plan if ran):
         answered["ran"] = ran
+    return answers
+
+
+def _taking_branches(
+    exercise: str, plans: dict[str, dict[str, Any]], watch: dict[str, Any], memory: Any
+) -> dict[str, list[dict[str, Any]]]:
+    _forget()
+    branches = Branches(watch["branches"], watch.get("forced", ()))
+    with taking(branches, "attention"):
+        answers = answer_exercise(exercise, plans, watch, memory, branches=branches)
+    first = next((one for to_plan in answers.values() for one in to_plan if "value" in one), {})
+    if watch["branches"] == RECORD:
+        first["branches"] = branches.record()
     return answers
 
 
@@ -130,9 +150,18 @@ def answer(
     gradient: bool = False,
     contained: bool = True,
     memory: Any = None,
+    branches: Branches | None = None,
 ) -> list[dict[str, Any]]:
     """What the function or class answers to each step: value, gradients, changed arguments, or the error it raised.
 
     contained, memory: see `steps.carry_out`; False for trusted code in a program that goes on printing meanwhile
+    branches: that are taken meanwhile: an answer then has, under "guard", the last that was taken otherwise than before
     """
-    return [carry_out(symbol, step, gradient, contained, memory) for step in calls]
+    answers = []
+    for step in calls:
+        if branches:
+            branches.next_call()
+        answers.append(carry_out(symbol, step, gradient, contained, memory))
+        if branches:
+            answers[-1]["guard"] = branches.next_call()
+    return answers

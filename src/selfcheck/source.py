@@ -33,7 +33,7 @@ def too_deep(source: str) -> bool:
     return _read(source)[1]
 
 
-def tree_of(text: str, mode: str = "exec") -> Any:
+def tree_of(text: str | bytes, mode: str = "exec") -> Any:
     """As ast.parse, for threads that parse at the same time; raises what that raises."""
     with _ONE_AT_A_TIME:
         return ast.parse(text, mode=mode)

@@ -1,0 +1,175 @@
+"""Has a package take a branch that it took before, while a function that it calls makes something else.
+
+Code may look at what a function made, and raise where that is not what it knows of it: a comparison with the learner's
+own answer does, and so may code that returns what the function made. To tell them apart, one run records which branches
+are taken and what raises. In others, in which the function makes something else, what did not raise before does not end
+the code; and where a branch is taken after which no answer comes, the next run takes it as before. What comes at last
+shows whether the answer depends on the function. All are runs of processes of their own: code could keep an answer of
+one for the next.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib.machinery
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from importlib.abc import MetaPathFinder
+from types import ModuleType
+from typing import Any
+
+from .source import tree_of
+
+NAME = "__branches__"  # in each module of the package
+RECORD = "record"  # in place of a record: make one
+MOST_KEPT_BACK = 100_000  # exceptions of a call: what goes on beyond these, such as `while not same: raise`, never ends
+MOST = 2**20  # branches in a record, and characters of one; of what comes later nothing is known
+
+
+class Branches:
+    """The branches of one run. A branch has a name: the number of the call, its place in the text, how often before.
+
+    record: of another run; RECORD for the first
+    forced: the branches that are taken as in that
+    """
+
+    error = (Exception, SystemExit)  # whatever the module itself calls by these names
+
+    def __init__(self, record: str, forced: Iterable[str] = ()) -> None:
+        self._is_first, self._left = record == RECORD, MOST
+        self._outcomes: dict[str, str] = {}  # by call and place, "1" for each time that the branch was taken, else "0"
+        self._raised: set[str] = set()
+        if not self._is_first:
+            self._outcomes, raised = json.loads(record)
+            self._raised = set(raised)
+        self._forced, self._times, self._kept_back = set(forced), dict[str, int](), 0
+        self._call, self._guard = 0, ""
+
+    def record(self) -> str:
+        """What another run is to be given; "" where it is too long."""
+        text = json.dumps([self._outcomes, sorted(self._raised)], separators=(",", ":"))
+        return text if len(text) <= MOST else ""
+
+    def next_call(self) -> str:
+        """Begin the next call; the last branch before it that was taken otherwise than before, "" without one."""
+        guard, self._guard, self._call = self._guard, "", self._call + 1
+        self._times, self._kept_back = {}, 0
+        return guard
+
+    def taken(self, place: str, test: Any) -> bool:
+        """Whether the branch is taken behind a test."""
+        name = f"{self._call} {place}"
+        times = self._times[name] = self._times.get(name, -1) + 1
+        branch, recorded = f"{name} {times}", self._outcomes.get(name, "")
+        if branch in self._forced and times < len(recorded):
+            return recorded[times] == "1"
+        outcome = bool(test)
+        if self._is_first and self._left:
+            self._left -= 1
+            self._outcomes[name] = f"{recorded}{outcome:d}"
+        elif not self._is_first and recorded[times : times + 1] != f"{outcome:d}":
+            self._guard = branch
+        return outcome
+
+    def raises(self, place: str) -> bool:
+        """Whether an exception may go its way."""
+        if self._is_first:
+            self._raised.add(place)
+        if place in self._raised:
+            return True
+        self._kept_back += 1
+        return self._kept_back > MOST_KEPT_BACK
+
+
+@contextlib.contextmanager
+def taking(branches: Branches, package: str) -> Iterator[None]:
+    """Within it, a package that is imported asks these branches."""
+    finder = _Finder(package, branches)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+class _Finder(MetaPathFinder):
+    def __init__(self, package: str, branches: Branches) -> None:
+        self._package, self._branches = package, branches
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
+        if fullname.partition(".")[0] != self._package:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path)
+        if spec and type(spec.loader) is importlib.machinery.SourceFileLoader:
+            spec.loader = _Loader(fullname, spec.loader.path, self._branches)
+        return spec
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def __init__(self, fullname: str, path: str, branches: Branches) -> None:
+        super().__init__(fullname, path)
+        self._branches = branches
+
+    def get_code(self, fullname: str) -> Any:
+        tree = _Asking(fullname).visit(tree_of(self.get_data(self.path)))
+        return compile(ast.fix_missing_locations(tree), self.path, "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module)[NAME] = self._branches
+        super().exec_module(module)
+
+
+class _Asking(ast.NodeTransformer):
+    """Has the text of a module ask which branch to take, and whether to raise."""
+
+    def __init__(self, module: str) -> None:
+        self._module, self._places = module, 0
+
+    def _ask(self, method: str, *more: ast.expr) -> ast.expr:
+        self._places += 1
+        function = ast.Attribute(ast.Name(NAME, ast.Load()), method, ast.Load())
+        return ast.Call(function, [ast.Constant(f"{self._module} {self._places}"), *more], [])
+
+    def _with_test(self, node: Any) -> Any:
+        self.generic_visit(node)
+        node.test = self._ask("taken", node.test)
+        return node
+
+    visit_If = visit_While = visit_IfExp = visit_Assert = _with_test
+
+    def visit_comprehension(self, node: ast.comprehension) -> Any:
+        self.generic_visit(node)
+        node.ifs = [self._ask("taken", test) for test in node.ifs]
+        return node
+
+    def visit_match_case(self, node: ast.match_case) -> Any:
+        self.generic_visit(node)
+        node.guard = self._ask("taken", node.guard) if node.guard else None
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        self.generic_visit(node)
+        return ast.copy_location(ast.If(self._ask("raises"), [node], []), node)
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        self.generic_visit(node)
+        return node if isinstance(node.value, ast.Constant) else self._going_on(node, ast.Pass())
+
+    def visit_Return(self, node: ast.Return) -> Any:  # of a function that compares
+        self.generic_visit(node)
+        return self._going_on(node, ast.Return(None)) if isinstance(node.value, ast.Call) else node
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        self.generic_visit(node)
+        names = all(isinstance(target, ast.Name) for target in node.targets)
+        nothing = ast.Assign(node.targets, ast.Constant(None))
+        return self._going_on(node, nothing) if names and isinstance(node.value, ast.Call) else node
+
+    def _going_on(self, statement: ast.stmt, otherwise: ast.stmt) -> ast.stmt:
+        """A statement, and another in place of its exception, unless that is to go its way."""
+        away: ast.stmt = ast.If(self._ask("raises"), [ast.Raise()], [])
+        error = ast.Attribute(ast.Name(NAME, ast.Load()), "error", ast.Load())
+        handler = ast.ExceptHandler(error, None, [away, otherwise])
+        return ast.copy_location(ast.Try([statement], [handler], [], []), statement)
