@@ -90,7 +90,7 @@ class ForkServer:
         self._forked = 0
         self._prepared_for: set[bytes] = set()
         self._overriding, self._overridden = ExitStack(), list[str]()  # until when, and of which patterns
-        self._is_ready = False
+        self._is_ready = self._is_dense = False
 
     def serve(self) -> None:
         """Fork and wait, until the grader hangs up."""
@@ -159,7 +159,7 @@ class ForkServer:
         from selfcheck import eager
 
         eager.leave_compiler_out()
-        self._is_ready = False
+        self._is_ready = self._is_dense = False
 
     def _make_ready(self) -> None:
         """Do what workers share once, after what has been imported and overridden since the last of them."""
@@ -167,19 +167,21 @@ class ForkServer:
 
         for patterns in self._watched:
             overrides.prepare(patterns)
-        _freeze_memory()
+        self._freeze_memory()
         self._is_ready = True
 
+    def _freeze_memory(self) -> None:
+        """Have workers write to few of the pages that they share: each of these is copied when they do.
 
-def _freeze_memory() -> None:
-    """Have workers write to few of the pages that they share: each of these is copied when they do.
-
-    What is here now is left to no garbage collection, and no piece of memory is free among what is used.
-    """
-    gc.freeze()
-    linux.use_up_free_memory()
-    gc.enable()
-    gc.set_threshold(20_000, 20, 20)  # reading a request alone would set off a hundred
+        What is here now is left to no garbage collection, and no piece of memory is free among what is used, but those
+        that former overrides leave to the next ones: to use these up would make the server larger with each change.
+        """
+        gc.freeze()
+        if not self._is_dense:
+            linux.use_up_free_memory()
+        self._is_dense = True
+        gc.enable()
+        gc.set_threshold(20_000, 20, 20)  # reading a request alone would set off a hundred
 
 
 def _report(pid: int, lifeline: int) -> None:

@@ -5,6 +5,7 @@ import threading
 from dataclasses import replace
 
 import psutil
+import psutil
 import pytest
 
 from attention import _rows
@@ -146,3 +147,18 @@ def test_an_expected_watch_stands_in_every_worker_and_notices_as_one_of_its_own_
     for expected in (patterns, forbidden_by(in_problem_set("ps4")), patterns):
         pool.fork_server().expect_watch(expected)
         assert told() == before
+
+
+def test_the_server_does_not_grow_with_each_problem_set(pool):
+    """As a process does that grades one course after another."""
+    watches = [forbidden_by(in_problem_set(name)) for name in ("ps1", "ps4", "ps2")]
+
+    def grown(changes):
+        for number in range(changes):
+            pool.fork_server().expect_watch(watches[number % 3])
+            assert answer(pool, "def causal_mask(n):\n    return n\n") == "3"
+        servers = [one for one in psutil.Process().children(recursive=True) if "fork_server" in " ".join(one.cmdline())]
+        return max(server.memory_info().rss for server in servers)
+
+    first = grown(6)
+    assert grown(24) - first < 2 * 2**20
