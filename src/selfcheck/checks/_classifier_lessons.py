@@ -11,7 +11,7 @@ from selfcheck.plan import built, call, lessons, tensor
 from ._classifier_texts import VOCAB, numbers_of, padded, rows_of, unlike, words
 
 TRIES = 3  # models that a check on learning trains at most, each drawn anew
-MANY, OTHERS, FOURS = 90, 24, 12  # texts of a lesson, texts that are asked then, and fours of pairs, in both
+MANY, OTHERS, FOURS = 90, 30, 13  # texts of a lesson, texts that are asked then, and fours of pairs, in both
 SURE = 0.5  # by how much the right class must lead on average: above 1.5 where the rule was learnt, not the texts alone
 #: The same where order decides between two classes, and the share of texts in whose favour: in 40 draws the two slowest
 #: right models led by 5.7 or more, with 0.89 right. By chance a model that knows its texts by heart may lead, but for
@@ -53,14 +53,14 @@ def order(rng):
 
     Returns texts, their classes, and other texts.
     """
-    first, second, *fillers = words(rng, VOCAB - 1)
+    first, second, *fillers = words(rng, 11)
     texts, others = [], []
     for place, filler in enumerate(fillers):
         for two in fillers[:place]:
             texts += [[first, second, filler, two], [second, first, filler, two]]
             others += [[first, second, two, filler], [second, first, two, filler]]
     rng.shuffle(others)
-    return padded(texts, 4), [0, 1] * (len(texts) // 2), padded(others, 4)
+    return padded(texts, 5), [0, 1] * (len(texts) // 2), padded(others, 5)
 
 
 def taught(task, construct, steps, rate=0.03, tries=1):
@@ -135,17 +135,20 @@ def shared_word(rng, padding=0):
         drawn = four((rng.integer(2, 4), rng.integer(2, 5)))
         others += [] if any(pair in pairs for pair in drawn) else drawn
     rng.shuffle(others)
-    sides = [padded([pair[side] for pair in some], 3 + side, padding) for some in (pairs, others) for side in (0, 1)]
+    widths = 5, 8
+    sides = [
+        padded([pair[side] for pair in some], widths[side], padding) for some in (pairs, others) for side in (0, 1)
+    ]
     return *sides[:2], [1.0, 0.0, 0.0, 1.0] * FOURS, *sides[2:]
 
 
 def left_word(rng):
     """Pairs that belong together where the left text has a certain word: no comparison is needed."""
     key, *fillers = words(rng, 6)
-    left = [[key if place % 2 else rng.choice(fillers), rng.choice(fillers)] for place in range(6)]
+    left = [[key if place % 2 else rng.choice(fillers), rng.choice(fillers)] for place in range(11)]
     right = [[rng.choice(fillers)] for _ in left]
-    sides = padded(left, 2), padded(right, 1)
-    return *sides, [float(place % 2) for place in range(6)], *sides
+    sides = padded(left, 5), padded(right, 8)
+    return *sides, [float(place % 2) for place in range(11)], *sides
 
 
 def taught_pairs(task, construct, steps, rate=0.03, tries=1):
