@@ -71,9 +71,9 @@ def text_learns_with_empty(rng):
 def text_padding_layers(rng):
     padding = rng.integer(2, VOCAB)
     texts = some_texts(rng, (2, 1, 3, 0, 2), padding)
-    uses = [call(padded(texts, length, padding)) for length in (3, 7, 14)]
+    uses = [call(padded(texts, length, padding)) for length in (3, 7, 20)]
     sizes = VOCAB, CLASSES, D_MODEL, MORE_HEADS, D_FF
-    construct = call(*sizes, 2, max_length=14, padding_id=padding)
+    construct = call(*sizes, 2, max_length=20, padding_id=padding)
     texts = some_texts(rng, (2, 3))
     by_default = [call(padded(texts, length)) for length in (3, 6)]
     equal = some_texts(rng, (1, 3, 2))
@@ -81,7 +81,7 @@ def text_padding_layers(rng):
         built(construct, *uses, lessons=warm_up(rng, padding=padding)),
         built(call(*sizes, 1), *by_default),
         built(call(*sizes, 1), *(call(padded(equal, length)) for length in (3, D_MODEL))),
-        built(call(*sizes, 1, max_length=14, padding_id=padding), *uses, stirred=STIRRED_MUCH),
+        built(call(*sizes, 1, max_length=20, padding_id=padding), *uses, stirred=STIRRED_MUCH),
     ]
 
 
@@ -131,10 +131,10 @@ def pair_sizes(rng):
 def pair_padding_most(rng):
     padding = rng.integer(2, VOCAB)
     left, right = some_texts(rng, (2, 0, 3, 1, 2), padding), some_texts(rng, (1, 3, 0, 2, 2), padding)
-    widths = (3, 3), (17, 3), (3, 17), (17, 17)
+    widths = (3, 3), (20, 3), (3, 20), (20, 20)
     uses = [call(padded(left, a, padding), padded(right, b, padding)) for a, b in widths]
     sizes = VOCAB, D_MODEL, MORE_HEADS, D_FF
-    construct = call(*sizes, 2, max_length=17, padding_id=padding)
+    construct = call(*sizes, 2, max_length=20, padding_id=padding)
     left, right = some_texts(rng, (2, 3)), some_texts(rng, (3, 1))
     by_default = [call(padded(left, a), padded(right, b)) for a, b in ((3, 3), (6, 3), (3, 5))]
     one, other = some_texts(rng, (1, 3, 2)), some_texts(rng, (2, 1, 3))
@@ -143,5 +143,5 @@ def pair_padding_most(rng):
         built(construct, *uses, lessons=pair_warm_up(rng, padding, pairs=14)),
         built(call(*sizes, 1), *by_default),
         built(call(*sizes, 1), *equal),
-        built(call(*sizes, 1, max_length=17, padding_id=padding), *uses, stirred=STIRRED_MUCH),
+        built(call(*sizes, 1, max_length=20, padding_id=padding), *uses, stirred=STIRRED_MUCH),
     ]

@@ -7,10 +7,11 @@ is compared are facts that hold for every right model: which logits agree, which
 from selfcheck.arrays import Array, array, unpack
 from selfcheck.plan import call, lessons, tensor
 
-VOCAB = 20  # ids; 0 is padding unless a check says otherwise
+VOCAB = 17  # ids; 0 is padding unless a check says otherwise
 #: The other sizes of a model. Beside them the number of texts and their lengths are 5, 8 and 11, and no two sizes can
 #: be mixed up; where there are two layers or two classes, there are MORE_HEADS instead, and 14 stands for that 8.
-CLASSES, D_MODEL, HEADS, D_FF, MAX_LENGTH = 17, 24, 2, 27, 42
+#: The width of a head is even, so that its features can be rotated in pairs.
+CLASSES, D_MODEL, HEADS, D_FF, MAX_LENGTH = 14, 32, 2, 35, 42
 MORE_HEADS = 8
 SAME = 1e-5  # two logits agree to SAME · (1 + |logit|): float32 sums in another order, never a word more or less
 
