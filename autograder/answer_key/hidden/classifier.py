@@ -57,7 +57,7 @@ def text_learns_with_empty(rng):
         presence(rng, True, padding),
         call(VOCAB, CLASSES, D_MODEL, MORE_HEADS, D_FF, 2, MAX_LENGTH, 0.0, padding),
         steps=80,
-        rate=0.01,
+        rate=0.02,
         tries=TRIES,
     )
 

@@ -116,7 +116,7 @@ def text_shape(rng):
 
 @check(TEXT, sees="from texts of different lengths it learns which word decides", view=learnt)
 def text_learns(rng):
-    return taught(presence(rng), classifier(), steps=60, rate=0.01, tries=TRIES)
+    return taught(presence(rng), classifier(), steps=60, rate=0.02, tries=TRIES)
 
 
 @check(TEXT, sees="it learns which of two words comes first, with one layer", view=order_learnt)
