@@ -15,11 +15,11 @@ MANY, OTHERS, FOURS = 90, 26, 12  # texts of a lesson, texts that are asked then
 WORDS = 11  # of the vocabulary, in the texts of a lesson and those that are asked: each is seen often
 SURE = 0.5  # by how much the right class must lead on average: above 4 where the rule was learnt, not the texts alone
 #: The same where order decides between two classes, and the share of texts in whose favour: in 40 draws the slowest
-#: right model led by 8.3 or more, with all right. By chance a model that knows its texts by heart may lead, but for half
-#: of them.
+#: right model led by 8.3 or more, with all right. By chance a model that knows its texts by heart may lead, but for
+#: half of them.
 SURE_OF_ORDER, SHARE = 3.0, 0.75
 #: The same of four pairs, and the share of pairs on the right side of 0. In 40 draws the slowest right model, which
-#: scales a cosine, led by 20 or more, and each had nine in ten right; a wrong one had half right, or led by 4 at most.
+#: scales a cosine, led by 20 or more, and each had nine in ten right; a wrong comparison had half, or led by 4.
 SURE_OF_PAIRS, SHARE_OF_PAIRS = 4.0, 0.7
 NOTHING_LEFT = 1e-3  # of 1 + the largest logit: what rounding leaves of a difference that is 0
 
