@@ -4,6 +4,7 @@ from selfcheck.plan import built, call, check
 
 from ._classifier_lessons import TRIES, left_word, pairs_learnt, shared_word, taught_pairs
 from ._classifier_texts import (
+    MORE_HEADS,
     VOCAB,
     below_zero,
     matcher,
@@ -29,9 +30,9 @@ PAIR = "classifier.PairMatcher"
     view=pair_form,
 )
 def pair_shape(rng):
-    batch, left, right = rng.sample((3, 4, 5, 6, 7), 3)
+    batch, left, right = rng.sample((5, 8, 11), 3)
     sides = [padded(some_texts(rng, [length] * batch), length) for length in (left, right)]
-    return built(matcher(d_ff=17), call(*sides))
+    return built(matcher(), call(*sides))
 
 
 @check(PAIR, sees="it learns which pairs share their rare word, which no side tells alone", view=pairs_learnt)
@@ -46,23 +47,23 @@ def pair_logits(rng):
 
 @check(PAIR, sees="another left text changes the logit, and so does another right text", view=pair_uses_agree)
 def pair_sides(rng):
-    left, other_left = (padded(some_texts(rng, (4, 4, 3)), 4) for _ in range(2))
-    right, other_right = (padded(some_texts(rng, (5, 5, 3)), 5) for _ in range(2))
+    left, other_left = (padded(some_texts(rng, (8, 8, 3, 5, 4)), 8) for _ in range(2))
+    right, other_right = (padded(some_texts(rng, (11, 5, 3, 11, 4)), 11) for _ in range(2))
     uses = [call(left, right), call(other_left, right), call(left, other_right)]
     return built(matcher(), *uses, lessons=pair_warm_up(rng))
 
 
 @check(PAIR, sees="more padding on the left text changes no logit, nor on the right text", view=pair_uses_agree)
 def pair_padding(rng):
-    left, right = some_texts(rng, (3, 2, 1, 3, 2, 1, 3)), some_texts(rng, (2, 4, 3, 4, 1, 2, 3))
+    left, right = some_texts(rng, (3, 2, 1, 3, 2)), some_texts(rng, (2, 4, 3, 4, 1))
     uses = [call(padded(left, a), padded(right, b)) for a, b in ((3, 4), (5, 4), (3, 6), (6, 6))]
-    return built(matcher(layers=2), *uses, lessons=pair_warm_up(rng))
+    return built(matcher(layers=2, heads=MORE_HEADS), *uses, lessons=pair_warm_up(rng, pairs=14))
 
 
 @check(PAIR, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=pair_uses_agree)
 def pair_padding_id(rng):
     padding = rng.integer(2, VOCAB)
-    left, right = (some_texts(rng, (3, 2, 1, 3), padding) for _ in range(2))
+    left, right = (some_texts(rng, (3, 2, 1, 3, 2), padding) for _ in range(2))
     zeros = [[0, *text[1:]] for text in left]
     uses = [(left, 3, right, 3), (left, 5, right, 4), (zeros, 3, right, 3)]
     calls = [call(padded(a, n, padding), padded(b, m, padding)) for a, n, b, m in uses]
@@ -72,25 +73,25 @@ def pair_padding_id(rng):
 @check(PAIR, sees="a pair's logit does not depend on the other pairs of its batch", view=pair_rows_apart)
 def pair_rows(rng):
     left, right = some_texts(rng, (3, 2, 3, 1, 2)), some_texts(rng, (4, 4, 2, 3, 1))
-    uses = [call(padded(left[rows], 3), padded(right[rows], 7)) for rows in (slice(None), slice(1), slice(-2, None))]
-    return built(matcher(), *uses, lessons=pair_warm_up(rng, lengths=(5, 3)))
+    uses = [call(padded(left[rows], 5), padded(right[rows], 8)) for rows in (slice(None), slice(1), slice(-2, None))]
+    return built(matcher(), *uses, lessons=pair_warm_up(rng))
 
 
 @check(PAIR, sees="a text that is all padding, on either side, gives a finite logit", view=pair_finite)
 def pair_empty(rng):
-    sides = padded(some_texts(rng, (0, 3, 0, 2, 1)), 3), padded(some_texts(rng, (4, 0, 0, 3, 2)), 4)
+    sides = padded(some_texts(rng, (0, 8, 0, 2, 1)), 8), padded(some_texts(rng, (11, 0, 0, 3, 2)), 11)
     return built(matcher(), call(*sides), lessons=pair_warm_up(rng))
 
 
 @check(PAIR, sees="each side may have max_length tokens", view=pair_finite)
 def pair_max_length(rng):
-    most, fewer = padded(some_texts(rng, (5, 4, 2)), 5), padded(some_texts(rng, (4, 3, 1)), 4)
-    return [built(matcher(max_length=5), call(*sides)) for sides in ((most, fewer), (fewer, most))]
+    most, fewer = padded(some_texts(rng, (8, 4, 2, 5, 1)), 8), padded(some_texts(rng, (6, 3, 1, 2, 6)), 6)
+    return [built(matcher(max_length=8), call(*sides)) for sides in ((most, fewer), (fewer, most))]
 
 
 @check(PAIR, sees="in evaluation nothing is random", view=pair_uses_agree)
 def pair_evaluation(rng):
-    sides = padded(some_texts(rng, (4, 3, 1)), 4), padded(some_texts(rng, (5, 3, 2)), 5)
+    sides = padded(some_texts(rng, (8, 3, 1, 5, 2)), 8), padded(some_texts(rng, (11, 3, 2, 4, 5)), 11)
     return built(matcher(dropout=0.5), call(*sides), call(*sides), lessons=pair_warm_up(rng))
 
 
@@ -98,7 +99,7 @@ def pair_evaluation(rng):
     PAIR, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=pair_uses_agree
 )
 def pair_dropout(rng):
-    sides = padded(some_texts(rng, (4, 3, 4)), 4), padded(some_texts(rng, (5, 3, 5)), 5)
+    sides = padded(some_texts(rng, (8, 3, 8, 5, 2)), 8), padded(some_texts(rng, (11, 3, 11, 4, 5)), 11)
     return [
         built(matcher(dropout=dropout), call(*sides), call(*sides), lessons=pair_warm_up(rng), training=True)
         for dropout in (0.5, 0.0)

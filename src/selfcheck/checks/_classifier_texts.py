@@ -7,7 +7,12 @@ is compared are facts that hold for every right model: which logits agree, which
 from selfcheck.arrays import Array, array, unpack
 from selfcheck.plan import call, lessons, tensor
 
-VOCAB = 12  # ids; 0 is padding unless a check says otherwise
+VOCAB = 17  # ids; 0 is padding unless a check says otherwise
+#: The other sizes of a model. Beside them the number of texts and their lengths are 5, 8 and 11, and no two sizes can
+#: be mixed up; where there are two layers or two classes, there are MORE_HEADS instead, and 14 stands for that 8.
+#: The width of a head is even, so that its features can be rotated in pairs.
+CLASSES, D_MODEL, HEADS, D_FF, MAX_LENGTH = 14, 32, 2, 35, 42
+MORE_HEADS = 8
 SAME = 1e-5  # two logits agree to SAME · (1 + |logit|): float32 sums in another order, never a word more or less
 
 
@@ -24,17 +29,18 @@ def words(rng, count):
 # One text
 
 
-def classifier(classes=3, layers=1, padding=0, dropout=0.0, max_length=14, d_ff=16):
+def classifier(classes=CLASSES, layers=1, padding=0, dropout=0.0, max_length=MAX_LENGTH, heads=HEADS):
     """The construction of a small TextClassifier."""
-    return call(VOCAB, classes, 8, 2, d_ff, layers, max_length=max_length, dropout=dropout, padding_id=padding)
+    more = {"max_length": max_length, "dropout": dropout, "padding_id": padding}
+    return call(VOCAB, classes, D_MODEL, heads, D_FF, layers, **more)
 
 
-def warm_up(rng, length=5, padding=0, steps=3):
+def warm_up(rng, padding=0):
     """A few steps on arbitrary texts: whatever the parameters began with, zeros included, logits depend on the text."""
-    texts = [[rng.integer(1, VOCAB) for _ in range(length)] for _ in range(6)]
+    texts = [[rng.integer(1, VOCAB) for _ in range(11)] for _ in range(5)]
     texts = [[VOCAB - 1 if word == padding else word for word in text] for text in texts]
-    target = tensor([0, 1, 2, 0, 1, 2], "int64")
-    return lessons(padded(texts, length), target=target, loss="cross_entropy", steps=steps, rate=0.05)
+    target = tensor([0, 1, 2, 0, 1], "int64")
+    return lessons(padded(texts, 11), target=target, loss="cross_entropy", steps=3, rate=0.05)
 
 
 def some_texts(rng, lengths, padding=0):
@@ -150,16 +156,17 @@ def finite_rows(step, answer):
 # Two texts
 
 
-def matcher(layers=1, padding=0, dropout=0.0, max_length=14, d_ff=16):
+def matcher(layers=1, padding=0, dropout=0.0, max_length=MAX_LENGTH, heads=HEADS):
     """The construction of a small PairMatcher."""
-    return call(VOCAB, 8, 2, d_ff, layers, max_length=max_length, dropout=dropout, padding_id=padding)
+    more = {"max_length": max_length, "dropout": dropout, "padding_id": padding}
+    return call(VOCAB, D_MODEL, heads, D_FF, layers, **more)
 
 
-def pair_warm_up(rng, padding=0, steps=8, lengths=(5, 4)):
+def pair_warm_up(rng, padding=0, pairs=8):
     """A few steps on arbitrary pairs, short ones: a model in a hurry learns to answer all pairs alike."""
-    sides = [padded(some_texts(rng, [length] * 6, padding), length, padding) for length in lengths]
-    target = tensor([0.0, 1.0, 1.0, 0.0, 1.0, 0.0], "float32")
-    return lessons(*sides, target=target, loss="binary_cross_entropy_with_logits", steps=steps, rate=0.01)
+    sides = [padded(some_texts(rng, [length] * pairs, padding), width, padding) for length, width in ((5, 5), (4, 11))]
+    target = tensor([float(place % 4 in (1, 2)) for place in range(pairs)], "float32")
+    return lessons(*sides, target=target, loss="binary_cross_entropy_with_logits", steps=8, rate=0.01)
 
 
 def numbers_of(answer):

@@ -26,7 +26,7 @@ from ._classifier_texts import (
 FOURS, LENGTH = 5, 6  # fours of texts, and the words of each text
 STIRRED = 0.3  # so that no branch is without influence because it began at zero
 #: By how much two words together differ from each alone, of 1 + the largest logit. In 30 draws of each, right models
-#: have 2e-3 or more, whatever they begin with and pool by, and sums of the words' own contributions 5e-7 or less.
+#: have 1e-3 or more, whatever they begin with and pool by, and sums of the words' own contributions 6e-7 or less.
 LEAST = 3e-5
 
 
@@ -75,22 +75,20 @@ def _interact(rows):
 def text_words(rng):
     texts = fours_of_texts(rng)
     uses = [call(padded(texts, LENGTH)), *(call(padded(texts[:4], length)) for length in (LENGTH, LENGTH + 1))]
-    return built(classifier(max_length=9), *uses, lessons=warm_up(rng), stirred=STIRRED)
+    return built(classifier(), *uses, lessons=warm_up(rng), stirred=STIRRED)
 
 
 @check("classifier.PairMatcher", sees="what a word contributes depends on its text's other words", view=pair_words_meet)
 def pair_words(rng):
     texts = padded(fours_of_texts(rng), LENGTH)
     same = padded([text for text in some_texts(rng, [5] * FOURS) for _ in range(4)], 5)
-    return built(
-        matcher(max_length=9), call(texts, same), call(same, texts), lessons=pair_warm_up(rng), stirred=STIRRED
-    )
+    return built(matcher(), call(texts, same), call(same, texts), lessons=pair_warm_up(rng), stirred=STIRRED)
 
 
 @check("classifier.PairMatcher", sees="the order of either text's words matters", view=pair_uses_agree)
 def pair_order(rng):
-    left, right = ([words(rng, length) for _ in range(5)] for length in (4, 6))
-    sides = padded(left, 4), padded(right, 6)
-    others = padded([text[::-1] for text in left], 4), padded([text[::-1] for text in right], 6)
+    left, right = ([words(rng, length) for _ in range(8)] for length in (5, 11))
+    sides = padded(left, 5), padded(right, 11)
+    others = padded([text[::-1] for text in left], 5), padded([text[::-1] for text in right], 11)
     uses = [call(*sides), call(others[0], sides[1]), call(sides[0], others[1])]
-    return built(matcher(max_length=9), *uses, lessons=pair_warm_up(rng), stirred=STIRRED)
+    return built(matcher(), *uses, lessons=pair_warm_up(rng), stirred=STIRRED)

@@ -9,6 +9,7 @@ from selfcheck.plan import built, call, check, loss, network, optimizer, tensor
 from . import _classifier_pairs, _classifier_words  # noqa: F401
 from ._classifier_lessons import TRIES, learnt, order, order_learnt, presence, taught
 from ._classifier_texts import (
+    MORE_HEADS,
     VOCAB,
     classifier,
     finite_rows,
@@ -42,28 +43,28 @@ def mean_plain(rng):
 
 @check(MEAN, sees="with a mask it is the mean over the real tokens: their sum, divided by their number")
 def mean_masked(rng):
-    x = rng.normal(3, 5, 2)
-    x[1][2] = [0.0, 0.0]  # a real token like others
+    x = rng.normal(3, 5, 7)
+    x[1][2] = [0.0] * 7  # a real token like others
     return call(tensor(x), mask_of((2, 4, 3), 5))
 
 
 @check(MEAN, sees="padding counts for nothing, whatever stands there, NaN included")
 def mean_padding(rng):
-    x = rng.normal(2, 4, 3)
-    x[0][2] = x[0][3] = [float("nan")] * 3
-    x[1][3] = [float("nan"), float("inf"), 1e9]
-    return call(tensor(x), mask_of((2, 3), 4))  # the first text is not the longest
+    x = rng.normal(2, 8, 5)
+    x[0][2:] = [[float("nan")] * 5] * 6
+    x[1][6] = [float("nan"), float("inf"), 1e9, -1e9, 0.0]
+    return call(tensor(x), mask_of((2, 6), 8))  # the first text is not the longest
 
 
 @check(MEAN, sees="a sequence without a real token gives zeros")
 def mean_empty(rng):
-    return call(rng.tensor(3, 4, 2), mask_of((0, 4, 0), 4))
+    return call(rng.tensor(3, 5, 7), mask_of((0, 5, 0), 5))
 
 
 @check(MEAN, sees="real tokens may stand anywhere")
 def mean_anywhere(rng):
-    mask = rng.booleans(2, 6)
-    return call(rng.tensor(2, 6, 3), tensor([[False, *row[1:5], True] for row in mask]))
+    mask = rng.booleans(2, 8)
+    return call(rng.tensor(2, 8, 5), tensor([[False, *row[1:7], True] for row in mask]))
 
 
 @check(MEAN, sees="in float16 a mean of large features over many tokens is finite, and of no token 0", tolerance=1.5e-3)
@@ -80,7 +81,7 @@ def mean_dtype(rng):
 
 @check(MEAN, sees="gradients reach the real tokens alone, and an empty sequence gives none", compares="gradient")
 def mean_gradient(rng):
-    return call(rng.tensor(3, 4, 2), mask_of((3, 0, 1), 4))
+    return call(rng.tensor(3, 5, 7), mask_of((3, 0, 1), 5))
 
 
 @check(MEAN, sees="the arguments are left as they were", compares="unchanged")
@@ -108,19 +109,19 @@ def mean_errors(rng):
     view=form,
 )
 def text_shape(rng):
-    batch, classes, length = rng.sample((3, 5, 9), 3)
-    texts = some_texts(rng, [length] * (batch - 1) + [length + 1])
-    return built(classifier(classes, d_ff=17), call(padded(texts, length + 1)))
+    batch, classes, longest = rng.sample((5, 8, 11), 3)
+    texts = some_texts(rng, [longest - 1] * (batch - 1) + [longest])
+    return built(classifier(classes), call(padded(texts, longest)))
 
 
 @check(TEXT, sees="from texts of different lengths it learns which word decides", view=learnt)
 def text_learns(rng):
-    return taught(presence(rng), classifier(), steps=60, rate=0.01, tries=TRIES)
+    return taught(presence(rng), classifier(), steps=60, rate=0.02, tries=TRIES)
 
 
 @check(TEXT, sees="it learns which of two words comes first, with one layer", view=order_learnt)
 def text_order(rng):
-    return taught(order(rng), classifier(classes=2), steps=120, rate=0.01, tries=TRIES)
+    return taught(order(rng), classifier(classes=2, heads=MORE_HEADS), steps=120, rate=0.01, tries=TRIES)
 
 
 @check(TEXT, sees="the answers are logits, no probabilities", view=logits)
@@ -130,15 +131,15 @@ def text_logits(rng):
 
 @check(TEXT, sees="more padding on the right changes no logit", view=padding_effect)
 def text_padding(rng):
-    texts = some_texts(rng, (4, 2, 3, 1))
+    texts = some_texts(rng, (4, 2, 3, 1, 4))
     uses = [call(padded(texts, length)) for length in (4, 6, 11)]
-    return built(classifier(classes=9, layers=2), *uses, lessons=warm_up(rng))
+    return built(classifier(layers=2, heads=MORE_HEADS), *uses, lessons=warm_up(rng))
 
 
 @check(TEXT, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=uses_agree)
 def text_padding_id(rng):
     padding = rng.integer(2, VOCAB)
-    texts = some_texts(rng, (3, 2, 1, 3), padding)
+    texts = some_texts(rng, (3, 2, 1, 3, 2), padding)
     others = [[0, *text[1:]] for text in texts]
     uses = [call(padded(texts, 3, padding)), call(padded(texts, 6, padding)), call(padded(others, 3, padding))]
     return built(classifier(padding=padding), *uses, lessons=warm_up(rng, padding=padding))
@@ -147,14 +148,14 @@ def text_padding_id(rng):
 @check(TEXT, sees="a text's logits do not depend on the other texts of its batch", view=rows_apart)
 def text_rows(rng):
     texts = some_texts(rng, (4, 2, 3, 4, 1))
-    uses = [call(padded(some, 7)) for some in (texts, texts[:1], texts[-2:], texts[1:3])]
+    uses = [call(padded(some, 8)) for some in (texts, texts[:1], texts[-2:], texts[1:3])]
     return built(classifier(), *uses, lessons=warm_up(rng))
 
 
 @check(TEXT, sees="a text that is all padding gives finite logits", view=finite_rows)
 def text_empty(rng):
-    texts = some_texts(rng, (5, 0, 2, 4))
-    return built(classifier(), call(padded(texts, 5)), lessons=warm_up(rng))
+    texts = some_texts(rng, (8, 0, 2, 4, 5))
+    return built(classifier(), call(padded(texts, 8)), lessons=warm_up(rng))
 
 
 @check(TEXT, sees="a text may have max_length tokens, whether that is 5 or 1030", view=finite_rows)
@@ -168,7 +169,7 @@ def text_max_length(rng):
 
 @check(TEXT, sees="in evaluation nothing is random", view=uses_agree)
 def text_evaluation(rng):
-    texts = padded(some_texts(rng, (5, 4, 2, 3)), 5)
+    texts = padded(some_texts(rng, (8, 4, 2, 3, 5)), 8)
     return [
         built(classifier(dropout=dropout), call(texts), call(texts), lessons=warm_up(rng)) for dropout in (0.5, 0.0)
     ]
@@ -176,7 +177,7 @@ def text_evaluation(rng):
 
 @check(TEXT, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=uses_agree)
 def text_dropout(rng):
-    texts = padded(some_texts(rng, (5, 4, 5, 2)), 5)
+    texts = padded(some_texts(rng, (8, 4, 8, 2, 5)), 8)
     return [
         built(classifier(dropout=dropout), call(texts), call(texts), lessons=warm_up(rng), training=True)
         for dropout in (0.5, 0.0)
@@ -201,12 +202,15 @@ def text_errors(rng):
 # 8.3 train_step
 
 
+HIDDEN = 7  # units of a model's hidden layer
+
+
 def model(rng, *widths, outputs=1, **more):
-    """A small network: output(dropout(tanh(Σ inputs[i](x_i)))), hidden width 4."""
-    shapes = {"output.weight": (outputs, 4), "output.bias": (outputs,)}
+    """A small network: output(dropout(tanh(Σ inputs[i](x_i))))."""
+    shapes = {"output.weight": (outputs, HIDDEN), "output.bias": (outputs,)}
     for place, width in enumerate(widths):
-        shapes |= {f"inputs.{place}.weight": (4, width), f"inputs.{place}.bias": (4,)}
-    return network(widths, 4, outputs, rng.state(shapes), **more)
+        shapes |= {f"inputs.{place}.weight": (HIDDEN, width), f"inputs.{place}.bias": (HIDDEN,)}
+    return network(widths, HIDDEN, outputs, rng.state(shapes), **more)
 
 
 @check(STEP, sees="it gives the loss before the step")
@@ -237,14 +241,14 @@ def step_stale(rng):
     STEP, sees="the model gets every input of the batch, the loss its last entry as it is", compares=("values", "state")
 )
 def step_inputs(rng):
-    batch = (rng.tensor(13, 2), rng.tensor(13, 10), tensor(rng.integers(13, high=7), "int64"))
-    return call(model(rng, 2, 10, outputs=7), batch, optimizer("0", 0.3), loss("cross_entropy"))
+    batch = (rng.tensor(11, 3), rng.tensor(11, 9), tensor(rng.integers(11, high=5), "int64"))
+    return call(model(rng, 3, 9, outputs=5), batch, optimizer("0", 0.3), loss("cross_entropy"))
 
 
 @check(STEP, sees="loss_fn gets the model's answer first and the target second", compares=("values", "state"))
 def step_order(rng):
-    target = tensor([[round(0.1 + 0.8 * rng.random(), 2)] for _ in range(6)])
-    batch = (rng.tensor(6, 3), target)
+    target = tensor([[round(0.1 + 0.8 * rng.random(), 2)] for _ in range(5)])
+    batch = (rng.tensor(5, 3), target)
     return call(model(rng, 3), batch, optimizer("0", 0.3), loss("binary_cross_entropy_with_logits"))
 
 
@@ -252,7 +256,7 @@ def step_order(rng):
     STEP, sees="a model in evaluation is set to training first, so that its dropout acts", compares=("values", "state")
 )
 def step_training(rng):
-    batch = (rng.tensor(6, 3), rng.tensor(6, 1))
+    batch = (rng.tensor(5, 3), rng.tensor(5, 1))
     return call(model(rng, 3, dropout=0.5, training=False), batch, optimizer("0", 0.1), loss("mse_loss"))
 
 
