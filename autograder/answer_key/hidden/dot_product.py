@@ -1,6 +1,6 @@
 """Hidden checks of scaled dot-product attention."""
 
-from selfcheck.checks._dot_product_inputs import ATTENTION, BATCH, HEADS, L, S, attend, mask_of, masked, some_of
+from selfcheck.checks._dot_product_inputs import ATTENTION, IN_BATCHES, attend, mask_of, masked, some_of
 from selfcheck.plan import call, check, tensor
 
 #: Batch axes, query length, key length, key width and value width, of which some are equal.
@@ -85,5 +85,5 @@ def masked_nothing(rng):
     queries, keys, d_k, d_v = rng.sizes(4, 3, 10)
     return [
         masked(rng, (1,), queries, keys, d_v, [False], d_k=d_k),
-        masked(rng, (BATCH, HEADS), L, S, 1, [[[[False]]], [[[True]]]], "float32"),
+        *(masked(rng, (b, h), q, k, 1, [[[[False]]]] + [[[[True]]]] * (b - 1), "float32") for b, h, q, k in IN_BATCHES),
     ]

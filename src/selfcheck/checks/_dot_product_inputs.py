@@ -6,8 +6,8 @@ from selfcheck.arrays import array, nest
 from selfcheck.plan import call, tensor
 
 ATTENTION = "dot_product.scaled_dot_product_attention"
-#: A batch of heads, with L queries and S keys; no size can be taken for another.
-BATCH, HEADS, L, S = 2, 5, 11, 8
+#: Sequences, heads, queries and keys of two calls; no two sizes that can be taken for another in one can in the other.
+IN_BATCHES = ((2, 3, 5, 4), (3, 2, 4, 5))
 
 
 def attend(rng, query_shape, key_shape, d_v, value_batch=None, dtype="float64", **more):

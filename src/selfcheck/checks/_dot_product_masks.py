@@ -2,7 +2,7 @@
 
 from selfcheck.plan import call, check, tensor
 
-from ._dot_product_inputs import ATTENTION, BATCH, HEADS, L, S, attend, attended, mask_of, masked, row_sums
+from ._dot_product_inputs import ATTENTION, IN_BATCHES, attend, attended, mask_of, masked, row_sums
 from ._dtypes import DTYPES
 from ._numbers import LOWEST
 
@@ -26,8 +26,9 @@ def masked_output(rng):
     zero = next(j for j in range(keys) if hidden[0][0][j])
     step = masked(rng, (batch,), queries, keys, d_v, hidden)
     step.kwargs["key"] = with_zero(step.kwargs["key"], zero)  # a real token may be all zero
-    in_a_batch = masked(rng, (BATCH, HEADS), L, S, 1, mask_of(rng, BATCH, 1, L, S))
-    of_all_keys = attend(rng, (BATCH, HEADS, L, 1), (BATCH, HEADS, S, 1), 1)
+    (b, h, length, s), (b_2, h_2, length_2, s_2) = IN_BATCHES
+    in_a_batch = masked(rng, (b, h), length, s, 1, mask_of(rng, b, 1, length, s))
+    of_all_keys = attend(rng, (b_2, h_2, length_2, 1), (b_2, h_2, s_2, 1), 1)
     return [step, in_a_batch, of_all_keys]
 
 
@@ -72,8 +73,11 @@ def masked_large_score(rng):
 
 @check(ATTENTION, sees="a mask broadcasts over queries, heads and batch")
 def masked_broadcast(rng):
-    shapes = [(S,), (L, S), (BATCH, 1, 1, S)]
-    return [masked(rng, (BATCH, HEADS), L, S, 1, mask_of(rng, *shape)) for shape in shapes]
+    return [
+        masked(rng, (batch, heads), queries, keys, 1, mask_of(rng, *shape))
+        for batch, heads, queries, keys in IN_BATCHES
+        for shape in [(keys,), (queries, keys), (batch, 1, 1, keys)]
+    ]
 
 
 def with_empty_rows(rng):

@@ -13,10 +13,7 @@ from selfcheck.plan import call, check, tensor
 from . import _dot_product_masks  # noqa: F401
 from ._dot_product_inputs import (
     ATTENTION,
-    BATCH,
-    HEADS,
-    L,
-    S,
+    IN_BATCHES,
     attend,
     attended,
     mask_of,
@@ -65,7 +62,7 @@ def attention_batch(rng):
     queries, keys, d_v = rng.sample((5, 7, 9), 3)
     return [
         attend(rng, (3, queries, 1), (3, keys, 1), d_v),
-        attend(rng, (BATCH, HEADS, L, 1), (1, HEADS, S, 1), 1),
+        *(attend(rng, (b, h, length, 1), (1, h, s, 1), 1) for b, h, length, s in IN_BATCHES),
         attend(rng, (1, queries, 1), (1, keys, 1), d_v),
     ]
 

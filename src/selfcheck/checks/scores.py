@@ -75,7 +75,7 @@ def of_two_widths(rng):
 @check("scores.additive_scores", sees="leading batch dimensions are kept, and broadcast", coinciding=True)
 def additive_batch(rng):
     queries, keys, hidden, width = rng.sample((4, 5, 7, 9), 4)
-    batch, heads = rng.sizes(2, 2, 7)
+    batch, heads = rng.sample((2, 3), 2)
     return [
         additive(rng, (batch, queries, width), (batch, keys, width), hidden, alike=True),
         additive(rng, (batch, heads, queries, width), (1, heads, keys, width), hidden, alike=True),
@@ -144,7 +144,7 @@ def bilinear_widths(rng):
 @check("scores.bilinear_scores", sees="leading batch dimensions are kept, and broadcast", coinciding=True)
 def bilinear_batch(rng):
     queries, keys, width = rng.sample((4, 6, 7, 9), 3)
-    batch, heads = rng.sizes(2, 2, 7)
+    batch, heads = rng.sample((2, 3), 2)
     return [
         bilinear(rng, (batch, queries, width), (batch, keys, width)),
         bilinear(rng, (batch, heads, queries, width), (1, heads, keys, width)),
