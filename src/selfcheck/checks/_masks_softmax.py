@@ -73,6 +73,8 @@ def softmax_minus_infinity(rng):
 def softmax_axis(rng):
     batch, rows, columns = rng.sizes(3, 3, 8)
     across = [list(row) for row in zip(*mixed_rows(rng, columns, rows), strict=True)]  # each column is mixed
+    across[0] = [False] * columns  # an empty row, though no column is empty
+    across[1] = [allowed or not any(row[column] for row in across[2:]) for column, allowed in enumerate(across[1])]
     scores = rng.tensor(batch, rows, columns)
     return [call(scores, tensor(across, "bool"), dim=-2), call(scores, None, 0)]
 

@@ -17,9 +17,13 @@ from ._worked_example_inputs import (
 SIZES = (3, 5, 7, 11)
 
 
-def layer(rng):
-    """Inputs and matrices with length, input width, key width and value width all different, and moderate scores."""
-    length, d_in, d, d_v = rng.sample(SIZES, 4)
+def layer(rng, width=0):
+    """Inputs and matrices with length, input width, key width and value width all different, and moderate scores.
+
+    width: of the keys, one of SIZES; 0 for any
+    """
+    length, d_in, d_v = rng.sample([size for size in SIZES if size != width], 3)
+    d = width or next(size for size in SIZES if size not in (length, d_in, d_v))
     return rng.normal(length, d_in), small(rng, d_in, d), small(rng, d_in, d), rng.normal(d_in, d_v)
 
 
@@ -72,7 +76,8 @@ def attention_outputs(rng):
     view=part(1, 2),
 )
 def attention_scale(rng):
-    return [call(*layer(rng), scale=True), call(*layer(rng), True)]
+    # The roots of 5 and 7 are rounded to the nearest number in different ways, and neither to 1.
+    return [call(*layer(rng, 5), scale=True), call(*layer(rng, 7), True)]
 
 
 @check("worked_example.self_attention", sees="queries and keys of different widths are refused", compares="error")
