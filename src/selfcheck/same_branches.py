@@ -25,7 +25,8 @@ from .source import tree_of
 NAME = "__branches__"  # in each module of the package
 RECORD = "record"  # in place of a record: make one
 MOST_KEPT_BACK = 100_000  # exceptions of a call: what goes on beyond these, such as `while not same: raise`, never ends
-MOST = 2**20  # branches in a record, and characters of one; of what comes later nothing is known
+MOST_TIMES = 2**14  # that a branch is recorded in one call; of what comes later nothing is known
+MOST = 2**22  # characters of a record
 
 
 class Branches:
@@ -38,18 +39,21 @@ class Branches:
     error = (Exception, SystemExit)  # whatever the module itself calls by these names
 
     def __init__(self, record: str, forced: Iterable[str] = ()) -> None:
-        self._is_first, self._left = record == RECORD, MOST
-        self._outcomes: dict[str, str] = {}  # by call and place, "1" for each time that the branch was taken, else "0"
+        self._is_first = record == RECORD
+        #: By call and place, 1 for each time that the branch was taken, and 0 for each other.
+        self._outcomes: dict[str, bytearray] = {}
         self._raised: set[str] = set()
         if not self._is_first:
-            self._outcomes, raised = json.loads(record)
+            outcomes, raised = json.loads(record)
+            self._outcomes = {name: bytearray(map(int, text)) for name, text in outcomes.items()}
             self._raised = set(raised)
         self._forced, self._times, self._kept_back = set(forced), dict[str, int](), 0
         self._call, self._guard = 0, ""
 
     def record(self) -> str:
         """What another run is to be given; "" where it is too long."""
-        text = json.dumps([self._outcomes, sorted(self._raised)], separators=(",", ":"))
+        outcomes = {name: "".join(map(str, taken)) for name, taken in self._outcomes.items()}
+        text = json.dumps([outcomes, sorted(self._raised)], separators=(",", ":"))
         return text if len(text) <= MOST else ""
 
     def next_call(self) -> str:
@@ -62,14 +66,13 @@ class Branches:
         """Whether the branch is taken behind a test."""
         name = f"{self._call} {place}"
         times = self._times[name] = self._times.get(name, -1) + 1
-        branch, recorded = f"{name} {times}", self._outcomes.get(name, "")
+        branch, recorded = f"{name} {times}", self._outcomes.get(name, b"")
         if branch in self._forced and times < len(recorded):
-            return recorded[times] == "1"
+            return bool(recorded[times])
         outcome = bool(test)
-        if self._is_first and self._left:
-            self._left -= 1
-            self._outcomes[name] = f"{recorded}{outcome:d}"
-        elif not self._is_first and recorded[times : times + 1] != f"{outcome:d}":
+        if self._is_first and times < MOST_TIMES:
+            self._outcomes.setdefault(name, bytearray()).append(outcome)
+        elif not self._is_first and recorded[times : times + 1] != bytes([outcome]):
             self._guard = branch
         return outcome
 
