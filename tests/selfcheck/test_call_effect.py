@@ -164,6 +164,22 @@ def test_a_right_answer_may_compare_as_it_likes(package, comparison):
     assert not answers_depend(package(SAME.format(comparison=comparison)))
 
 
+def test_a_right_answer_may_compare_while_it_is_imported(package):
+    tried = "\n\nx = torch.linspace(-1, 1, 12).reshape(3, 4)\nassert torch.allclose(answer(x), torch.softmax(x, -1))\n"
+    assert not answers_depend(package("\n\ndef answer(x):\n    return mine(x)\n" + tried))
+    flagged = tried.replace("assert ", "fits = ")
+    assert not answers_depend(package(flagged.replace("answer(x)", "mine(x)", 1) + CHECKED))
+
+
+CHECKED = """
+
+def answer(x):
+    if not fits:
+        raise ValueError
+    return mine(x)
+"""
+
+
 @pytest.mark.parametrize(
     "comparison",
     [
