@@ -32,7 +32,9 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def checks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[NumpyChecks]:
     monkeypatch.chdir(folder)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs behind `&` ignores it
     process = NumpyChecks()
+    signal.signal(signal.SIGINT, before)
     yield process
     process.end()
 
