@@ -95,9 +95,7 @@ class Seen:
         answers = {key: [dict(answer) for answer in to_plan] for key, to_plan in answers.items()}
         for entry in self.held:
             answer = answers[entry.key][entry.call]
-            if "error" in answer:
-                continue
-            if any(self.memory[at : at + len(data)] != data for at, data in entry.arrays):
+            if "error" not in answer and any(self.memory[at : at + len(data)] != data for at, data in entry.arrays):
                 answer["changed"] = list(dict.fromkeys([*answer["changed"], entry.name]))
         return answers
 

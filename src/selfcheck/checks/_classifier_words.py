@@ -26,8 +26,8 @@ from ._classifier_texts import (
 FOURS, LENGTH = 5, 6  # fours of texts, and the words of each text
 STIRRED = 0.3  # so that no branch is without influence because it began at zero
 #: By how much two words together differ from each alone, of 1 + the largest logit. In 30 draws of each, right models
-#: have 1e-4 or more, whatever they begin with and pool by, and sums of the words' own contributions 6e-7 or less; in one
-#: of some hundred draws a model with a class token had less than 3e-5.
+#: have 1e-4 or more, whatever they begin with and pool by, and sums of the words' own contributions 6e-7 or less. In
+#: one of some hundred draws a model with a class token had less than 3e-5.
 LEAST = 5e-6
 
 
