@@ -17,8 +17,6 @@ bend than by itself comes from the function.
 
 from __future__ import annotations
 
-import itertools
-import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +24,7 @@ from typing import Any
 
 from .arrays import Array, unpack
 from .named_functions import is_named, public_name
-from .same_branches import RECORD
+from .same_branches import RECORD, Record
 
 Answers = dict[str, list[dict[str, Any]]]  # by the key of the plan, one for each call
 Ask = Callable[[Sequence["Bend | None"]], Sequence[Answers]]
@@ -36,7 +34,6 @@ BENDS = (0.05, 1e-3, 1e-4, 1e-5, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 1e-10, 1e-13, 1e-
 STAYS, MOVES, UNTOLD = "stays", "moves", "untold"  # answers, when a function that ran is moved; or nobody can tell
 FARTHER = 10.0  # times as far as by itself: then it is the bend that moves an answer
 ROUNDS = 50  # of which each takes one branch more as before
-MOST_FORCED = 10_000  # branches of an import
 TIMES = 3  # that answers are asked for again to see it: once, chance may move them little
 LEAST = 0.01  # of the bend: an answer that moves less was not computed from what moved
 
@@ -143,20 +140,11 @@ def _effect_on_the_same_branches(plain: Answers, ask: Ask, itself: _Itself) -> s
             return UNTOLD
         forced = {answer.get("guard", "") for answer in missing}
         if any(answer.get("error", {}).get("importing") for answer in missing):
-            forced |= _branches_of_the_import(bend.branches)
+            forced |= Record.read(bend.branches).before_the_first_call()
         if not missing or not forced - {"", *bend.forced}:
             return MOVES if missing else STAYS
         bend = replace(bend, forced=tuple(sorted({*bend.forced, *forced} - {""})))
     return UNTOLD
-
-
-def _branches_of_the_import(record: str) -> set[str]:
-    """The branches of a record that were taken before the first call: what raises there leaves no call to look at."""
-    try:
-        taken = [(name, len(times)) for name, times in json.loads(record)[0].items() if name.startswith("0 ")]
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):  # it was a hostile process
-        return set()
-    return set(itertools.islice((f"{name} {time}" for name, times in taken for time in range(times)), MOST_FORCED))
 
 
 def _not_as(given: Answers, others: Answers) -> set[tuple[str, int]]:

@@ -119,7 +119,7 @@ def _taking_branches(
         answers = answer_exercise(exercise, plans, watch, memory, branches=branches)
     first = next((one for to_plan in answers.values() for one in to_plan if "value" in one), {})
     if watch["branches"] == RECORD:
-        first["branches"] = branches.record()
+        first["branches"] = branches.record.text()
     return answers
 
 
@@ -160,8 +160,8 @@ def answer(
     answers = []
     for step in calls:
         if branches:
-            branches.next_call()
+            branches.begin_call()
         answers.append(carry_out(symbol, step, gradient, contained, memory))
         if branches:
-            answers[-1]["guard"] = branches.next_call()
+            answers[-1]["guard"] = branches.guard()
     return answers

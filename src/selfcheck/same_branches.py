@@ -13,9 +13,11 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib.machinery
+import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any
@@ -27,12 +29,46 @@ RECORD = "record"  # in place of a record: make one
 MOST_KEPT_BACK = 100_000  # exceptions of a call: what goes on beyond these, such as `while not same: raise`, never ends
 MOST_TIMES = 2**14  # that a branch is recorded in one call; of what comes later nothing is known
 MOST = 2**22  # characters of a record
+MOST_FORCED = 10_000  # branches of an import
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one run records for others. It comes out of a learner's process, and may be anything.
+
+    outcomes: by call and place, 1 for each time that the branch was taken, and 0 for each other
+    raised: the places where an exception went its way
+    """
+
+    outcomes: dict[str, bytearray] = field(default_factory=dict)
+    raised: set[str] = field(default_factory=set)
+
+    @classmethod
+    def read(cls, text: str) -> Record:
+        """The record that a text holds; an empty one where it holds none."""
+        try:
+            outcomes, raised = json.loads(text)
+            return cls({name: bytearray(map(int, times)) for name, times in outcomes.items()}, set(raised))
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+            return cls()
+
+    def text(self) -> str:
+        """The record as a text; "" where it is too long."""
+        outcomes = {name: "".join(map(str, times)) for name, times in self.outcomes.items()}
+        text = json.dumps([outcomes, sorted(self.raised)], separators=(",", ":"))
+        return text if len(text) <= MOST else ""
+
+    def before_the_first_call(self) -> set[str]:
+        """The branches of the import: where that raises there is no call, whose last branch could be named."""
+        of_import = (name for name in self.outcomes if name.startswith("0 "))
+        branches = (f"{name} {time}" for name in of_import for time in range(len(self.outcomes[name])))
+        return set(itertools.islice(branches, MOST_FORCED))
 
 
 class Branches:
     """The branches of one run. A branch has a name: the number of the call, its place in the text, how often before.
 
-    record: of another run; RECORD for the first
+    record: the text of another run's; RECORD for the first
     forced: the branches that are taken as in that
     """
 
@@ -40,38 +76,29 @@ class Branches:
 
     def __init__(self, record: str, forced: Iterable[str] = ()) -> None:
         self._is_first = record == RECORD
-        #: By call and place, 1 for each time that the branch was taken, and 0 for each other.
-        self._outcomes: dict[str, bytearray] = {}
-        self._raised: set[str] = set()
-        if not self._is_first:
-            outcomes, raised = json.loads(record)
-            self._outcomes = {name: bytearray(map(int, text)) for name, text in outcomes.items()}
-            self._raised = set(raised)
+        self.record = Record() if self._is_first else Record.read(record)
         self._forced, self._times, self._kept_back = set(forced), dict[str, int](), 0
-        self._call, self._guard = 0, ""
+        self._call, self._guard = 0, ""  # what runs before the first call is an import
 
-    def record(self) -> str:
-        """What another run is to be given; "" where it is too long."""
-        outcomes = {name: "".join(map(str, taken)) for name, taken in self._outcomes.items()}
-        text = json.dumps([outcomes, sorted(self._raised)], separators=(",", ":"))
-        return text if len(text) <= MOST else ""
+    def begin_call(self) -> None:
+        """What runs from now on belongs to the next call."""
+        self._call += 1
+        self._times, self._kept_back, self._guard = {}, 0, ""
 
-    def next_call(self) -> str:
-        """Begin the next call; the last branch before it that was taken otherwise than before, "" without one."""
-        guard, self._guard, self._call = self._guard, "", self._call + 1
-        self._times, self._kept_back = {}, 0
-        return guard
+    def guard(self) -> str:
+        """The last branch of this call that was taken otherwise than before, "" without one."""
+        return self._guard
 
     def taken(self, place: str, test: Any) -> bool:
         """Whether the branch is taken behind a test."""
         name = f"{self._call} {place}"
         times = self._times[name] = self._times.get(name, -1) + 1
-        branch, recorded = f"{name} {times}", self._outcomes.get(name, b"")
+        branch, recorded = f"{name} {times}", self.record.outcomes.get(name, b"")
         if branch in self._forced and times < len(recorded):
             return bool(recorded[times])
         outcome = bool(test)
         if self._is_first and times < MOST_TIMES:
-            self._outcomes.setdefault(name, bytearray()).append(outcome)
+            self.record.outcomes.setdefault(name, bytearray()).append(outcome)
         elif not self._is_first and recorded[times : times + 1] != bytes([outcome]):
             self._guard = branch
         return outcome
@@ -79,8 +106,8 @@ class Branches:
     def raises(self, place: str) -> bool:
         """Whether an exception may go its way."""
         if self._is_first:
-            self._raised.add(place)
-        if place in self._raised:
+            self.record.raised.add(place)
+        if place in self.record.raised:
             return True
         self._kept_back += 1
         return self._kept_back > MOST_KEPT_BACK
