@@ -26,7 +26,7 @@ TOLD_OF_A_LINE = ("operation", "near", "none", "expression")  # what the runner 
 STOPPED = "Stopped"  # the type of what the grader says where there is no answer
 MOST_SIGNS = 200_000  # brackets, commas and colons of one exercise's answers: honest ones have some thousands
 MOST_LINE_SIGNS = 40  # likewise of a line around them
-LARGER, LARGER_CHARACTERS = 16, 2**16  # times the expected answer, and characters more, that a wrong one may have
+LARGER, LARGER_ENTRIES = 16, 2**11  # times the expected answer, and entries more, that a wrong one may have
 MOST_NESTED = 32  # containers within containers
 SIGNS = (b"[", b"{", b",", b":")  # each value that a parser makes takes one, and up to 100 bytes of memory
 MALFORMED = (KeyError, ValueError, AttributeError, TypeError, OverflowError, RecursionError)
@@ -98,19 +98,20 @@ def _parsed(data: bytes, most_signs: int) -> Any:
 
 def of_comparable_size(expected: list[Answer], given: list[Answer]) -> list[Answer]:
     """Answers to one draw, without those that are far larger than the expected ones: to compare them takes too long."""
-    sizes = [_data_characters(answer) for answer in given]
-    if max(sizes, default=0) <= LARGER_CHARACTERS:
+    sizes = [_entries_in(answer) for answer in given]
+    if max(sizes, default=0) <= LARGER_ENTRIES:
         return given
-    most = LARGER * max(map(_data_characters, expected), default=0) + LARGER_CHARACTERS
+    most = LARGER * max(map(_entries_in, expected), default=0) + LARGER_ENTRIES
     return [answer if size <= most else _failure("output") for answer, size in zip(given, sizes, strict=True)]
 
 
-def _data_characters(tree: Any) -> int:
-    """The characters of all arrays in an answer."""
+def _entries_in(tree: Any) -> int:
+    """What is looked at of an answer: entries of arrays, empty rows among them, and whatever else is no text."""
     if isinstance(tree, dict):
-        own = len(tree["data"]) if isinstance(tree.get("data"), str) else 0
-        return own + sum(_data_characters(value) for value in tree.values() if isinstance(value, (dict, list)))
-    return sum(map(_data_characters, tree)) if isinstance(tree, list) else 0
+        if "data" in tree and "shape" in tree:
+            return math.prod(length or 1 for length in tree["shape"])
+        return 1 + sum(map(_entries_in, tree.values()))
+    return sum(map(_entries_in, tree)) if isinstance(tree, list) else 0
 
 
 def all_failed(plans: Plans, reason: str) -> Answers:

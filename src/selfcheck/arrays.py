@@ -62,7 +62,10 @@ class Array:
 
 def array(values: Any, kind: str = "list", dtype: str | None = None) -> Array:
     """An Array from nested lists of numbers; ValueError where they are ragged or hold something else."""
-    shape, flat = _flatten(values)
+    return _array(*_flatten(values), kind, dtype)
+
+
+def _array(shape: tuple[int, ...], flat: list[Any], kind: str = "list", dtype: str | None = None) -> Array:
     if dtype is None:
         kinds = {type(value) for value in flat}
         dtype = "bool" if kinds == {bool} else "int64" if kinds and float not in kinds else "float64"
@@ -85,16 +88,21 @@ def nest(flat: list[Any], shape: tuple[int, ...]) -> Any:
     return [nest(flat[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])]
 
 
-def _flatten(values: Any, depth: int = 0) -> tuple[tuple[int, ...], list[Any]]:
+def _flatten(values: Any, depth: int = 0, has_arrays: bool = False) -> tuple[tuple[int, ...], list[Any]]:
+    """Shape and entries; has_arrays: whether arrays may stand among the lists, as if they were nested lists."""
     if isinstance(values, (bool, int, float)):
         return (), [_plain(values)]
+    if has_arrays and isinstance(values, Array):
+        shape = values.shape[: values.shape.index(0) + 1] if 0 in values.shape else values.shape  # [] has no inside
+        if depth + len(shape) <= MOST_DEPTH + 1:
+            return shape, values.values()
     if not isinstance(values, (list, tuple)) or depth > MOST_DEPTH:
         if isinstance(getattr(values, "shape", None), tuple) and values.shape == () and hasattr(values, "item"):
             return (), [values.item()]  # a NumPy scalar
         raise ValueError(f"not a number: {type(values).__name__}")
     shapes, flat = set(), []
     for value in values:
-        inner, entries = _flatten(value, depth + 1)
+        inner, entries = _flatten(value, depth + 1, has_arrays)
         shapes.add(inner)
         flat += entries
         if len(shapes) > 1:
@@ -270,11 +278,6 @@ def as_array(value: Any) -> Array | None:
     if isinstance(value, Array):
         return value
     try:
-        if isinstance(value, (bool, int, float)):
-            return array(value)
-        if isinstance(value, (tuple, list)):
-            rows = [as_array(row) for row in value]
-            return array([row.nested() for row in rows if row is not None]) if None not in rows else None
-    except (ValueError, OverflowError):  # ragged rows, a number beyond all dtypes
-        pass
-    return None
+        return _array(*_flatten(value, has_arrays=True))  # all at once: level by level, depth would cost as much again
+    except (ValueError, OverflowError):  # something else, ragged rows, a number beyond all dtypes
+        return None

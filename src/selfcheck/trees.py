@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from .arrays import Array, array, as_array
+from .arrays import Array, as_array
 from .shapes import shape_advice, shape_slip
 from .words import apart, expected_form, form_advice, form_slip, index_text, name_of
 
@@ -112,8 +112,9 @@ def _as_parts(came: Any, count: int) -> list[Any] | None:
     if isinstance(came, (tuple, list)) and len(came) == count:
         return list(came)
     if isinstance(came, Array) and came.shape[:1] == (count,):
-        nested = came.nested()
-        return [array(part, came.kind, came.dtype) for part in nested]
+        size = len(came.data) // max(count, 1)
+        pieces = (came.data[at * size : (at + 1) * size] for at in range(count))  # it may have more axes than lists may
+        return [Array(came.kind, came.dtype, came.shape[1:], piece) for piece in pieces]
     return None
 
 

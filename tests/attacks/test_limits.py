@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import os
 import time
 import zipfile
@@ -119,14 +120,29 @@ def test_of_many_lines_no_more_are_read_than_there_are_answers(many):
     assert found[0]["error"]["type"] == answers.STOPPED
 
 
+def array_of(*shape):
+    return {
+        "kind": "tensor",
+        "dtype": "int8",
+        "shape": shape,
+        "data": base64.b64encode(bytes(math.prod(shape))).decode(),
+    }
+
+
 def test_an_answer_that_is_far_larger_than_the_expected_one_is_not_compared():
-    expected = [{"value": ARRAY | {"data": "A" * 24}}]
-    larger, largest = ([{"value": ARRAY | {"data": "A" * count}}] for count in (2**16, 2**17))
+    expected = [{"value": array_of(2)}]
+    larger, largest = ([{"value": array_of(count)}] for count in (2**11, 2**12))
     assert answers.of_comparable_size(expected, larger) == larger
-    assert "too large" in answers.of_comparable_size(expected, largest)[0]["error"]["text"]
-    several = [{"value": {"kind": "items", "items": [larger[0]["value"]] * 3}}]
-    assert "too large" in answers.of_comparable_size(expected, several)[0]["error"]["text"]
-    assert answers.of_comparable_size(largest, several) == several
+    several = {"kind": "items", "items": [larger[0]["value"]] * 3}
+    for value in (
+        largest[0]["value"],
+        several,
+        array_of(2**12, 0),
+        {"kind": "items", "items": [{"kind": "none"}] * 2**12},
+    ):
+        found = answers.of_comparable_size(expected, [{"value": value}])
+        assert "too large" in found[0]["error"]["text"]
+    assert answers.of_comparable_size(largest, [{"value": several}]) == [{"value": several}]
 
 
 BOMB_IN_THE_PIPE = """

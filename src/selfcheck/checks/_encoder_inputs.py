@@ -145,7 +145,10 @@ def rows_of(answer):
 
 def scale_free(step, answer):
     """Each row divided by its largest entry, so that a wrong spread does not show."""
-    rows = [[entry / max(map(abs, row)) if any(row) else entry for entry in row] for row in rows_of(answer)]
+    rows = []
+    for row in rows_of(answer):
+        most = max(map(abs, row))
+        rows.append([entry / most for entry in row] if any(row) else row)
     return array(nest([entry for row in rows for entry in row], answer.shape))
 
 

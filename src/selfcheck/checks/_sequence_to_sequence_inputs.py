@@ -96,7 +96,7 @@ def positive(step, answer):
 
 def to_largest(step, answer):
     """Each row divided by its largest weight."""
-    return _by_row(answer, lambda row: [value / max(row) for value in row])
+    return _by_row(answer, lambda row: [value / most for most in (max(row),) for value in row])
 
 
 def to_sum(step, answer):

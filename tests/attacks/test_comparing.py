@@ -1,0 +1,77 @@
+"""Whatever a learner's process answers is compared in the grader's own process within a time, and ends in a verdict."""
+
+import base64
+import json
+import math
+import time
+
+import pytest
+
+from autograder.answer_key.keys import keys_of
+from autograder.course.policy import GradingPolicy
+from autograder.judge.answers import answers_in, of_comparable_size
+from selfcheck.catalogue import exercises
+from selfcheck.verdict import differences_of, judge
+
+LONG = 2000  # entries: no more of a wrong answer is compared where few are expected
+MOST_SECONDS = 3.0  # of the processor, for all answers to one exercise
+TRIES = 3
+#: Exercises whose answers are a tuple, seen through views, and seen row by row.
+ASKED = ["worked_example.project", "worked_example.dot_scores", "encoder.layer_norm", "positions.shift_matrix"]
+
+
+def array(*shape, kind="tensor", dtype="int8"):
+    data = base64.b64encode(bytes(math.prod(shape))).decode()
+    return {"kind": kind, "dtype": dtype, "shape": shape, "data": data}
+
+
+def within(tree, depth, kind):
+    for _ in range(depth):
+        tree = {"kind": kind, "items": [tree]}
+    return tree
+
+
+HOSTILE = {
+    "one long row": array(LONG),
+    "one long column": array(LONG, 1),
+    "empty rows": array(LONG, 0),
+    "a long row of a list": array(LONG, kind="list"),
+    "as many axes as there may be": array(*[1] * 63, 7),
+    "two of as many axes": array(2, *[1] * 62, 7),
+    "three of as many axes": array(3, *[1] * 62, 7),
+    "three of as many axes, empty": array(3, *[1] * 62, 0),
+    "axes of two": array(*[2] * 10),
+    "tuples within tuples around an array": within(array(LONG), 7, "tuple"),
+    "lists within lists around an array": within(array(LONG), 30, "items"),
+    "lists within lists around a column": within(array(LONG, 1), 6, "items"),
+    "many of nothing": {"kind": "items", "items": [{"kind": "none"}] * 900},
+    "numbers beyond all types": {
+        "kind": "items",
+        "items": [{"kind": "number", "type": "int", "value": "9" * 99}] * 900,
+    },
+    "arrays side by side": {"kind": "tuple", "items": [array(3)] * 500},
+}
+
+
+@pytest.fixture(scope="module", params=ASKED)
+def asked(request):
+    exercise = next(one for one in exercises() if one.id == request.param)
+    return exercise, keys_of(exercise, GradingPolicy(b"a course"))
+
+
+def judged(exercise, keys, value):
+    """The verdicts where every call is answered by this, and the seconds of the processor that this took."""
+    answered = {str(place): [{"value": value} for _ in key.calls] for place, key in enumerate(keys)}
+    line = {"place": 0, "said": base64.b64encode(json.dumps(answered).encode()).decode()}
+    plans = {str(place): {"calls": list(key.calls)} for place, key in enumerate(keys)}
+    began = time.thread_time()
+    given = answers_in(plans, line)
+    given = [of_comparable_size(key.expected, given[str(place)]) for place, key in enumerate(keys)]
+    return judge(exercise, keys, given, differences=differences_of(keys, given)), time.thread_time() - began
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_is_answered_is_compared_in_time_and_is_wrong(asked, name):
+    tries = (judged(*asked, HOSTILE[name]) for _ in range(TRIES))  # on a busy machine one time may be anything
+    result = next(result for result, seconds in tries if seconds < MOST_SECONDS)
+    assert result.points == 0
