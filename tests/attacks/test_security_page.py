@@ -13,6 +13,7 @@ from selfcheck.catalogue import exercises
 
 PAGE = (BOOK / "guides" / "security.md").read_text(encoding="utf-8")
 FACTS = {"unchanged", "kept", "generator", "memory"}  # what a process would tell of itself, unless it is measured
+COUNTS = {":entries", ":gradients"}  # uses that tell how much a model learns, and on what of it its logits depend
 HELD = {"unchanged", "kept"}  # of these, what the grader sees for itself or the page names as a rest
 
 
@@ -56,16 +57,36 @@ def test_a_file_alone_is_no_test_nor_is_what_does_not_exist(name):
     assert not is_a_test(name)
 
 
+def graded_checks():
+    """Every check, its points and its steps for one seed."""
+    for exercise in exercises():
+        for check in visible_checks(exercise):
+            yield check, exercise.points[check.name], check.calls(0)
+        for check in hidden_checks(exercise):
+            yield check, check.points, check.calls(0)
+
+
+def is_about_the_inside(check, steps):
+    """Whether it asks which parameters a module has or learns, in which mode it is, or what it records."""
+    shown = [module for step in steps for module in step.get("args", ()) if module["kind"] == "module"]
+    is_shown = any(module.get("shows_mode") or module["type"] == "writer" for module in shown)
+    uses = {use["method"] for step in steps for use in step.get("uses", ())}
+    return bool("parameters" in check.compares or uses & COUNTS or ("state" in check.compares and is_shown))
+
+
 def test_the_points_that_rest_in_part_on_facts_told_by_a_process_are_counted():
     rests = every = 0
-    for exercise in exercises():
-        graded = [(check, exercise.points[check.name]) for check in visible_checks(exercise)]
-        graded += [(check, check.points) for check in hidden_checks(exercise)]
-        every += sum(points for _, points in graded)
-        told = [(check, points) for check, points in graded if FACTS & set(check.compares) and not check.measured]
-        assert all(FACTS & set(check.compares) <= HELD for check, _ in told)
-        rests += sum(points for _, points in told)
+    for check, points, steps in graded_checks():
+        every += points
+        told = FACTS & set(check.compares) if not check.measured else set()
+        assert told <= HELD
+        rests += points if told or is_about_the_inside(check, steps) else 0
     assert f"forge this rest of {rests} of the course's {every} points" in " ".join(PAGE.split())
+
+
+def test_the_points_of_checks_that_always_ask_the_same_are_counted():
+    same = sum(points for check, points, steps in graded_checks() if all(check.calls(s) == steps for s in range(1, 17)))
+    assert f"one question alone, {same} points in all" in " ".join(PAGE.split())
 
 
 def test_the_limits_are_those_of_the_sandbox():

@@ -2,6 +2,8 @@
 
 import math
 
+from selfcheck.arrays import Array, array, pack, unpack
+
 
 def _first(arguments):
     return next((one for one in arguments if hasattr(one, "shape") or isinstance(one, list)), None)
@@ -59,3 +61,25 @@ def as_class(answer):
         append = forward
 
     return Lazy
+
+
+def of_one_number(due, number):
+    """An answer of the form that is due, each of whose numbers is the same one; what is to be refused is refused.
+
+    It says nothing of parameters, modules or gradients: that takes more than a number.
+    """
+    if "error" in due:
+        return due
+    rest = {name: fact for name, fact in due.items() if name not in ("parameters", "states")}
+    gradients = {name: pack(_filled(unpack(tree), 0)) for name, tree in due.get("gradients", {}).items()}
+    return rest | {"value": pack(_filled(unpack(due["value"]), number)), "gradients": gradients}
+
+
+def _filled(value, number):
+    if isinstance(value, Array):
+        kind = bool if value.dtype == "bool" else float if value.floating else int
+        filled = array([kind(number)] * len(value.values()), value.kind, value.dtype)
+        return Array(value.kind, value.dtype, value.shape, filled.data)
+    if isinstance(value, (tuple, list)):
+        return type(value)(_filled(part, number) for part in value)
+    return type(value)(number) if isinstance(value, (bool, int, float)) else value

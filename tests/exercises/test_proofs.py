@@ -84,6 +84,17 @@ def test_an_answer_that_does_nothing_gets_nothing(exercise):
 
 
 @proof_of_an_exercise
+@each
+def test_one_number_in_the_form_that_is_due_gets_nothing(exercise):
+    """As of a model that learns a number for each class, or of `0 * x.sum()`: it looks at nothing."""
+    keys = proofs.keys_of(exercise, GradingPolicy(SECRETS[0]))
+    for number in (0, 1, -1, 0.37):
+        answers = [[lazy.of_one_number(due, number) for due in key.expected] for key in keys]
+        earned = [one.check for one in judge(exercise, keys, answers).checks if one.points]
+        assert not earned, f"{number} earns {earned}"
+
+
+@proof_of_an_exercise
 @pytest.mark.parametrize("exercise", [one for one in ALL if one.id == "classifier.train_step"], ids=name_of)
 def test_what_leaves_the_step_out_earns_little(exercise):
     """Loss, type, refusal and an untouched batch are right without it; the step is what the exercise is about."""

@@ -39,7 +39,13 @@ def mean_gradient_padding(rng):
     return call(tensor(x), mask_of((2, 3, 3, 3, 3), 3))
 
 
-@check(TEXT, sees="one token, one class, one text, one word; several layers and heads; 512 tokens", view=form, points=1)
+@check(
+    TEXT,
+    sees="one token, one class, one text, one word; several layers and heads; 512 tokens",
+    view=form,
+    points=1,
+    given=True,
+)
 def text_sizes(rng):
     return [
         built(call(VOCAB, 1, 4, 1, 5, 1), call(padded(some_texts(rng, (1,)), 1))),
@@ -67,6 +73,7 @@ def text_learns_with_empty(rng):
     sees="more padding changes no logit, with several layers, up to max_length, however low the scores",
     view=by_largest(uses_agree),
     points=1,
+    given=True,
 )
 def text_padding_layers(rng):
     padding = rng.integer(2, VOCAB)
@@ -108,7 +115,13 @@ def step_unchanged(rng):
     return call(model(rng, 2), batch, optimizer("0", 0.1), loss("mse_loss"))
 
 
-@check(PAIR, sees="one pair, one token, one word, several layers and heads, 512 tokens", view=pair_form, points=1)
+@check(
+    PAIR,
+    sees="one pair, one token, one word, several layers and heads, 512 tokens",
+    view=pair_form,
+    points=1,
+    given=True,
+)
 def pair_sizes(rng):
     single = padded(some_texts(rng, (1,)), 1)
     wide = [
@@ -127,6 +140,7 @@ def pair_sizes(rng):
     sees="padding changes nothing, up to max_length on both sides, however low the scores",
     view=by_largest(pair_uses_agree),
     points=1,
+    given=True,
 )
 def pair_padding_most(rng):
     padding = rng.integer(2, VOCAB)

@@ -90,6 +90,7 @@ def layer_post_norm_cache(rng):
     view=views.form,
     points=1,
     coinciding=True,
+    given=True,
 )
 def model_of_other_sizes(rng):
     return [
@@ -110,6 +111,7 @@ def in_turn_or_in_pieces(step, answer):
     sees="two texts written in turn, each with caches of its own, however low the scores",
     view=in_turn_or_in_pieces,
     points=1,
+    given=True,
 )
 def model_caches_in_turn(rng):
     text, other = inputs.tokens(rng, 7, 10), inputs.tokens(rng, 7, 10)
@@ -141,7 +143,13 @@ def one_in_zeros(length):
     return tensor([zeros, *ones, zeros], "int64")
 
 
-@check(TRANSLATOR, sees="one layer, one head, one token on each side, vocabularies of one", view=views.form, points=1)
+@check(
+    TRANSLATOR,
+    sees="one layer, one head, one token on each side, vocabularies of one",
+    view=views.form,
+    points=1,
+    given=True,
+)
 def translator_sizes(rng):
     single, pair = tensor([[1], [2]], "int64"), (sources(rng, 1, 7), inputs.tokens(rng, 1, 9))
     nothing = tensor([[0, 0]], "int64")
@@ -170,6 +178,7 @@ def translator_zero(rng):
     sees="padding changes nothing up to max_length, in every row, however low the scores",
     view=by_largest(views.uses_agree),
     points=1,
+    given=True,
 )
 def translator_padding_most(rng):
     padding = rng.integer(2, inputs.SOURCE_VOCAB)

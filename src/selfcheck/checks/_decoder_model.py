@@ -45,6 +45,7 @@ MODEL = "decoder.LanguageModel"
     sees="the logits are (B, L, vocab_size), floating-point and finite, those of token 0 too",
     compares=("values", "dtype", "unchanged"),
     view=form_of_words,
+    given=True,
 )
 def model_shape(rng):
     batch, length = rng.sample((7, 9), 2)
@@ -64,12 +65,12 @@ def model_order(rng):
     return built(language_model(1), call(in_three_orders(rng, 7)), stirred=STIRRED)
 
 
-@check(MODEL, sees="the answers are logits, neither probabilities nor their logarithms", view=no_shares)
+@check(MODEL, sees="the answers are logits, neither probabilities nor their logarithms", view=no_shares, given=True)
 def model_logits(rng):
     return built(language_model(), call(tokens(rng, 1, 7)), stirred=STIRRED)
 
 
-@check(MODEL, sees="a text's logits do not depend on the other texts of its batch", view=rows_apart)
+@check(MODEL, sees="a text's logits do not depend on the other texts of its batch", view=rows_apart, given=True)
 def model_rows(rng):
     texts = tokens(rng, 4, 7).nested()
     uses = [call(tensor(some, "int64")) for some in (texts, texts[:1], texts[-2:])]
@@ -80,45 +81,53 @@ def model_rows(rng):
     MODEL,
     sees="the output layer is the token embedding: one table of vocab_size · d_model, not two",
     view=tied_output,
+    given=True,
 )
 def model_tied(rng):
     return built(call(400, 9, 3, 5, 1, max_length=7), entries())
 
 
-@check(MODEL, sees="the table learns from the output too, for tokens that the text lacks", view=table_learns)
+@check(
+    MODEL, sees="the table learns from the output too, for tokens that the text lacks", view=table_learns, given=True
+)
 def model_tied_learns(rng):
     return built(language_model(1), gradients(call(tokens(rng, 3, 7))), stirred=STIRRED)
 
 
-@check(MODEL, sees="every matrix that is learnt has its part in the logits, those of tokens 0 too", view=without_part)
+@check(
+    MODEL,
+    sees="every matrix that is learnt has its part in the logits, those of tokens 0 too",
+    view=without_part,
+    given=True,
+)
 def model_learns(rng):
     texts = tokens(rng, 7, 9), tensor([[0] * 9] * 7, "int64")
     return [built(language_model(), gradients(call(text)), stirred=STIRRED) for text in texts]
 
 
-@check(MODEL, sees="num_layers and d_ff say how much the layers learn", view=as_many_as_layers)
+@check(MODEL, sees="num_layers and d_ff say how much the layers learn", view=as_many_as_layers, given=True)
 def model_layers(rng):
     return [built(call(11, 8, 2, d_ff, 5, max_length=14), entries()) for d_ff in (61, 6)]
 
 
-@check(MODEL, sees="the positions are learnt, max_length of them", view=a_vector_per_position)
+@check(MODEL, sees="the positions are learnt, max_length of them", view=a_vector_per_position, given=True)
 def model_positions(rng):
     return built(call(7, 9, 3, 5, 1, max_length=4000), entries())
 
 
-@check(MODEL, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse)
+@check(MODEL, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse, given=True)
 def model_last_norm(rng):
     return built(call(VOCAB, 2, 1, 19, 1, max_length=29, dropout=0.0), call(tokens(rng, 5, 9)), stirred=1.0)
 
 
-@check(MODEL, sees="with caches, token by token gives the logits of all at once", view=pieces_agree)
+@check(MODEL, sees="with caches, token by token gives the logits of all at once", view=pieces_agree, given=True)
 def model_caches(rng):
     text = tokens(rng, 1, 7)
     uses = [call(part, made("new_caches", "a")) for part in parts(text, (1,) * 7)]
     return built(language_model(), call(text), *uses, stirred=STIRRED)
 
 
-@check(MODEL, sees="with caches, so does a prompt and then some tokens at a time", view=pieces_agree)
+@check(MODEL, sees="with caches, so does a prompt and then some tokens at a time", view=pieces_agree, given=True)
 def model_caches_chunks(rng):
     text = tokens(rng, 1, 7)
     uses = [call(part, made("new_caches", "a")) for part in parts(text, rng.choice(((3, 1, 3), (2, 4, 1), (4, 2, 1))))]
@@ -133,27 +142,32 @@ def model_caches_read(rng):
     return built(language_model(1), *uses, stirred=STIRRED)
 
 
-@check(MODEL, sees="new_caches() gives empty ones each time", view=uses_agree)
+@check(MODEL, sees="new_caches() gives empty ones each time", view=uses_agree, given=True)
 def model_caches_fresh(rng):
     text = tokens(rng, 3, 7)
     uses = [call(text, made("new_caches", name)) for name in "abc"]
     return built(language_model(1), call(text), *uses, stirred=STIRRED)
 
 
-@check(MODEL, sees="max_length positions fit, with caches too", view=form)
+@check(MODEL, sees="max_length positions fit, with caches too", view=form, given=True)
 def model_max_length(rng):
     text, most = tokens(rng, 3, 7), language_model(1, max_length=7)
     uses = [call(part, made("new_caches", "a")) for part in parts(text, (4, 3))]
     return [built(most, call(text)), built(most, *uses), built(call(3, *WIDTHS, 1), call(tokens(rng, 1, 256, 3)))]
 
 
-@check(MODEL, sees="in evaluation nothing is random", view=uses_agree)
+@check(MODEL, sees="in evaluation nothing is random", view=uses_agree, given=True)
 def model_evaluation(rng):
     text = tokens(rng, 1, 7)
     return built(language_model(dropout=0.5), call(text), call(text), stirred=STIRRED)
 
 
-@check(MODEL, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=uses_agree)
+@check(
+    MODEL,
+    sees="in training dropout acts, with the probability that was passed: 0 drops nothing",
+    view=uses_agree,
+    given=True,
+)
 def model_dropout(rng):
     text = tokens(rng, 1, 7)
     return [
@@ -162,14 +176,17 @@ def model_dropout(rng):
     ]
 
 
-@check(MODEL, sees="dropout acts on tokens and positions together, before the first layer", view=all_alike)
+@check(MODEL, sees="dropout acts on tokens and positions together, before the first layer", view=all_alike, given=True)
 def model_embedding_dropout(rng):
     """Where all is dropped, what is left is the same everywhere: what the last norm makes of zeros."""
     return built(language_model(dropout=0.9999999), call(tokens(rng, 1, 7)), stirred=STIRRED, training=True)
 
 
 @check(
-    MODEL, sees="dropout acts in every layer on what it adds; the sums are not normalised", view=added_and_normalised
+    MODEL,
+    sees="dropout acts in every layer on what it adds; the sums are not normalised",
+    view=added_and_normalised,
+    given=True,
 )
 def model_layers_dropout(rng):
     """Where all is dropped that the layers add, no gradient reaches them."""

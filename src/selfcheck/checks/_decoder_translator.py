@@ -50,6 +50,7 @@ def lengthened(texts, length, padding=0):
     sees="the logits are (B, T, target_vocab_size), floating-point and finite",
     compares=("values", "dtype", "unchanged"),
     view=form,
+    given=True,
 )
 def translator_shape(rng):
     batch, source, target = rng.sample((3, 7, 9), 3)
@@ -80,14 +81,19 @@ def translator_target_order(rng):
     return built(translator(1), call(*pair), stirred=STIRRED)
 
 
-@check(TRANSLATOR, sees="more padding on the right of the source changes no logit", view=uses_agree)
+@check(TRANSLATOR, sees="more padding on the right of the source changes no logit", view=uses_agree, given=True)
 def translator_padding(rng):
     texts, target = sources(rng, 1, 4).nested(), tokens(rng, 1, 7)
     uses = [call(lengthened(texts, length), target) for length in (4, 5, 9)]
     return built(translator(), *uses, stirred=STIRRED)
 
 
-@check(TRANSLATOR, sees="padding_id says which source id is padding; any other id, 0 too, is a word", view=uses_agree)
+@check(
+    TRANSLATOR,
+    sees="padding_id says which source id is padding; any other id, 0 too, is a word",
+    view=uses_agree,
+    given=True,
+)
 def translator_padding_id(rng):
     padding = rng.integer(2, SOURCE_VOCAB)
     allowed = [word for word in range(1, SOURCE_VOCAB) if word != padding]
@@ -98,7 +104,7 @@ def translator_padding_id(rng):
     return built(translator(1, padding_id=padding), *uses, stirred=STIRRED)
 
 
-@check(TRANSLATOR, sees="a source that is all padding gives finite logits", view=form)
+@check(TRANSLATOR, sees="a source that is all padding gives finite logits", view=form, given=True)
 def translator_empty(rng):
     first, last = (sources(rng, 1, length).nested()[0] for length in (7, 2))
     return built(translator(1), call(lengthened([first, [], last], 7), tokens(rng, 3, 9)), stirred=STIRRED)
@@ -108,6 +114,7 @@ def translator_empty(rng):
     TRANSLATOR,
     sees="a pair's logits do not depend on the other pairs of its batch, nor on how long these are",
     view=rows_apart,
+    given=True,
 )
 def translator_rows(rng):
     texts = [sources(rng, 1, length).nested()[0] for length in (7, 1, 2, 7)]
@@ -117,7 +124,7 @@ def translator_rows(rng):
     return built(translator(), *uses, stirred=STIRRED)
 
 
-@check(TRANSLATOR, sees="the answers are logits, no probabilities", view=logits)
+@check(TRANSLATOR, sees="the answers are logits, no probabilities", view=logits, given=True)
 def translator_logits(rng):
     return built(translator(), call(sources(rng, 1, 7), tokens(rng, 1, 9)), stirred=STIRRED)
 
@@ -126,13 +133,14 @@ def translator_logits(rng):
     TRANSLATOR,
     sees="every matrix, queries' and keys' too, and the encoder's last norm have their part in the logits",
     view=without_part_or_last_norm,
+    given=True,
 )
 def translator_learns(rng):
     pair = sources(rng, 1, 7), tokens(rng, 1, 9)
     return built(translator(), gradients(call(*pair)), stirred=STIRRED)
 
 
-@check(TRANSLATOR, sees="no target token is padding: padding_id is a word there", view=without_part)
+@check(TRANSLATOR, sees="no target token is padding: padding_id is a word there", view=without_part, given=True)
 def translator_target_words(rng):
     padding = rng.integer(1, SOURCE_VOCAB)
     allowed = [word for word in range(SOURCE_VOCAB) if word != padding]
@@ -141,32 +149,40 @@ def translator_target_words(rng):
     return built(translator(1, padding_id=padding), gradients(call(source, target)), stirred=STIRRED)
 
 
-@check(TRANSLATOR, sees="encoder and decoder have num_layers layers each, of width d_ff", view=as_many_as_layers)
+@check(
+    TRANSLATOR,
+    sees="encoder and decoder have num_layers layers each, of width d_ff",
+    view=as_many_as_layers,
+    given=True,
+)
 def translator_layers(rng):
     return [built(call(11, 17, 8, 2, d_ff, 5, max_length=14), entries()) for d_ff in (61, 6)]
 
 
-@check(TRANSLATOR, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse)
+@check(TRANSLATOR, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse, given=True)
 def translator_last_norm(rng):
     construct = call(SOURCE_VOCAB, VOCAB, 2, 1, 19, 1, max_length=29, dropout=0.0)
     return built(construct, call(sources(rng, 5, 15), tokens(rng, 5, 9)), stirred=1.0)
 
 
-@check(TRANSLATOR, sees="max_length tokens fit on either side", view=form)
+@check(TRANSLATOR, sees="max_length tokens fit on either side", view=form, given=True)
 def translator_max_length(rng):
     uses = [call(sources(rng, 3, source), tokens(rng, 3, target)) for source, target in ((7, 5), (5, 7))]
     long = call(sources(rng, 1, 256), tokens(rng, 1, 256, 3))
     return [built(translator(1, max_length=7), *uses), built(call(SOURCE_VOCAB, 3, *WIDTHS, 1), long)]
 
 
-@check(TRANSLATOR, sees="in evaluation nothing is random", view=uses_agree)
+@check(TRANSLATOR, sees="in evaluation nothing is random", view=uses_agree, given=True)
 def translator_evaluation(rng):
     pair = sources(rng, 1, 7), tokens(rng, 1, 9)
     return built(translator(dropout=0.5), call(*pair), call(*pair), stirred=STIRRED)
 
 
 @check(
-    TRANSLATOR, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=uses_agree
+    TRANSLATOR,
+    sees="in training dropout acts, with the probability that was passed: 0 drops nothing",
+    view=uses_agree,
+    given=True,
 )
 def translator_dropout(rng):
     pair = sources(rng, 1, 7), tokens(rng, 1, 9)
@@ -176,7 +192,9 @@ def translator_dropout(rng):
     ]
 
 
-@check(TRANSLATOR, sees="dropout acts in every layer, on either side, on what it adds", view=reached_in_layers)
+@check(
+    TRANSLATOR, sees="dropout acts in every layer, on either side, on what it adds", view=reached_in_layers, given=True
+)
 def translator_layers_dropout(rng):
     """Where all is dropped that the layers add, no gradient reaches them."""
     use = gradients(call(sources(rng, 1, 7), tokens(rng, 1, 9)))

@@ -48,7 +48,7 @@ def feed_dropout_order(rng):
     return feed_dropout_step(rng, activation="gelu")
 
 
-@check(FEED_FORWARD, sees="in evaluation nothing is dropped", view=same_twice)
+@check(FEED_FORWARD, sees="in evaluation nothing is dropped", view=same_twice, given=True)
 def feed_evaluation(rng):
     x = rng.tensor(5, 3)
     return built(call(3, 7, dropout=0.5), call(x), call(x), state=feed_forward_state(rng, 3, 7))

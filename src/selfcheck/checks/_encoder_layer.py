@@ -117,7 +117,7 @@ def layer_dropout_inside(rng):
     ]
 
 
-@check(LAYER, sees="in evaluation nothing is dropped", view=same_twice)
+@check(LAYER, sees="in evaluation nothing is dropped", view=same_twice, given=True)
 def layer_evaluation(rng):
     x = rng.tensor(1, 3, 5)
     return built(call(5, 1, 7, dropout=0.5), call(x), call(x), state=layer_state(rng, 5, 7))

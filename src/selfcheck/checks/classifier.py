@@ -107,6 +107,7 @@ def mean_errors(rng):
     sees="the logits are (B, num_classes), floating-point and finite",
     compares=("values", "dtype", "unchanged"),
     view=form,
+    given=True,
 )
 def text_shape(rng):
     batch, classes, longest = rng.sample((5, 8, 11), 3)
@@ -124,19 +125,19 @@ def text_order(rng):
     return taught(order(rng), classifier(classes=2, heads=MORE_HEADS), steps=120, rate=0.01, tries=TRIES)
 
 
-@check(TEXT, sees="the answers are logits, no probabilities", view=logits)
+@check(TEXT, sees="the answers are logits, no probabilities", view=logits, given=True)
 def text_logits(rng):
     return taught(presence(rng), classifier(), steps=12)
 
 
-@check(TEXT, sees="more padding on the right changes no logit", view=padding_effect)
+@check(TEXT, sees="more padding on the right changes no logit", view=padding_effect, given=True)
 def text_padding(rng):
     texts = some_texts(rng, (4, 2, 3, 1, 4))
     uses = [call(padded(texts, length)) for length in (4, 6, 11)]
     return built(classifier(layers=2, heads=MORE_HEADS), *uses, lessons=warm_up(rng))
 
 
-@check(TEXT, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=uses_agree)
+@check(TEXT, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=uses_agree, given=True)
 def text_padding_id(rng):
     padding = rng.integer(2, VOCAB)
     texts = some_texts(rng, (3, 2, 1, 3, 2), padding)
@@ -145,20 +146,20 @@ def text_padding_id(rng):
     return built(classifier(padding=padding), *uses, lessons=warm_up(rng, padding=padding))
 
 
-@check(TEXT, sees="a text's logits do not depend on the other texts of its batch", view=rows_apart)
+@check(TEXT, sees="a text's logits do not depend on the other texts of its batch", view=rows_apart, given=True)
 def text_rows(rng):
     texts = some_texts(rng, (4, 2, 3, 4, 1))
     uses = [call(padded(some, 8)) for some in (texts, texts[:1], texts[-2:], texts[1:3])]
     return built(classifier(), *uses, lessons=warm_up(rng))
 
 
-@check(TEXT, sees="a text that is all padding gives finite logits", view=finite_rows)
+@check(TEXT, sees="a text that is all padding gives finite logits", view=finite_rows, given=True)
 def text_empty(rng):
     texts = some_texts(rng, (8, 0, 2, 4, 5))
     return built(classifier(), call(padded(texts, 8)), lessons=warm_up(rng))
 
 
-@check(TEXT, sees="a text may have max_length tokens, whether that is 5 or 1030", view=finite_rows)
+@check(TEXT, sees="a text may have max_length tokens, whether that is 5 or 1030", view=finite_rows, given=True)
 def text_max_length(rng):
     short, long = some_texts(rng, (5, 1030))
     return [
@@ -167,7 +168,7 @@ def text_max_length(rng):
     ]
 
 
-@check(TEXT, sees="in evaluation nothing is random", view=uses_agree)
+@check(TEXT, sees="in evaluation nothing is random", view=uses_agree, given=True)
 def text_evaluation(rng):
     texts = padded(some_texts(rng, (8, 4, 2, 3, 5)), 8)
     return [
@@ -175,7 +176,12 @@ def text_evaluation(rng):
     ]
 
 
-@check(TEXT, sees="in training dropout acts, with the probability that was passed: 0 drops nothing", view=uses_agree)
+@check(
+    TEXT,
+    sees="in training dropout acts, with the probability that was passed: 0 drops nothing",
+    view=uses_agree,
+    given=True,
+)
 def text_dropout(rng):
     texts = padded(some_texts(rng, (8, 4, 8, 2, 5)), 8)
     return [

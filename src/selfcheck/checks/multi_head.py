@@ -28,7 +28,7 @@ FEW = (2, 3, 4)  # for a call beside one whose sizes can be told apart, or one w
 # 5.1 split_heads
 
 
-@check(SPLIT, sees="the shape is (B, H, L, d_head): the heads stand in front of the tokens", view=form)
+@check(SPLIT, sees="the shape is (B, H, L, d_head): the heads stand in front of the tokens", view=form, given=True)
 def split_shape(rng):
     return [call(rng.tensor(batch, length, heads * d_head), heads) for batch, heads, length, d_head in SIZES]
 
@@ -78,7 +78,7 @@ def split_errors(rng):
 # 5.2 merge_heads
 
 
-@check(MERGE, sees="the shape is (B, L, d_model): the heads stand side by side", view=form)
+@check(MERGE, sees="the shape is (B, L, d_model): the heads stand side by side", view=form, given=True)
 def merge_shape(rng):
     return [call(rng.tensor(*sizes)) for sizes in SIZES]
 
