@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .arrays import pack, revive
@@ -14,6 +15,45 @@ BUILT = ":built"  # what a step builds, among the modules of its arguments
 
 class StateMismatch(Exception):
     """A learner's module has not the parameters that the check gives it."""
+
+
+def made_with_shapes(make: Callable[[], Any], sizes: Iterable[Any]) -> Any:
+    """What `make` builds; where that has lazy layers (nn.LazyLinear), they have seen an input and so have shapes.
+
+    sizes: that it is built with, among them the width of its input
+    """
+    built = make()
+    if not _has_lazy(built):
+        return built
+    import torch
+
+    for inputs in _possible_inputs(sizes):
+        with contextlib.suppress(Exception), torch.no_grad():  # whoever is built for another kind of input refuses it
+            built.eval()(*inputs)
+            built.train()
+            if not _has_lazy(built):
+                return built
+        built = make()  # its layers may have the shapes of the input that was refused
+    return built
+
+
+def _has_lazy(built: Any) -> bool:
+    if not hasattr(built, "state_dict"):
+        return False
+    from torch.nn.parameter import is_lazy
+
+    return any(is_lazy(value) for value in (*built.parameters(), *built.buffers()))
+
+
+def _possible_inputs(sizes: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """What a module of an exercise may be called with: ids, or vectors of one of the sizes, on each of several axes."""
+    import torch
+
+    ids = torch.zeros(1, 1, dtype=torch.int64)
+    yield from ((ids,), (ids, ids))
+    for width in dict.fromkeys(size for size in sizes if isinstance(size, int) and size > 0):
+        x = torch.zeros(1, 1, width)
+        yield from ((x,), (x, x), (x, x, x), (x[None],), (ids, x))
 
 
 def set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -99,30 +139,45 @@ def learnt(module: Any) -> list[Any]:
 
 
 def stir(built: Any, deviation: float) -> None:
-    """Add a normal number of this deviation to all parameters of a module."""
+    """Add a normal number of this deviation to what a module learns; what is frozen may be positions, or a mask."""
     import torch
 
     source = torch.Generator().manual_seed(0)
     with torch.no_grad():
-        for parameter in built.parameters():
+        for parameter in learnt(built):
             parameter.add_(deviation * torch.randn(parameter.shape, generator=source).to(parameter.dtype))
+
+
+def buffers_of(built: Any) -> dict[str, Any]:
+    """Copies of a module's buffers by name."""
+    return {name: buffer.detach().clone() for name, buffer in built.named_buffers()}
+
+
+def put_back(built: Any, buffers: dict[str, Any]) -> None:
+    """Give a module's buffers these numbers again."""
+    for name, buffer in built.named_buffers():
+        if name in buffers and buffer.shape == buffers[name].shape:
+            buffer.data.copy_(buffers[name])
 
 
 def reached(built: Any, output: Any) -> list[list[int]]:
     """For each parameter that is learnt its axes, its rows, and how many of these a gradient of the output reaches.
 
-    Without a path -1; and -2 where it is of the last norm, `final_norm`, of a part. The gradient is that of a fixed sum
-    of all entries, each with another weight. What is as small as a rounding of the largest gradient counts as 0: what
-    cancels, as the gradient of a key's bias does, leaves other roundings on every machine.
+    A bias has one axis, though those of several layers be stacked, and axes of one entry do not count. Without a path
+    -1; and -2 where it is of the last norm, `final_norm`, of a part. The gradient is that of a fixed sum of all
+    entries, each with another weight. What is as small as a rounding of the largest gradient counts as 0: what cancels,
+    as the gradient of a key's bias does, leaves other roundings on every machine.
     """
     import torch
 
     named = {name: parameter for name, parameter in built.named_parameters() if parameter.requires_grad}
     parameters = list(named.values())
-    gradients: Sequence[Any] = [None] * len(parameters)
+    for parameter in parameters:
+        parameter.grad = None
     if isinstance(output, torch.Tensor) and output.requires_grad:
         weights = torch.sin(torch.arange(1.0, output.numel() + 1)).reshape(output.shape)
-        gradients = torch.autograd.grad((output * weights).sum(), parameters, allow_unused=True)
+        (output * weights).sum().backward()  # as in training: a checkpoint of the older kind knows no autograd.grad
+    gradients = [None if each.grad is None else each.grad.to_dense() for each in parameters]  # of a sparse embedding
 
     largest = max(
         (float(gradient.abs().max()) for gradient in gradients if gradient is not None and gradient.numel()),
@@ -136,8 +191,12 @@ def reached(built: Any, output: Any) -> list[list[int]]:
             return 0
         return int((gradient.reshape(rows, -1).abs() > ROUNDING * largest).any(dim=1).sum())
 
+    def axes(name: str, shape: Iterable[int]) -> int:
+        long = sum(length > 1 for length in shape)
+        return min(long, 1) if name.endswith("bias") else long
+
     rows = [len(parameter) if parameter.dim() else 1 for parameter in parameters]
     return [
-        [parameter.dim(), count, rows_reached(name, gradient, count)]
+        [axes(name, parameter.shape), count, rows_reached(name, gradient, count)]
         for (name, parameter), count, gradient in zip(named.items(), rows, gradients, strict=True)
     ]

@@ -6,6 +6,7 @@ It knows the steps and nothing else. What it returns are plain JSON trees.
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,19 @@ from typing import Any
 from . import elsewhere, held, numpy_forms, objects
 from .arrays import pack, revive, unpacked
 from .largest import largest_counted
-from .module_state import StateMismatch, learnt, packed_state, parameters_of, reached, set_state, stir, under_two_names
+from .module_state import (
+    StateMismatch,
+    buffers_of,
+    learnt,
+    made_with_shapes,
+    packed_state,
+    parameters_of,
+    put_back,
+    reached,
+    set_state,
+    stir,
+    under_two_names,
+)
 from .printed import Printed, quiet
 from .traces import describe
 
@@ -187,8 +200,14 @@ def _use(symbol: Callable[..., Any], step: dict[str, Any], given: Given, gradien
         given.trees[f"state.{name}"] = (tree, own[name])
         if own[name].requires_grad:
             given.floating[f"state.{name}"] = own[name]
+    results = []
+    is_model = step["training"] and (step.get("lessons") or step.get("stirred"))
+    buffers = buffers_of(built) if is_model else {}  # some move in training by themselves, as those of a spectral norm
     with largest_counted(step, facts):
-        results = [result for number, use in enumerate(uses, start=1) for result in _used(built, number, *use)]
+        for number, use in enumerate(uses, start=1):
+            if buffers:
+                put_back(built, buffers)
+            results += _used(built, number, *use)
     return None if not results else results[0] if len(results) == 1 else tuple(results)
 
 
@@ -197,7 +216,7 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts:
     args, kwargs = given.take(step["construct"], "construct.")
     lessons, own = step.get("lessons"), {}
     for _ in range(lessons.get("tries", 1) if lessons else 1):
-        built = symbol(*args, **kwargs)
+        built = made_with_shapes(functools.partial(symbol, *args, **kwargs), (*args, *kwargs.values()))
         if not hasattr(built, "state_dict"):
             break
         own = set_state(built, step["state"])
