@@ -25,7 +25,8 @@ TMP_BYTES = 64 * 2**20
 SELF_TEST_SECONDS = 60.0  # by the clock
 #: Memory in pieces of 2 MiB, for the fork server: forking it takes a third of the time.
 HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-HUGE_PAGES_SETTING = "/sys/kernel/mm/transparent_hugepage"  # where malloc looks whether there are any
+#: Where malloc looks whether there are any; what else lies in that folder counts for the whole machine.
+HUGE_PAGES_SETTINGS = [f"/sys/kernel/mm/transparent_hugepage/{name}" for name in ("enabled", "hpage_pmd_size")]
 #: What the self-test found, by the private places that it looked for.
 _tried: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
 
@@ -181,7 +182,7 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
     if not isolates:  # the fork server's workers have a /proc of their own
         command += _covered_counters()
     if isolates:
-        command += ["--ro-bind-try", HUGE_PAGES_SETTING, HUGE_PAGES_SETTING]
+        command += [option for place in HUGE_PAGES_SETTINGS for option in ("--ro-bind-try", place, place)]
     for scratch in ("/tmp", "/dev/shm"):
         command += ["--size", str(TMP_BYTES), "--tmpfs", scratch]
     # After the scratch folders: the interpreter, or the stage, may itself lie below /tmp.
