@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from nbformat.notebooknode import NotebookNode
-from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import CheckCellMetadata, LimitOutput
 from traitlets.config import Config
 
@@ -19,7 +18,7 @@ from .gradebook.cells import put_result
 from .gradebook.formgrader_scores import show_final_scores
 from .gradebook.late_policy_plugin import configure_late_policy
 from .gradebook.marks_given import record_marks
-from .gradebook.nbgrader import configure_storage, inbound_folder, places_of
+from .gradebook.nbgrader import configure_storage, course_of, inbound_folder, places_of
 from .gradebook.steps import GradesStep, ResultStep
 from .gradebook.sync import GradebookSync
 from .intake import store
@@ -36,7 +35,7 @@ class TrustedResults(ResultStep):
     """Puts each grade cell's verdict, reached in the sandbox, where execution would have put its output."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        course = Course.open(CourseDirectory(config=self.config).root)
+        course = course_of(self.config)
         names = resources["nbgrader"]
         refused = _refused.get((names["assignment"], names["student"]))
         if refused:
@@ -60,7 +59,7 @@ class EnteredGrades(GradesStep):
     """
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        course = Course.open(CourseDirectory(config=self.config).root)
+        course = course_of(self.config)
         names = resources["nbgrader"]
         with GradebookSync(course, names["assignment"], self.config) as sync:
             sync.enter_notebook(names["student"], names["notebook"], nb)

@@ -2,7 +2,8 @@
 
 nbgrader goes on, and executes what was handed in, where nbgrader_config.py cannot be imported or stops. So the file
 ends the command where the grader is missing; and nbgrader_config.json, which nbgrader reads whatever becomes of the
-other, names a kernel that there is not. To disable execution would be worse: cells that did not run count as passed.
+other, names a kernel that there is not. To disable execution would be worse: cells that did not run count as passed. So
+both enable it, in case the settings in somebody's home do not.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ Settings of your own belong at the end; a later version of the grader may renew 
 
 c = get_config()  # noqa: F821
 c.Execute.kernel_name = "{KERNEL}"  # there is none: nbgrader itself runs nothing
+c.Execute.enabled = True  # whatever other settings say: cells that nothing ran would count as passed
 
 import sys  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -55,7 +57,7 @@ configure(c, Path(__file__).resolve().parent)
 
 def write_missing(root: Path) -> None:
     """Write those of the files that a course does not have; what is there is left as it is."""
-    static = json.dumps({"Execute": {"kernel_name": KERNEL}}, indent=1) + "\n"
+    static = json.dumps({"Execute": {"kernel_name": KERNEL, "enabled": True}}, indent=1) + "\n"
     for name, text in ((SETTINGS, TEXT), (STATIC_SETTINGS, static)):
         if not (root / name).exists():
             write_atomically(root / name, text)

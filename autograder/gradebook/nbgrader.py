@@ -53,6 +53,19 @@ def configure_storage(c: Config, root: Path) -> None:
     c.HTMLExporter.preprocessors = ["autograder.gradebook.formgrader_guide.GuideBesideAnswers"]
 
 
+def course_of(config: Config) -> Course:
+    """The course that a command of nbgrader's works on; RuntimeError where a relative path says which.
+
+    nbgrader works in other folders than the one that it was started in, where the path would lead elsewhere.
+    """
+    root = config.CourseDirectory.get("root")
+    if isinstance(root, str) and not Path(root).is_absolute():
+        raise RuntimeError(
+            f"--CourseDirectory.root is {root}: name the course's folder by its whole path. Nothing is written"
+        )
+    return Course.open(CourseDirectory(config=config).root)
+
+
 def configuration(course: Course) -> Config:
     """What a course's nbgrader_config.py says, as `nbgrader autograde` reads it; RuntimeError for one that stops.
 

@@ -1,4 +1,4 @@
-"""Watches the memory that all workers of a submission use together, where no cgroup limits each of them.
+"""Watches the memory that all workers of a submission use together; a cgroup limits each of them alone.
 
 One of them is asked; others may wait for it meanwhile, with all that they hold.
 """

@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any
 
 from ..sandbox.bubblewrap import Sandbox
-from ..sandbox.seccomp import no_processes
+from ..sandbox.seccomp import no_core_limit, no_processes
 from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import open_worker
 from . import limits, periods
@@ -166,6 +166,7 @@ class _Package:
         is_isolated = self.sandbox.level != "none"
         return {
             "filter": base64.b64encode(no_processes()).decode(),
+            "core_filter": base64.b64encode(no_core_limit()).decode(),
             "budget": limits.SUBMISSION_CPU_SECONDS,
             "wall_clock_factor": limits.WALL_CLOCK_FACTOR,
             "idle": limits.IDLE_WALL_SECONDS,

@@ -22,10 +22,13 @@ LEVELS = ("bubblewrap", "none")
 CHOICES = ("bubblewrap", "auto", "none")  # of an instructor; "auto" is the best level there is
 MOUNTS = "/mnt"  # is everywhere and nobody needs it: the interpreter is mounted below it
 TMP_BYTES = 64 * 2**20
+UNKNOWN_OPTION = "Unknown option"  # as bubblewrap says it
+TOO_OLD = "This bubblewrap is too old: it has to be 0.7.0 or later."
 SELF_TEST_SECONDS = 60.0  # by the clock
 #: Memory in pieces of 2 MiB, for the fork server: forking it takes a third of the time.
 HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-HUGE_PAGES_SETTING = "/sys/kernel/mm/transparent_hugepage"  # where malloc looks whether there are any
+#: Where malloc looks whether there are any; what else lies in that folder counts for the whole machine.
+HUGE_PAGES_SETTINGS = [f"/sys/kernel/mm/transparent_hugepage/{name}" for name in ("enabled", "hpage_pmd_size")]
 #: What the self-test found, by the private places that it looked for.
 _tried: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
 
@@ -71,13 +74,15 @@ def open_sandbox(
     """A sandbox of one of CHOICES, tried once in this process.
 
     private: files and folders that must not be seen inside
-    Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused, and InSight for what it would show.
+    Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused, and InSight for what it would show:
+    one of these, or the temporary folder, where submissions lie that run.
     """
     if wanted == "none":
         return Sandbox("none")
     if wanted not in CHOICES:
         raise ValueError(f"isolation must be {', '.join(CHOICES[:-1])} or {CHOICES[-1]}, got {wanted!r}")
     sight.require_out_of_sight(private)
+    sight.require_stages_out_of_sight()
     trouble, lacks = _self_test_of(tuple(str(place) for place in private))
     if not trouble:
         return Sandbox("bubblewrap", lacks, pool)
@@ -122,7 +127,8 @@ def _run_self_test(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     try:
         properties = json.loads(done.stdout)
     except ValueError:
-        return (done.stderr.strip() or "it printed nothing")[-500:], ()
+        said = (done.stderr.strip() or "it printed nothing")[-500:]
+        return said + (f"\n{TOO_OLD}" if UNKNOWN_OPTION in said else ""), ()
     lacks = tuple(name for name, holds in properties.items() if not holds)
     failed = [name for name in lacks if name not in self_test.OPTIONAL]
     advice = "".join(f"\n{self_test.ADVICE[name]}" for name in failed if name in self_test.ADVICE)
@@ -161,8 +167,9 @@ def _covered_counters() -> list[str]:
 def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates: bool = False) -> list[str]:
     """A bubblewrap command line; isolates: for a program that makes namespaces within its own."""
     arrangement = sight.arrangement()
-    hidden = [source for _, source in arrangement if source and os.geteuid() == 0 and not _is_open_to_all(source)]
-    seen_as = {source: f"{MOUNTS}/python{number}" for number, source in enumerate(dict.fromkeys(hidden))}
+    sources = dict.fromkeys([source for _, source in arrangement if source] + [str(stage)])
+    hidden = [source for source in sources if os.geteuid() == 0 and not _is_open_to_all(source)]
+    seen_as = {source: f"{MOUNTS}/place{number}" for number, source in enumerate(hidden)}
     command = [
         "bwrap",
         *("--unshare-all", "--die-with-parent", "--new-session", "--clearenv"),
@@ -181,13 +188,13 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
     if not isolates:  # the fork server's workers have a /proc of their own
         command += _covered_counters()
     if isolates:
-        command += ["--ro-bind-try", HUGE_PAGES_SETTING, HUGE_PAGES_SETTING]
+        command += [option for place in HUGE_PAGES_SETTINGS for option in ("--ro-bind-try", place, place)]
     for scratch in ("/tmp", "/dev/shm"):
         command += ["--size", str(TMP_BYTES), "--tmpfs", scratch]
     # After the scratch folders: the interpreter, or the stage, may itself lie below /tmp.
     for place, source in arrangement:
         command += ["--ro-bind", seen_as.get(source, source), place] if source else ["--tmpfs", place]
-    command += ["--ro-bind", str(stage), INSIDE]
+    command += ["--ro-bind", seen_as.get(str(stage), str(stage)), INSIDE]
     command += ["--tmpfs", "/dev/pts"]  # terminals, of which the machine has a number
     # In memory without a limit, or kept from one worker of a fork server to the next.
     for made in (*(place for place, source in arrangement if not source), "/", "/dev", "/dev/pts"):

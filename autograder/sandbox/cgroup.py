@@ -50,6 +50,14 @@ class WorkerCgroup:
             peak = int((self._folder / "memory.peak").read_text())
         return Used(int(cpu["usage_usec"]) / 1e6, peak / MIB, complete=True)
 
+    def memory_bytes(self) -> int:
+        """What its processes use now, without what the kernel would take back from them at the limit."""
+        with suppress(OSError, ValueError, KeyError):
+            kinds = dict(line.split() for line in (self._folder / "memory.stat").read_text().splitlines())
+            returned = sum(int(kinds[name]) for name in ("active_file", "inactive_file", "slab_reclaimable"))
+            return max(0, int((self._folder / "memory.current").read_text()) - returned)
+        return 0
+
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel killed one of its processes because they used all that the cgroup may.
 

@@ -27,6 +27,7 @@ import gc
 import importlib
 import json
 import os
+import re
 import selectors
 import signal
 import socket
@@ -246,8 +247,8 @@ def _mount_scratch(files: dict[str, bytes]) -> None:
 @contextmanager
 def kept_mounts_below(place: str) -> Iterator[None]:
     """Have what is mounted below a folder stand there again after it is covered: the interpreter may lie there."""
-    with open("/proc/self/mountinfo", encoding="utf-8") as lines:
-        mounted = [line.split()[4].replace("\\040", " ") for line in lines]
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as lines:
+        mounted = [re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), line.split()[4]) for line in lines]
     below = [path for path in dict.fromkeys(mounted) if path.startswith(f"{place}/")]
     outermost = [path for path in below if not any(path.startswith(f"{other}/") for other in below)]
     kept = {path: os.open(path, os.O_PATH) for path in outermost}

@@ -103,6 +103,7 @@ class ForkServer:
             OWN_GENERATIONS,
             lifeline.find_pid,
             is_memory_watched=memory_bytes is not None and group is None,
+            memory_of_cgroup=None if group is None else group.memory_bytes,
         )
         try:
             yield handle

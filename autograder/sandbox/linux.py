@@ -15,7 +15,7 @@ import os
 #: up there, and another read it later.
 COUNTERS = (
     *("stat", "vmstat", "zoneinfo", "buddyinfo", "loadavg", "uptime", "interrupts", "softirqs", "schedstat"),
-    *("diskstats", "cgroups", "key-users"),
+    *("diskstats", "cgroups", "key-users", "meminfo", "swaps"),
 )
 COUNTING_FOLDERS = ("pressure", "irq", "fs", "sys/fs")
 

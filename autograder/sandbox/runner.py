@@ -11,6 +11,7 @@ import math
 import mmap
 import os
 import resource
+import selectors
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 FILE_BYTES = 16 * 2**20  # that one file may hold
 OPEN_FILES = 64
+#: Of a crashed process's memory, to be written out: less than there can be. With 0 Linux would start the machine's own
+#: program for that, outside the sandbox and with the rights of root; 1 is how it is told not to.
+CORE_BYTES = 1
 SMALL_FILE_BYTES = 4096  # of a file, where memory is measured: a log has room, and not a matrix in all files together
 CHUNK_BYTES = 1 << 16  # that a pipe holds, and that is read from one at once
 READY = b"."  # what precedes the answers: all of ours has worked, and none of the learner's code has run
@@ -88,10 +92,12 @@ def _prepare(limits: dict[str, Any], package_parent: str) -> None:
 
     linux.set_dumpable(True)
     _set_resource_limits(limits)
+    linux.install_filter(base64.b64decode(limits["core_filter"]))
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
     sys.path.insert(0, package_parent)
+    vars(selectors)["DefaultSelector"] = selectors.PollSelector  # for asyncio: there is no epoll (see system_calls.py)
     eager.leave_uncompiled()
     dispatched.keep_to_the_dispatcher()
 
@@ -105,10 +111,16 @@ def _set_resource_limits(limits: dict[str, Any]) -> None:
         *(((resource.RLIMIT_NPROC, limits["processes"]),) if limits["processes"] else ()),
         (resource.RLIMIT_FSIZE, FILE_BYTES),
         (resource.RLIMIT_NOFILE, OPEN_FILES),
-        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CORE, min(CORE_BYTES, _most(resource.RLIMIT_CORE))),
         *((getattr(resource, name), most) for name, most in OF_LINUX.items() if hasattr(resource, name)),
     ):
         resource.setrlimit(kind, (most, most))
+
+
+def _most(kind: int) -> float:
+    """What a limit of this process may be at the most."""
+    _, hard = resource.getrlimit(kind)
+    return math.inf if hard == resource.RLIM_INFINITY else hard
 
 
 def _mapped(descriptor: int) -> mmap.mmap:

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import functools
 import os
+import resource
 import signal
 import socket
 import tempfile
@@ -22,6 +23,7 @@ from . import system_calls
 
 NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS and its like, of clone
 THREAD = 0x00010000  # CLONE_THREAD
+MS_ASYNC = 1
 SHARED, ANONYMOUS = 0x01, 0x20  # MAP_SHARED, MAP_ANONYMOUS; of the kinds of maps the shared ones are odd
 F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW = 36, 37, 38
 #: Commands of fcntl on a descriptor itself; those for locks are answered as done (see system_calls.DONE).
@@ -79,10 +81,23 @@ def no_processes() -> bytes:
         (refuse, "fork"),
         (refuse, "vfork"),
         (refuse, "clone", by_clone),
-        (missing, system_calls.MISSING),
+        (missing, "clone3"),
     ):
         with suppress(OSError, ValueError):
             rules.add_rule(action, name, *conditions)
+    return _bytes_of(rules)
+
+
+@functools.cache
+def no_core_limit() -> bytes:
+    """The filter for a process whose limit of a crash's record stays as it is (see runner.CORE_BYTES); b"" as above."""
+    seccomp = _libseccomp()
+    if seccomp is None:
+        return b""
+    rules, done = seccomp.SyscallFilter(defaction=seccomp.ALLOW), seccomp.ERRNO(0)
+    kind = (seccomp.MASKED_EQ, 0xFFFFFFFF, resource.RLIMIT_CORE)
+    rules.add_rule(done, "setrlimit", seccomp.Arg(0, *kind))
+    rules.add_rule(done, "prlimit64", seccomp.Arg(1, *kind), seccomp.Arg(2, seccomp.NE, 0))
     return _bytes_of(rules)
 
 
@@ -121,6 +136,9 @@ def _parts_of_calls(seccomp: Any) -> Iterator[Rule]:
         yield allow, "setsockopt", (equal(1, socket.SOL_SOCKET), equal(2, option))
     for option in BUFFER_OPTIONS:
         yield done, "setsockopt", (equal(1, socket.SOL_SOCKET), equal(2, option))
+    # To write out a file of the whole machine's, by a map of it; without MS_SYNC nothing is written.
+    yield allow, "msync", (equal(2, MS_ASYNC),)
+    yield done, "msync", (other(2, MS_ASYNC),)
     yield allow, "prlimit64", (equal(0, 0),)
     yield refuse, "prlimit64", (other(0, 0),)  # limits of other processes
     for name in ("preadv2", "pwritev2"):  # a flag asks whether something lies in memory

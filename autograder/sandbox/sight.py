@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -67,6 +68,16 @@ def require_out_of_sight(paths: Iterable[str | os.PathLike[str]]) -> None:
                 f"{os.fspath(path)} lies below {shown}, which every submission sees: nothing is run. Move the course, "
                 "its secret and its exchange out of there, into a folder of their own"
             )
+
+
+def require_stages_out_of_sight() -> None:
+    """Raise InSight where a sandbox shows the folder for temporary files, where others are started from."""
+    shown = shown_by(tempfile.gettempdir())
+    if shown is not None:
+        raise InSight(
+            f"Temporary files go to {tempfile.gettempdir()}, below {shown}, which every submission sees: nothing is "
+            "run. Set TMPDIR to a folder elsewhere, such as /tmp"
+        )
 
 
 def _python_places() -> Iterator[str]:

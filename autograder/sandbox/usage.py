@@ -18,7 +18,12 @@ MIB = 2**20
 SCRATCH = ("/tmp", "/dev/shm")  # inside a sandbox
 INODE_BYTES = 1200  # of the kernel's memory for a file, folder or link, with its name
 SOCKET_BYTES = 320 * 2**10  # where the kernel does not say how much may lie in one
+#: Of the kernel's memory for each part of a process's map, and for each of its processes that it has forked it from.
+MAP_BYTES, FORKED_MAP_BYTES = 400, 64
+MOST_MAPS = 2**17  # parts of all maps together: 64 processes with torch have half of that; more exceeds the limit
+NO_BOUND = 2**63  # bytes: more than any limit
 ROUNDING = 0.1  # seconds that the times of several processes, each rounded, may come to more than their sum
+MAPS_PIECE_BYTES = 1 << 16  # that are read at once
 LIST_WALL_SECONDS = 0.1  # that a list of the machine's processes serves all who look
 
 
@@ -31,7 +36,7 @@ class Used:
         processes together at one of the looks, five in a second, where that was more
     complete: whether no process could keep its times out of the sum; if not, they are the least that it used
     watched: whether its memory was looked at from outside, where no cgroup held it: of what the kernel keeps on its
-        behalf page tables, files and the most that can lie in its sockets are in it then, and no more
+        behalf page tables, maps, files and the most that can lie in its sockets are in it then, and no more
     """
 
     processor_seconds: float = 0.0
@@ -72,6 +77,7 @@ class UsageWatch:
             not in the peak or the seconds of the submission
         """
         in_all = of_submission = 0
+        maps = _Maps()
         with suppress(psutil.Error):
             first = psutil.Process(pid)
             generation = {first.pid: 0}
@@ -86,12 +92,13 @@ class UsageWatch:
                     latest = process.pid
                     level = generation.setdefault(process.pid, generation.get(parent, -1) + 1)
                     if level >= own_generations:
+                        maps.add(process)
                         of_submission += bytes_
                         self._seconds[process] = times.user + times.system
-            beside = _memory_of_scratch_folders(latest) + _memory_of_sockets(latest)
+            beside = _memory_of_scratch_folders(latest) + _memory_of_sockets(latest) + maps.memory()
             in_all, of_submission = in_all + beside, of_submission + beside
         self._peak = max(self._peak, of_submission)
-        return in_all
+        return NO_BOUND if maps.are_too_many() else in_all
 
     def at_least(self, used: Used) -> Used:
         """What was used, where more of it was seen than was counted."""
@@ -173,6 +180,35 @@ def _shared_by(folder: str) -> int:
     with suppress(OSError), open(f"{folder}/status", encoding="ascii", errors="replace") as lines:
         return sum(1024 * int(line.split()[1]) for line in lines if line.startswith(("RssShmem:", "VmPTE:")))
     return 0
+
+
+class _Maps:
+    """The parts of the maps of processes, one for each row of /proc/PID/maps, and the kernel's memory for them."""
+
+    def __init__(self) -> None:
+        self._processes = self._parts = 0
+
+    def add(self, process: psutil.Process) -> None:
+        """Count those of a process, as long as there are not too many already."""
+        self._processes += 1
+        if not self._count(f"/proc/{process.pid}"):  # its first thread has ended, as above
+            any(self._count(f"/proc/{process.pid}/task/{thread.id}") for thread in process.threads())
+
+    def memory(self) -> int:
+        """Bytes that the kernel keeps for those that were counted, at the most."""
+        return self._parts * (MAP_BYTES + FORKED_MAP_BYTES * self._processes)
+
+    def are_too_many(self) -> bool:
+        """Whether so many were seen that the others are not counted."""
+        return self._parts > MOST_MAPS
+
+    def _count(self, folder: str) -> bool:
+        """Count those in a folder of /proc; whether there are any."""
+        before = self._parts
+        with suppress(OSError), open(f"{folder}/maps", "rb", buffering=0) as file:
+            while not self.are_too_many() and (piece := file.read(MAPS_PIECE_BYTES)):
+                self._parts += piece.count(b"\n")
+        return self._parts > before
 
 
 def _memory_of_scratch_folders(pid: int) -> int:

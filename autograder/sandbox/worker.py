@@ -3,7 +3,7 @@
 Where there is isolation it is the first process of its PID namespace: it inherits every orphan, no signal of the
 learner's code reaches it, and its end is the end of all. It reads the request as a line of JSON on standard input:
     {"torch": bool, "seconds": float, "budget": float, "wall_clock_factor": float, "idle": float, "idle_left": float,
-     "memory": bytes, "processes": int, "isolated": bool, "together": bool, "filter": base64,
+     "memory": bytes, "processes": int, "isolated": bool, "together": bool, "filter": base64, "core_filter": base64,
      "exercises": [{"place", "id", "plans", "measured"}]}
 and, once all of these are answered, a second line with further exercises: until then nothing here knows their inputs.
 `seconds` (for one exercise, in each of its processes and in all of them) and `budget` (for all exercises) are of the
@@ -12,7 +12,7 @@ processor than that. For `idle` of these an exercise may wait while nothing of i
 them together for `idle_left`. `isolated` says that all processes in sight are the submission's, so that whatever is
 left over can be ended, and whether any of them computes can be told. Each exercise runs in a process of its own, or
 `together` in one for all, which has `seconds` for all of them. In that one, and where an exercise is `measured`, a
-`filter` lets it start no other process.
+`filter` lets it start no other process; with `core_filter` a process cannot change how its crash is recorded.
 Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
 exercise with a process of its own also "seconds" of the processor that it and what it started have used, "idle", the
 seconds by the clock that it waited, and where it is `measured`, "peak_mib": how much more memory than at its start it

@@ -99,6 +99,23 @@ def causal_mask(n):
     time.sleep(TIME)
     return n
 """
+#: A map in as many parts as there may be, none of which holds a page, and processes that have it too: in each of them
+#: the kernel keeps a piece of its memory for every part, and one for every process between it and the first.
+PARTS = """
+import ctypes, os, time
+
+def causal_mask(n):
+    library, size = ctypes.CDLL(None), 4096 * 60_000
+    library.mmap.restype = ctypes.c_void_p
+    place = library.mmap(None, ctypes.c_size_t(size), 3, 0x22, -1, ctypes.c_long(0))
+    for part in range(0, size, 8192):
+        library.mprotect(ctypes.c_void_p(place + part), ctypes.c_size_t(4096), 1)
+    for _ in range(COUNT):
+        if os.fork() == 0:
+            time.sleep(1e6)
+    time.sleep(TIME)
+    return n
+"""
 SLEEPS = "import time\n\ndef __getattr__(name):\n    return lambda n: time.sleep(1e6)\n"
 KILLED = """
 import os, signal
@@ -184,6 +201,13 @@ def test_what_lies_in_sockets_is_counted_though_no_process_has_them(sandbox, mon
     monkeypatch.setattr(limits, "MEMORY_BYTES", 2**29)  # of which the grader's own processes take half
     shown = protocol.Request("masks.causal_mask", SHOWN)
     few, many = (BACKLOG.replace("COUNT", count).replace("TIME", time) for count, time in (("9", "1"), ("1100", "1e6")))
+    assert "error" not in ask(sandbox, few, shown)[0]
+    assert "too much memory" in ask(sandbox, many, shown)[0]["error"]["text"]
+
+
+def test_parts_of_maps_are_counted_though_they_hold_no_page(sandbox):
+    shown = protocol.Request("masks.causal_mask", SHOWN)
+    few, many = (PARTS.replace("COUNT", count).replace("TIME", time) for count, time in (("0", "1"), ("3", "1e6")))
     assert "error" not in ask(sandbox, few, shown)[0]
     assert "too much memory" in ask(sandbox, many, shown)[0]["error"]["text"]
 
@@ -301,7 +325,8 @@ def test_hidden_inputs_stay_outside_until_no_answer_that_is_quoted_is_asked_agai
 def test_no_counter_of_the_whole_machine_is_seen(forks):
     names = (*linux.COUNTERS, "pressure/cpu", "sys/fs/inode-nr", "sys/fs/file-nr")
     paths = [path for path in (f"/proc/{name}" for name in names) if os.path.exists(path)]
-    read = f"[len(open(path).read()) for path in {paths} if os.path.exists(path)]"
+    of_devices = "[1 for folder, _, names in os.walk('/sys') if {*names} - {'enabled', 'hpage_pmd_size'}]"
+    read = f"[len(open(path).read()) for path in {paths} if os.path.exists(path)] + {of_devices}"
     code = f"import os\n\ndef causal_mask(n):\n    return {read}\n"
     asked = [protocol.Request("masks.causal_mask", SHOWN)]
     with WorkerPool(forks) as pool:

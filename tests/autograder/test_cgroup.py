@@ -1,11 +1,13 @@
 """A cgroup for each worker, where one may be made: found, limited, counted, removed."""
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,11 @@ import pytest
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.judge import limits, protocol
+from autograder.judge.memory_watch import MemoryWatch
 from autograder.sandbox import cgroup
 from autograder.sandbox.bubblewrap import open_sandbox
 from autograder.sandbox.usage import Tally, Used
+from autograder.sandbox.worker_handle import WorkerHandle
 from autograder.sandbox.worker_pool import default_pool
 from selfcheck.plan import call
 
@@ -121,6 +125,22 @@ def test_a_worker_killed_for_memory_is_the_submissions_verdict_at_its_own_limit_
     else:
         with pytest.raises(protocol.GraderFault):
             protocol.ask(files, [REQUEST], False, sandbox)
+
+
+@pytest.mark.parametrize(("files_mib", "is_exceeded"), [(100, True), (1500, False)])
+def test_what_the_cgroups_of_a_submission_hold_together_has_a_limit(pretended, tmp_path, files_mib, is_exceeded):
+    """One of them is asked, and another waits; files that were read are given back when the memory is needed."""
+    watch = MemoryWatch()
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            group = cgroup.WorkerCgroup(tmp_path, limits.MEMORY_BYTES)
+            (group._folder / "memory.current").write_text(f"{2500 * 2**20}\n")
+            kinds = {"anon": 2**20, "active_file": files_mib * 2**20, "inactive_file": 0, "slab_reclaimable": 4096}
+            (group._folder / "memory.stat").write_text("".join(f"{name} {size}\n" for name, size in kinds.items()))
+            handle = WorkerHandle(0, 0, b"", 1, lambda _: None, False, group.memory_bytes)
+            stack.enter_context(watch.including(handle))
+        time.sleep(limits.MEMORY_LOOK_WALL_SECONDS)
+        assert watch.is_exceeded() == is_exceeded
 
 
 def test_where_a_cgroup_is_refused_the_worker_is_counted_without(monkeypatch, tmp_path):

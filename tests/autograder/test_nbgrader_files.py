@@ -1,6 +1,7 @@
 """nbgrader's own commands never run what was handed in, whatever has become of the course's settings or the grader."""
 
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from nbgrader.dbutil import _temp_alembic_ini
 from autograder.__main__ import main
 from autograder.course import nbgrader_files
 from autograder.course.folder import Course
+from autograder.course.paths import ROOT
 from autograder.gradebook.nbgrader import configuration, gradebook
 
 from .shared_courses import copy_of, released
@@ -42,16 +44,17 @@ def course(bare, tmp_path):
     return course
 
 
-def autograde(course, tmp_path, grader_text=None):
+def autograde(course, tmp_path, grader_text=None, *options, folder=None):
     """Exit code and words of `nbgrader autograde`, and whether ada's notebook was run; grader_text: in its stead."""
     elsewhere = tmp_path / "elsewhere"
     if grader_text is not None:
         (elsewhere / "autograder").mkdir(parents=True)
         (elsewhere / "autograder" / "__init__.py").write_text(grader_text)
+    path = (elsewhere, ROOT, ROOT / "src")  # or it is the grader that is installed
     done = subprocess.run(
-        [NBGRADER, "autograde", "ps1"],
-        cwd=course.root,
-        env={"PATH": str(NBGRADER.parent), "HOME": str(tmp_path), "PYTHONPATH": str(elsewhere)},
+        [NBGRADER, "autograde", "ps1", *options],
+        cwd=folder or course.root,
+        env={"PATH": str(NBGRADER.parent), "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(map(str, path))},
         capture_output=True,
         text=True,
         timeout=250,
@@ -80,11 +83,30 @@ def test_with_settings_that_cannot_be_read_nothing_is_run_and_nothing_graded(cou
     assert f"No such kernel named {nbgrader_files.KERNEL}" in said
 
 
+@pytest.mark.full
+def test_settings_in_a_home_that_execute_nothing_have_no_cell_count_as_passed(course, tmp_path):
+    (tmp_path / ".jupyter").mkdir()
+    (tmp_path / ".jupyter" / nbgrader_files.SETTINGS).write_text("c = get_config()\nc.Execute.enabled = False\n")
+    (course.root / nbgrader_files.SETTINGS).write_text("c.Exchange.root = (\n", encoding="utf-8")
+    code, said, was_run = autograde(course, tmp_path)
+    assert code != 0 and not was_run and "Traceback" in said
+    assert f"No such kernel named {nbgrader_files.KERNEL}" in said
+
+
+@pytest.mark.full
+def test_a_course_that_is_named_from_another_folder_must_be_named_whole(course, tmp_path):
+    code, said, was_run = autograde(
+        course, tmp_path, None, "--CourseDirectory.root=..", folder=course.root / "submitted"
+    )
+    assert code != 0 and not was_run and "name the course's folder by its whole path" in said
+    assert not (tmp_path / "secret").exists(), "a relative path would be another folder, where nbgrader works"
+
+
 def test_both_files_name_the_same_kernel_so_that_nbgrader_sees_no_collision(tmp_path):
     course = Course.open(tmp_path / "course")
     static = json.loads((course.root / nbgrader_files.STATIC_SETTINGS).read_text(encoding="utf-8"))
-    assert static == {"Execute": {"kernel_name": nbgrader_files.KERNEL}}
-    assert configuration(course).Execute.kernel_name == nbgrader_files.KERNEL
+    assert static == {"Execute": {"kernel_name": nbgrader_files.KERNEL, "enabled": True}}
+    assert configuration(course).Execute == static["Execute"]
 
 
 def test_settings_of_an_earlier_version_are_renewed_and_the_instructors_lines_stay(tmp_path):

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -185,6 +186,28 @@ def test_without_bubblewrap_grading_stops_and_says_how_to_get_it(tmp_path):
     assert "apt-get install bubblewrap" in " ".join(refusal.split())
 
 
+def test_a_bubblewrap_that_is_too_old_is_refused_and_says_so(tmp_path, monkeypatch):
+    (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'bwrap: Unknown option --size' >&2\nexit 1\n")
+    (tmp_path / "bwrap").chmod(0o755)
+    tmp_path.chmod(0o755)
+    monkeypatch.setattr(bubblewrap, "_tried", {})
+    monkeypatch.setattr(bubblewrap, "_command", lambda *_: [str(tmp_path / "bwrap")])
+    with pytest.raises(
+        SandboxUnavailable, match="Unknown option --size\nThis bubblewrap is too old: .* 0.7.0 or later"
+    ):
+        open_sandbox()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="others can reach their own temporary folder")
+@pytest.mark.parametrize("forks", [True, False], ids=["forked", "sandbox of its own"])
+def test_a_temporary_folder_that_root_alone_can_reach_is_no_hindrance(tmp_path, monkeypatch, forks):
+    (tmp_path / "mine").mkdir(mode=0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "mine"))
+    monkeypatch.setattr(bubblewrap, "_tried", {})
+    with WorkerPool(forks) as pool:
+        assert value_of(ask(open_sandbox(pool=pool), function("return n"))[0]) == "3"
+
+
 BUT_PROCESSES = [f"--unshare-{one}" for one in ("user", "ipc", "net", "uts")]
 #: What takes a property away: parts of the command line, and what stands there instead.
 TAKEN = {
@@ -295,13 +318,14 @@ def mount(path):
 place = sys.argv[1]
 mount(place)
 mount(f"{place}/a python")
+mount(f"{place}/tab\\t or \\\\ or \\n")
 with fork_server.kept_mounts_below(place):
     subprocess.run(["mount", "-t", "tmpfs", "none", place], check=True)
-print(os.listdir(place), os.listdir(f"{place}/a python"))
+print(sorted(os.listdir(place)), os.listdir(f"{place}/a python"))
 """
 
 
 def test_an_interpreter_below_the_scratch_folder_is_there_when_that_is_emptied(tmp_path):
     command = ["unshare", "--user", "--map-root-user", "--mount", sys.executable, "-c", COVER, tmp_path]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout == "['a python'] ['here']\n", done.stderr
+    assert done.stdout == str(["a python", "tab\t or \\ or \n"]) + " ['here']\n", done.stderr

@@ -153,6 +153,13 @@ def test_a_link_to_what_is_shown_is_in_sight_too(machine, tmp_path):
     assert sight.shown_by(tmp_path / "link" / "secret") == str(machine)
 
 
+def test_temporary_files_in_sight_are_refused_for_submissions_that_run_lie_there(machine, monkeypatch):
+    (machine / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(machine / "tmp"))
+    with pytest.raises(sight.InSight, match="which every submission sees: nothing is run. Set TMPDIR"):
+        bubblewrap.open_sandbox()
+
+
 def test_a_course_in_sight_is_refused_before_anything_runs(machine):
     course = Course.open(machine / "course")
     with pytest.raises(sight.InSight, match="which every submission sees: nothing is run. Move the course"):

@@ -6,10 +6,9 @@ from typing import Any
 
 from nbconvert.exporters import HTMLExporter
 from nbformat.notebooknode import NotebookNode
-from nbgrader.coursedir import CourseDirectory
 
-from ...course.folder import Course
 from ..marks import marked_set
+from ..nbgrader import course_of
 from .facts import Gathering
 from .formulas import Formulas
 from .page import page
@@ -26,7 +25,7 @@ class FeedbackPage(HTMLExporter):
         resources = resources or {}
         student, problem_set = (resources["nbgrader"][name] for name in ("student", "assignment"))
         if self._gathering is None or self._gathering[0] != problem_set:
-            course = Course.open(CourseDirectory(config=self.config).root)
+            course = course_of(self.config)
             self._gathering = (problem_set, Gathering(course, problem_set, marked_set(course, problem_set)))
         with Formulas() as formulas:
             text = page(self._gathering[1].of(student), formulas)
