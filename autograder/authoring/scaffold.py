@@ -19,12 +19,13 @@ from .source_text import (
     before_summary,
     listed_names,
     top_level_names,
+    with_continuation,
     with_imports,
     with_name_listed,
     with_part_inserted,
 )
 
-MAX_LINES = 300  # of a file; tests/repository insists
+MAX_LINES, MAX_LINES_OF_TESTS = 300, 400  # of a file; tests/repository insists
 MARK = "Yours to write"  # of each place that an author has to fill in
 FILES = {
     "solutions": "solutions/attention/{}.py",
@@ -34,6 +35,7 @@ FILES = {
     "misconceptions": "autograder/answer_key/misconceptions/{}.py",
     "alternatives": "tests/alternatives/{}.py",
 }
+BANKS = ("checks", "hidden", "misconceptions", "alternatives")  # a full one continues in files beside it
 PACKAGE = "solutions/attention/__init__.py"
 OWN = ["--config", 'lint.isort.known-first-party = ["attention"]']  # the module may not exist yet
 
@@ -97,11 +99,10 @@ class Scaffold:
     def files(self) -> dict[Path, str]:
         """The text of every file; Refused where one of them would break a rule of the repository."""
         parts = templates.CLASS if self.is_class else templates.FUNCTION
-        texts, chapter = {}, self._chapter_page
+        texts: dict[Path, str] = {}
+        chapter = self._chapter_page
         for kind, place in FILES.items():
-            path = self.root / place.format(self.module)
-            old = path.read_text("utf-8") if path.exists() else self._filled(templates.HEADS[kind])
-            texts[path] = self._extended(kind, path, old, self._filled(parts[kind]))
+            texts |= self._with_part(kind, self.root / place.format(self.module), self._filled(parts[kind]))
         path = self.root / "tests" / "reference" / f"test_{self.module}_{spaced(self.symbol, '_')}.py"
         if path.exists():
             raise Refused(f"{path.relative_to(self.root)} is there already: move it, or choose another name")
@@ -181,12 +182,25 @@ class Scaffold:
             by=" by a weight of its feature" if self.is_class else " by one factor",
         )
 
-    def _extended(self, kind: str, path: Path, old: str, new: str) -> str:
-        """A file's text with a part added at its end; only in the reference does a part define the exercise's name."""
+    def _with_part(self, kind: str, path: Path, part: str) -> dict[Path, str]:
+        """A file with a part added at its end; where a bank has no room for it, the part's own file, and its import."""
+        head = self._filled(templates.HEADS[kind])
+        old = path.read_text("utf-8") if path.exists() else head
         if path.suffix == ".toml":
-            text = f"{old.rstrip()}\n{new}"
+            text = f"{old.rstrip()}\n{part}"
             tomllib.loads(text)
-            return text
+            return {path: text}
+        text = self._extended(kind, path, old, part)
+        if kind not in BANKS or not self._excess(path, text):
+            return {path: self._short(path, text)}
+        beside = path.with_name(f"_{self.module}_{spaced(self.symbol, '_')}.py")
+        if beside.exists():
+            raise Refused(f"{beside.relative_to(self.root)} is there already: move it, or choose another name")
+        importing = self._formatted(path, with_continuation(old, beside.stem))
+        return {path: self._short(path, importing), beside: self._extended(kind, beside, head, part)}
+
+    def _extended(self, kind: str, path: Path, old: str, new: str) -> str:
+        """A module's text with a part added at its end; only in the reference does it define the exercise's name."""
         taken = top_level_names(old) & top_level_names(new)
         if taken:
             raise Refused(f"{path.relative_to(self.root)} has a {sorted(taken)[0]} already: choose another name")
@@ -203,7 +217,7 @@ class Scaffold:
         return {path: self._formatted(path, with_name_listed(text, self.module))}
 
     def _formatted(self, path: Path, text: str) -> str:
-        """The text, formatted and with sorted imports; Refused where ruff or the rule on length refuses it."""
+        """The text, formatted and with sorted imports; Refused where ruff refuses it."""
         name = str(path.relative_to(self.root))
         for arguments in (["check", "--select", "I001,F401", "--fix"], ["format"], ["check"]):
             command = [sys.executable, "-m", "ruff", *arguments, *OWN, "-q", "--stdin-filename", name, "-"]
@@ -211,10 +225,19 @@ class Scaffold:
             if done.returncode:
                 raise Refused(f"{name} would not be in order: {(done.stdout + done.stderr).strip()[-500:]}")
             text = done.stdout if arguments != ["check"] else text
+        return text
+
+    def _excess(self, path: Path, text: str) -> str:
+        """How many lines a file would have and how many it may have, where these are too many; else ""."""
         lines = len(text.splitlines())
-        if lines > MAX_LINES:
+        most = MAX_LINES_OF_TESTS if self.root / "tests" in path.parents else MAX_LINES
+        return f"would have {lines} lines, and {most} are the most" if lines > most else ""
+
+    def _short(self, path: Path, text: str) -> str:
+        """The text; Refused where it is too long."""
+        if excess := self._excess(path, text):
             raise Refused(
-                f"{name} would have {lines} lines, and {MAX_LINES} are the most: split it first, into "
+                f"{path.relative_to(self.root)} {excess}: split it first, into "
                 f"files beside it named _{self.module}_….py that it imports, or choose a new module"
             )
         return text

@@ -59,6 +59,26 @@ def _imports(place: str, names: list[str]) -> Iterator[str]:
         yield f"from {place} import {', '.join(names)}\n" if place else f"import {names[0]}\n"
 
 
+def with_continuation(source: str, name: str) -> str:
+    """The source with a module beside it imported, for what that registers; ruff sorts the names later."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ImportFrom) and not node.module and not any(alias.asname for alias in node.names):
+            break
+    else:
+        return with_imports(source, {".": (f"{name}  # noqa: F401",)})
+    lines = source.splitlines(keepends=True)
+    end = node.end_lineno or node.lineno
+    first = lines[node.lineno - 1]
+    covered = "noqa: F401" in first  # the remark of an import's first line holds for all its names
+    added = f"    {name},\n" if covered else f"    {name},  # noqa: F401\n"
+    if end > node.lineno:
+        return "".join([*lines[: end - 1], added, *lines[end - 1 :]])
+    remark = first.partition("#")[2].strip()
+    head = f"from . import (  # {remark}\n" if remark else "from . import (\n"
+    names = [f"    {alias.name},\n" for alias in node.names]
+    return "".join([*lines[: node.lineno - 1], head, *names, added, ")\n", *lines[end:]])
+
+
 def with_part_inserted(path: Path, part: str, place_in: Callable[[str], int]) -> str:
     """A page with a part inserted at the place that `place_in` finds in its text."""
     text = path.read_text("utf-8")

@@ -30,6 +30,9 @@ def demo(folder: Path) -> None:
     for told in filter(None, (moved_in(course, problem_set) for problem_set in problem_sets())):
         show(f"demo: {told}. Or delete the folder, if nothing in it is yours: rm -r {course.root}", style="red")
         sys.exit(1)
+    if told := demonstration.somebodys_own(course):
+        show(f"demo: {told}", style="red")
+        sys.exit(1)
     sandbox = open_sandbox("auto")  # the sample class is our own code
     if sandbox.level == "none":
         console.print("[bold red]No bubblewrap or no user namespaces here: the sample class runs without isolation.[/]")

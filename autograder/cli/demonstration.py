@@ -22,6 +22,19 @@ from ..report.summary import class_report
 from ..version import grader_version
 from .phases import Phases
 
+DONE = "demonstration.txt"  # in the course folder: what the sample class was graded with; empty until all of it was
+
+
+def somebodys_own(course: Course) -> str:
+    """Why the sample class must not enter a course, one that `demo` has not made, and what to do; else ""."""
+    taken = any((course.root / name).is_dir() for name in ("release", "submitted"))
+    if not taken or (course.root / DONE).exists():
+        return ""
+    return (
+        f"{course.root} holds a course that demo has not made, and the sample class would be among its students: "
+        "give another folder, with --course"
+    )
+
 
 def demonstrate(course: Course, isolation: str, phases: Phases) -> dict[str, dict[str, Line]]:
     """Release ps1 to the last, grade the sample class, write feedback and the class reports.
@@ -29,9 +42,11 @@ def demonstrate(course: Course, isolation: str, phases: Phases) -> dict[str, dic
     What is there already, made from the same sources by the same grader, is left as it is. isolation: of the sandbox
     Returns problem set → student → line.
     """
-    done = course.root / "demonstration.txt"
+    done = course.root / DONE
     version = f"{grader_version()} {_table_version()} {_settings_version(course)}"
     fresh = done.exists() and done.read_text() == version
+    if not fresh:
+        done.write_text("")
     lines: dict[str, dict[str, Line]] = {}
     for problem_set in problem_sets():
         phases.console.print(plain(f"{problem_set}:"))

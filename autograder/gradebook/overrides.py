@@ -31,8 +31,8 @@ class Override:
     def text(self) -> str:
         """In one line, for people."""
         when = f", {self.time[:MINUTE].replace('T', ' ')} UTC" if self.time else ""
-        who = f"by {self.user}{when}" if self.user else "by hand, nobody has written down whose"
-        return f"{self.exercise} {self.points:g} → {self.mark:g} {who}"
+        who = f" by {self.user}{when}" if self.user else ", by whom is not recorded"
+        return f"{self.exercise} {self.points:g} → {self.mark:g}{who}"
 
 
 def overrides(

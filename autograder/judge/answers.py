@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
+from pathlib import PurePath
 from typing import Any
 
 from selfcheck.arrays import unpack
@@ -23,6 +25,7 @@ LARGEST = 2**48  # no length or count in an answer is larger
 NAME_CHARACTERS = 100
 TEXT_CHARACTERS = 500
 TOLD_OF_A_LINE = ("operation", "near", "none", "expression")  # what the runner knows of the line that raised
+MODULE = re.compile(r"\w{1,100}\.py")  # the file of the line that raised, which need not be the exercise's own
 STOPPED = "Stopped"  # the type of what the grader says where there is no answer
 MOST_SIGNS = 200_000  # brackets, commas and colons of one exercise's answers: honest ones have some thousands
 MOST_LINE_SIGNS = 40  # likewise of a line around them
@@ -187,6 +190,7 @@ def _valid_error(error: dict[str, Any]) -> dict[str, Any]:
     kind = _name(error.get("type"))
     told = {name: printable_line(error.get(name), 200) for name in TOLD_OF_A_LINE}
     shapes = _valid_shapes(error.get("shapes"))
+    file, inner = PurePath(printable_line(error.get("file"), TEXT_CHARACTERS)).name, error.get("inner_line")
     return {
         "type": "Exception" if kind == STOPPED else kind,  # that one is the grader's own word
         "kinds": [_name(kind) for kind in kinds[:20]] if isinstance(kinds, list) else [],
@@ -196,6 +200,8 @@ def _valid_error(error: dict[str, Any]) -> dict[str, Any]:
         "importing": bool(error.get("importing")),
         **{name: text for name, text in told.items() if text},
         **({"shapes": shapes} if shapes else {}),
+        **({"file": file} if MODULE.fullmatch(file) else {}),
+        **({"inner_line": inner} if type(inner) is int and 0 <= inner < LARGEST else {}),
     }
 
 

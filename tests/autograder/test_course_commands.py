@@ -55,6 +55,12 @@ def test_no_line_is_lost_while_an_answer_is_computed_beside_it(capsys, monkeypat
     assert capsys.readouterr().out == "3/7 ada: 5 of 9\n"
 
 
+def test_the_sample_class_does_not_enter_a_course_of_somebody(course):
+    done = command("demo", "--course", course.root)
+    assert done.exit_code == 1 and "holds a course that demo has not made" in " ".join(done.output.split())
+    assert not (course.root / "submitted").exists()
+
+
 def test_the_table_of_the_sample_class_fits_a_terminal_of_80_columns():
     lines = {name: {"quinn": pipeline.Line("quinn", 77.5, 82, ("a long remark " * 9,), True)} for name in SETS}
     terminal = Console(width=80, file=io.StringIO())

@@ -31,12 +31,22 @@ def test_advice_that_rests_on_it_is_given_by_the_grader_too():
     assert "Is softmax meant?" in explain("masks.causal_mask", error, reveal=True)[1]
 
 
+def test_the_module_of_the_line_is_named_where_it_is_not_the_exercises_own():
+    error = validated(type="SyntaxError", importing=True, line=127, file="/tmp/place/attention/masks.py")
+    told = explain("dot_product.scaled_dot_product_attention", error, reveal=True)[1]
+    assert "in line 127 of masks.py" in told and "/tmp" not in told
+    inside = validated(importing=True, line=12, file="masks.py", inner_line=90)
+    assert "which ends in line 90" in explain("masks.causal_mask", inside, reveal=True)[1]
+
+
 @pytest.mark.parametrize(
     "odd",
     [
         {"operation": 3, "near": None, "none": ["x"], "expression": {}, "shapes": "q"},
         {"shapes": {"q": [-1], "k": [2**60], "v": ["2"], "g": [True], "y": 3}},
         {"file": "/secret", "inner_line": "x", "another": 1},
+        {"file": "two words.py", "inner_line": -1},
+        {"file": ["masks.py"], "inner_line": True},
     ],
 )
 def test_what_has_another_form_is_left_out(odd):

@@ -131,6 +131,19 @@ def test_a_written_question_has_its_mark_its_comment_and_its_formulas(pages):
     assert "You wrote no answer: no points." in text_of(unanswered)
 
 
+def test_a_mark_that_waits_for_another_look_counts_and_says_so(course, tmp_path):
+    copy = copy_of(course, tmp_path / "course")
+    with api(copy).gradebook as book:
+        grades = book.find_submission("ps1", "carla").notebooks[0].grades
+        next(one for one in grades if one.manual_score == 2.5).needs_manual_grade = True
+        book.db.commit()
+    write_pages(copy, "ps1", ["carla"])
+    soup = BeautifulSoup((copy.feedback("carla", "ps1") / "ps1.html").read_text("utf-8"), "html.parser")
+    assert ["Question 1", "will be looked at again", "2.5 of 4"] in verdicts(soup)
+    assert "2.5 of 4 points ; a person will look at the answer again" in text_of(soup)
+    assert "1 written question is not marked yet" in text_of(soup)
+
+
 def test_nobody_reads_of_anybody_else(course, pages):
     for student, soup in pages.items():
         others = [name for name in CLASS if name != student]

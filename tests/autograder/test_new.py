@@ -9,6 +9,7 @@ import pytest
 from autograder.authoring import scaffold
 from autograder.authoring.names import Refused
 from autograder.authoring.scaffold import Wish
+from autograder.authoring.source_text import with_continuation
 from autograder.course.paths import BOOK, ROOT
 from selfcheck.catalogue import exercises
 
@@ -171,6 +172,35 @@ def test_a_name_that_a_file_has_already_and_a_file_that_grows_too_long_are_refus
     path.write_text(path.read_text("utf-8") + "\n" + "# a line\n" * 280, encoding="utf-8")
     with pytest.raises(Refused, match=r"scores\.py would have 3\d\d lines, and 300 are the most"):
         scaffold.write(root, Wish("scores.yours", "ps2"))
+
+
+def test_where_a_bank_is_full_the_exercise_has_a_file_beside_it(tmp_path):
+    root = copied(tmp_path)
+    bank = root / "autograder" / "answer_key" / "misconceptions" / "masks.py"
+    text = bank.read_text("utf-8")
+    bank.write_text(text + "# a line\n" * (300 - len(text.splitlines()) - 3), encoding="utf-8")
+    written = scaffold.write(root, Wish("masks.one_more", "ps3"))
+    assert bank.with_name("_masks_one_more.py").relative_to(root) in written
+    found = "from autograder.answer_key.misconceptions import misconceptions_of; print(*misconceptions_of('masks.{}'))"
+    assert run(root, "-c", found.format("one_more")).stdout.split() == ["one_more_added", "one_more_divided"]
+    assert "true_at_padding" in run(root, "-c", found.format("padding_mask")).stdout
+    assert any(str(bank.parent.relative_to(root)) in line for line in scaffold.left_to_write(root, "masks.one_more"))
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("from . import bank\n", "from . import (\n    bank,\n    _more,  # noqa: F401\n)\n"),
+        ("from . import _old  # noqa: F401\n", "from . import (  # noqa: F401\n    _old,\n    _more,\n)\n"),
+        (
+            "from . import (\n    _old,  # noqa: F401\n    bank,\n)\n",
+            "from . import (\n    _old,  # noqa: F401\n    bank,\n    _more,  # noqa: F401\n)\n",
+        ),
+        ("from . import _old as old\n", "\nfrom . import _more  # noqa: F401\n\nfrom . import _old as old\n"),
+    ],
+)
+def test_a_file_beside_a_bank_is_imported_in_the_form_that_the_bank_has(source, expected):
+    assert with_continuation(source, "_more") == expected
 
 
 def test_a_disk_that_fails_in_the_middle_leaves_nothing_behind(tmp_path, monkeypatch):

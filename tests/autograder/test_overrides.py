@@ -102,7 +102,7 @@ def test_a_mark_that_came_past_the_course_s_settings_is_shown_without_a_name(cou
     with closing(sqlite3.connect(course.root / "gradebook.db")) as db, db:
         db.execute("UPDATE grade SET manual_score = 2.0 WHERE manual_score = 1.0")
     (line, *_) = grade(course, "ps1")
-    assert f"{EXERCISE} 13 → 2 by hand, nobody has written down whose" in " ".join(line.remarks)
+    assert f"{EXERCISE} 13 → 2, by whom is not recorded" in " ".join(line.remarks)
 
 
 def test_grading_writes_no_mark_down_and_a_damaged_list_is_read_as_far_as_it_goes(course, monkeypatch):

@@ -40,7 +40,10 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Question:
-    """A written question, Markdown as it was written. answer: "" where nobody answered; points: None until marked"""
+    """A written question, Markdown as it was written. answer: "" where nobody answered; points: None until marked
+
+    again: whether the mark counts, and waits for another look
+    """
 
     title: str
     prompt: str
@@ -49,6 +52,7 @@ class Question:
     most: float
     extra: float
     comment: str
+    again: bool
 
 
 @dataclass(frozen=True)
@@ -159,16 +163,18 @@ class Gathering:
         questions = []
         for number, (name, prompt) in enumerate(named, start=1):
             mark, answer = marks.cells.get(name, Mark()), _source(cells[name]).strip() if name in cells else ""
+            again = mark.waits and mark.by_hand is not None
             is_empty = answer in ("", _source(self._released[name]).strip())
             questions.append(
                 Question(
                     f"Question {number}" if len(named) > 1 else "Question",
                     prompt,
                     "" if is_empty else answer,
-                    None if mark.waits else mark.points,
+                    mark.points if again or not mark.waits else None,
                     self._marked.most[name],
                     mark.extra,
                     mark.comment,
+                    again,
                 )
             )
         return questions
