@@ -17,7 +17,7 @@ class StateMismatch(Exception):
 
 
 def set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Give a module its parameters and their dtype; returns all it has.
+    """Give a module its parameters and their dtype; returns all it has, but for lazy ones that are not given.
 
     Raises StateMismatch where it has not those, or where what it learns does not begin with numbers.
     """
@@ -29,10 +29,29 @@ def set_state(built: Any, state: dict[str, dict[str, Any]]) -> dict[str, Any]:
     for name, value in values.items():
         if name not in own:
             raise StateMismatch(missing_parameter(name, own))
+        if is_lazy(own[name]):
+            own[name].materialize(value.shape)  # as load_state_dict does
         if own[name].shape != value.shape:
             raise StateMismatch(wrong_shape(name, list(value.shape), list(own[name].shape)))
         own[name].data.copy_(value)  # `data`: autograd sees nothing of it, in a learner's buffers either
-    return own
+    return {name: value for name, value in own.items() if not is_lazy(value)}
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether a parameter gets its shape from the first call alone, as that of nn.LazyLinear."""
+    import torch
+
+    return torch.nn.parameter.is_lazy(value)
+
+
+def require_shapes(built: Any) -> None:
+    """Raise StateMismatch where a parameter of a module has no shape yet."""
+    for name, value in built.state_dict(keep_vars=True).items():
+        if is_lazy(value):
+            raise StateMismatch(
+                f"the parameter {name} has no shape before the first call: give its layer all sizes in __init__, as "
+                "nn.Linear takes them"
+            )
 
 
 def _require_numbers(built: Any, named: Iterable[str]) -> None:
@@ -41,7 +60,7 @@ def _require_numbers(built: Any, named: Iterable[str]) -> None:
     named: those that are given values; of the others, what is not learned may be infinite, as a mask is
     """
     for name, value in built.state_dict(keep_vars=True).items():
-        counts = value.requires_grad or name in named
+        counts = (value.requires_grad or name in named) and not is_lazy(value)
         if counts and value.is_floating_point() and not bool(value.detach().isfinite().all()):
             raise StateMismatch(f"the parameter {name} begins with NaN or infinite numbers")
 

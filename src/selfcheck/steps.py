@@ -13,7 +13,17 @@ from typing import Any
 from . import elsewhere, held, numpy_forms, objects
 from .arrays import pack, revive, unpacked
 from .largest import largest_counted
-from .module_state import StateMismatch, learnt, packed_state, parameters_of, reached, set_state, stir, under_two_names
+from .module_state import (
+    StateMismatch,
+    learnt,
+    packed_state,
+    parameters_of,
+    reached,
+    require_shapes,
+    set_state,
+    stir,
+    under_two_names,
+)
 from .printed import Printed, quiet
 from .traces import describe
 
@@ -201,6 +211,8 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts:
         if not hasattr(built, "state_dict"):
             break
         own = set_state(built, step["state"])
+        if not step["uses"]:  # nothing is asked about but its parameters
+            require_shapes(built)
         facts["parameters"] = {name: list(value.shape) for name, value in own.items()}
         facts |= under_two_names(own) if step["state"] else {}  # who names the parameters may tie one to another
         if not lessons or _teach(built, **lessons):
