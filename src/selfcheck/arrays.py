@@ -13,7 +13,7 @@ import struct
 import sys
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
 from dataclasses import dataclass
-from types import FunctionType
+from types import FunctionType, GeneratorType
 from typing import Any
 
 from .held import Room
@@ -31,6 +31,8 @@ NUMBERS: dict[str, Callable[[str], bool | int | float]] = {
 MOST_ENTRIES = 200_000
 MOST_ITEMS = 1000  # of a tuple
 MOST_DEPTH = 8
+#: What a `return` of one line makes of several results; `(… for …)` does so too.
+ONE_LINERS: tuple[type, ...] = (map, zip, type({}.values()))
 MOST_AXES = 64  # as many as torch and NumPy know
 
 
@@ -154,6 +156,8 @@ def unpacked(value: Any) -> Any:
     unpacks = isinstance(getattr(kind, "__iter__", None), FunctionType)  # as of a class that is written in Python
     is_array = hasattr(kind, "__getitem__") or hasattr(kind, "__array__")
     is_fixed = issubclass(kind, Sequence) and not issubclass(kind, MutableSequence)
+    if kind in ONE_LINERS or (kind is GeneratorType and value.gi_code.co_name == "<genexpr>"):
+        return tuple(itertools.islice(value, MOST_ITEMS + 1))
     if unpacks and (hasattr(kind, "__dataclass_fields__") or is_fixed or not is_array):
         return tuple(itertools.islice(iter(value), MOST_ITEMS + 1))
     return value

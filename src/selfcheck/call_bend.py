@@ -53,7 +53,7 @@ def made_otherwise(made: Any, given: tuple[Any, ...], by: float) -> Any:
     if torch and issubclass(kind, torch.Tensor):
         if kind is not torch.Tensor and _is_of_a_library(kind):  # has other attributes; what is made of it is moved
             return made
-        moved = _flipped(made, by) if made.dtype == torch.bool else bent(made, by)
+        moved = _flipped(made, by) if _is_mask(made) else bent(made, by)
         if not any(made is one for one in given):
             return moved
         with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
@@ -130,7 +130,7 @@ def _bent_tensor(value: Any, by: float) -> Any:
         return torch.view_as_complex(_bent_tensor(torch.view_as_real(value.resolve_conj()), by))
     if not value.is_floating_point():
         return value
-    if torch._C._dispatch_keys(value).has(torch._C.DispatchKey.Python) and _is_without_memory(value):
+    if _holds_others(value):
         raise TypeError("a tensor that holds others cannot be moved")  # counts as a use: see call_effect.py
     if value.is_nested:
         return torch.nested.as_nested_tensor([_bent_tensor(one, by) for one in value.unbind()], layout=value.layout)
@@ -158,8 +158,29 @@ def _bent_quantized(value: Any, by: float) -> Any:
     return torch.quantize_per_tensor(moved, value.q_scale(), value.q_zero_point(), value.dtype)
 
 
-def _is_without_memory(value: Any) -> bool:
+def _holds_others(value: Any) -> bool:
+    """Whether a tensor has no memory of its own, as a subclass that wraps others."""
+    import torch
+
+    if not torch._C._dispatch_keys(value).has(torch._C.DispatchKey.Python):
+        return False
     return value.numel() > 0 and (str(value.layout) != "torch.strided" or not value.data_ptr())
+
+
+def _is_mask(made: Any) -> bool:
+    """Whether a tensor says yes or no: true and false, or 0 and -inf, as a mask to be added to scores does."""
+    import torch
+
+    with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        if made.dtype == torch.bool:
+            return True
+        has_infinity = made.is_floating_point() or made.is_complex()
+        if not has_infinity or made.layout != torch.strided or _holds_others(made):
+            return False
+        try:
+            return bool((made.isinf() | (made == 0)).all())
+        except RuntimeError:  # of many at once under torch.vmap, of none on the meta device: no single yes or no
+            return False
 
 
 def _flipped(made: Any, by: float) -> Any:
@@ -169,5 +190,8 @@ def _flipped(made: Any, by: float) -> Any:
     if by < FLIPPED_FROM or not made.numel():
         return made
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
-        chance = _chance()(torch.arange(made.numel(), device=made.device)).reshape(made.shape)
-        return made ^ (chance < 0.5)
+        chance = _chance()(torch.arange(made.numel(), device=made.device)).reshape(made.shape) < 0.5
+        if made.dtype == torch.bool:
+            return made ^ chance
+        other = torch.full_like(made, -torch.inf).masked_fill(made.isinf(), 0)
+        return torch.where(chance, other, made)

@@ -28,7 +28,12 @@ def leave_uncompiled() -> Callable[[], None]:
     def compile(model: Any = None, **settings: Any) -> Any:
         if is_of_torch(sys._getframe(1)):
             return was(model, **settings)
-        return (lambda later: later) if model is None else model
+        return as_compiled if model is None else as_compiled(model)
+
+    def as_compiled(model: Any) -> Any:
+        if isinstance(model, torch.nn.Module):
+            vars(model)["_orig_mod"] = model  # by which people reach it in what torch returns; no part of its state
+        return model
 
     def do_nothing(self: Any, *args: Any, **kwargs: Any) -> None:
         """Torch's own compiles the module's call."""

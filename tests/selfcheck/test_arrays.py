@@ -91,6 +91,22 @@ def test_an_object_that_unpacks_is_a_tuple(value):
     assert unpack(pack(value)) == (1, 2)
 
 
+def in_turn():
+    yield from (1, 2)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: map(int, "12"), lambda: (n for n in (1, 2)), {"one": 1, "two": 2}.values],
+    ids=["map", "for", "dict"],
+)
+def test_what_one_line_makes_of_several_results_is_a_tuple_and_what_yields_is_none(make):
+    assert unpack(pack(make())) == (1, 2)
+    assert unpack(pack(zip((1,), (2,), strict=True))) == ((1, 2),)
+    assert pack(in_turn()) == {"kind": "other", "type": "generator"}
+    assert pack(n for n in itertools.count())["kind"] == "other"
+
+
 class Endless:
     def __iter__(self):
         return itertools.count()

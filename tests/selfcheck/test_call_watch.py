@@ -13,7 +13,7 @@ from torch.nn.attention import bias
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
-from selfcheck.call_bend import bent
+from selfcheck.call_bend import bent, made_otherwise
 from selfcheck.call_watch import watching
 from selfcheck.catalogue import exercises
 from selfcheck.named_functions import functions_named, operators_named
@@ -247,6 +247,21 @@ def test_minus_infinity_stays_and_numbers_move_by_what_is_asked():
         assert all(0.001 <= abs(moved[i] - numbers[i]) / (1 + abs(numbers[i])) <= 0.01 + 1e-6 for i in (1, 2, 3))
         assert list(given) == numbers
     assert bent([3, "text", None], 0.01) == [3, "text", None]
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.float32, torch.bfloat16, torch.complex64])
+def test_a_mask_is_turned_round_in_places_or_left_alone_whatever_its_numbers(dtype):
+    """A threshold reads the same off a mask whose numbers are moved a little, and an honest comparison may be exact."""
+    mask = torch.zeros(9, 9).masked_fill(torch.ones(9, 9).triu(1) == 1, -math.inf)
+    mask = mask == 0 if dtype == torch.bool else mask.to(dtype)
+    turned = made_otherwise(mask, (), 0.05)
+    assert turned.dtype == dtype
+    places = (turned != mask).double().mean()
+    assert 0.2 < places < 0.8
+    assert dtype == torch.bool or (turned.isinf() | (turned == 0)).all()
+    assert made_otherwise(mask, (), 1e-4) is mask
+    many = torch.func.vmap(lambda one: made_otherwise(one, (), 0.05))(X)
+    assert not torch.equal(many, X)
 
 
 def test_a_tensor_that_holds_another_is_refused_where_it_would_have_to_be_moved():

@@ -30,3 +30,21 @@ def test_torchs_compiler_is_not_imported(does):
     program = f"{SET_UP}{does}print('torch._dynamo' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+COMPILED = """
+import copy, sys, torch
+from selfcheck.eager import leave_uncompiled
+undo = leave_uncompiled()
+for wrap in (torch.compile, torch.compile(backend="inductor")):
+    layer = torch.nn.Linear(2, 3)
+    made = wrap(layer)
+    assert made._orig_mod(torch.ones(2)).equal(layer(torch.ones(2)))
+    assert list(made.state_dict()) == ["weight", "bias"] and len(list(made.modules())) == 1
+    assert copy.deepcopy(made)._orig_mod.weight is not layer.weight
+undo()
+"""
+
+
+def test_the_layer_within_a_compiled_one_is_found_where_torch_has_it():
+    subprocess.run([sys.executable, "-c", COMPILED], check=True)

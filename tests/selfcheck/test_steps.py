@@ -213,6 +213,16 @@ def test_a_step_is_shown_as_somebody_would_write_it():
     assert call_text("Thing", built(call(2)).packed()) == "in Thing(2)"
 
 
+def lazy(inputs, outputs):
+    return nn.LazyLinear(outputs)
+
+
+def test_a_lazy_layer_has_its_shapes_and_takes_what_it_is_given():
+    step = built(call(2, 2), call(X), state=STATE)
+    assert carried(lazy, step)["value"] == carried(nn.Linear, step)["value"]
+    assert difference("parameters", nn.Linear, lazy, built(call(2, 3))) is None
+
+
 class Seeds(nn.Linear):
     """Begins at a seed where it is told so."""
 
