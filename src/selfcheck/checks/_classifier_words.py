@@ -23,12 +23,15 @@ from ._classifier_texts import (
     words,
 )
 
-FOURS, LENGTH = 5, 6  # fours of texts, and the words of each text
+FOURS, LENGTH = 20, 6  # fours of texts, and the words of each text
 STIRRED = 0.3  # so that no branch is without influence because it began at zero
 #: By how much two words together differ from each alone, of 1 + the largest logit. In 30 draws of each, right models
 #: have 1e-4 or more, whatever they begin with and pool by, and sums of the words' own contributions 6e-7 or less. In
 #: one of some hundred draws a model with a class token had less than 3e-5.
 LEAST = 5e-6
+#: And by how much at most, of what one exchange of both words changes. Right models have 0.9 or less in 16 fours; one
+#: that gives each text logits of its own, by chance, has about the root of 2, which four independent numbers have.
+MOST = 1.15
 
 
 def fours_of_texts(rng):
@@ -45,41 +48,66 @@ def fours_of_texts(rng):
 
 
 def words_meet(step, answer):
-    """Whether two words interact, one word matters, the batch does not; and where none interact, nor does padding.
+    """Whether two words interact, one word matters, the batch does not; where none interact, nor does padding; and
+    whether texts that share words have something in common.
 
     Two words interact where f(a, b) - f(a, d) - f(c, b) + f(c, d) is not 0. It is 0 where each word adds a number of
     its own to each logit, made of the word and its position alone. The logits decide: a recurrent network, a maximum
-    or a nonlinear layer behind the mean make words interact too.
+    or a nonlinear layer behind the mean make words interact too. Where it is larger than what both words change, a
+    text's logits say nothing of those of a text that shares words with it.
     """
     uses = several(answer, rows_of)
     if uses is None or len(uses) != 3:
         return unlike(answer)
     interact, rows = _interact(uses[0]), uses[0][:4]
     matters = any(not agree(rows[0], row) for row in rows[1:])
-    return array([interact, int(matters), int(all_agree(rows, uses[1])), int(interact or all_agree(rows, uses[2]))])
+    alone, padded_more = all_agree(rows, uses[1]), interact or all_agree(rows, uses[2])
+    return array([interact, int(matters), int(alone), int(padded_more), _is_made_of_words(uses[0])])
 
 
 def pair_words_meet(step, answer):
-    """Whether two words of the left text interact, and two words of the right text."""
+    """Whether two words of the left text interact, and two of the right; whether texts that share words are alike."""
     uses = several(answer, numbers_of)
-    return unlike(answer) if uses is None else array([_interact([[number] for number in use]) for use in uses])
+    if uses is None:
+        return unlike(answer)
+    sides = [[[number] for number in use] for use in uses]
+    return array([*map(_interact, sides), _is_made_of_words([row for rows in sides for row in rows])])
 
 
 def _interact(rows):
     """1 where in some four both words together do more or less than each alone, by LEAST."""
     size = 1 + max(abs(value) for row in rows for value in row)
-    fours = [rows[first : first + 4] for first in range(0, len(rows), 4)]
-    return int(any(abs(a - b - c + d) > LEAST * size for four in fours for a, b, c, d in zip(*four, strict=True)))
+    return int(any(abs(a - b - c + d) > LEAST * size for a, b, c, d in _fours(rows)))
 
 
-@check("classifier.TextClassifier", sees="what a word contributes depends on the text's other words", view=words_meet)
+def _is_made_of_words(rows):
+    """1 where in all fours together the words interact less than both of them change, times MOST."""
+    interaction = sum(abs(a - b - c + d) for a, b, c, d in _fours(rows))
+    change = sum((abs(a - d) + abs(b - c)) / 2 for a, b, c, d in _fours(rows))
+    return int(interaction <= MOST * change)
+
+
+def _fours(rows):
+    """Each logit of the texts of each four."""
+    return [four for first in range(0, len(rows), 4) for four in zip(*rows[first : first + 4], strict=True)]
+
+
+@check(
+    "classifier.TextClassifier",
+    sees="words add up to logits, and what one adds depends on the text's others",
+    view=words_meet,
+)
 def text_words(rng):
     texts = fours_of_texts(rng)
     uses = [call(padded(texts, LENGTH)), *(call(padded(texts[:4], length)) for length in (LENGTH, LENGTH + 1))]
     return built(classifier(), *uses, lessons=warm_up(rng), stirred=STIRRED)
 
 
-@check("classifier.PairMatcher", sees="what a word contributes depends on its text's other words", view=pair_words_meet)
+@check(
+    "classifier.PairMatcher",
+    sees="words add up to logits, and what one adds depends on its text's others",
+    view=pair_words_meet,
+)
 def pair_words(rng):
     texts = padded(fours_of_texts(rng), LENGTH)
     same = padded([text for text in some_texts(rng, [5] * FOURS) for _ in range(4)], 5)
