@@ -5,7 +5,7 @@ import math
 from selfcheck.plan import call, check, tensor
 
 from ._dtypes import DTYPES
-from ._efficient_inputs import LONG, LONG_BLOCK
+from ._efficient_inputs import LONG_BLOCK, LONG_KEYS, LONG_QUERIES
 
 BACKWARD = "efficient.blockwise_gradients"
 
@@ -51,9 +51,10 @@ def gradients(rng, lead, queries, keys, block_size, d_v, dtype="float64", d_k=1)
 
 def long_gradients(rng):
     """A call whose matrix of scores is far larger than all that a block by block answer holds at once."""
-    rows = rng.normal(8, 1)
-    query = tensor([rows[place % 8] for place in range(LONG)], "float32")  # eight kinds: the rest is soon known
-    return given(query, *(rng.tensor(LONG, 1, dtype="float32") for _ in range(3)), LONG_BLOCK)
+    rows = rng.normal(2, 1)
+    query = tensor([rows[place % 2] for place in range(LONG_QUERIES)], "float32")  # two kinds: the rest is known
+    key, value, upstream = (rng.tensor(size, 1, dtype="float32") for size in (LONG_KEYS, LONG_KEYS, LONG_QUERIES))
+    return given(query, key, value, upstream, LONG_BLOCK)
 
 
 def of_query(step, answer):

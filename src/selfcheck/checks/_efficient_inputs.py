@@ -48,13 +48,14 @@ def blocks(rng, lead, queries, keys, block_size, d_v, dtype="float64", d_k=1, **
 
 
 # The matrix of scores of so many queries and keys has 478 MiB in float32: more than a process may grow by (140 MiB) and
-# what it began with (160 to 260) together, so that giving that back makes no room for it.
-LONG, LONG_BLOCK = 11_200, 128
+# what it began with (160 to 260) together, so that giving that back makes no room for it. Queries are few and blocks
+# large: an answer may loop over single queries, or tiles of some, and one block takes about as long as another.
+LONG_QUERIES, LONG_KEYS, LONG_BLOCK = 1_600, 78_400, 1_024
 
 
 def long_blocks(rng):
     """A call whose matrix of scores is far larger than all that a block by block answer holds at once."""
-    return blocks(rng, (), LONG, LONG, LONG_BLOCK, 1, "float32")
+    return blocks(rng, (), LONG_QUERIES, LONG_KEYS, LONG_BLOCK, 1, "float32")
 
 
 def spread(rng, wide, *shape):
