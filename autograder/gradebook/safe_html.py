@@ -12,6 +12,8 @@ from selfcheck.source import text_of
 from ..course.printable import printable
 
 MOST_ANSWER = 20_000  # characters of a written answer that are rendered as Markdown: some patterns take quadratic time
+MOST_FORMULAS = 300  # that may begin in it: from each a pattern looks for its end through all that follows
+FORMULA_STARTS = ("\\\\[", "\\\\(", "\\begin{")
 MOST_SOURCE = 60_000  # characters of a module on a page, five times the longest of the reference's
 MOST_LINE = 400  # colouring one line takes quadratic time, and so do blank lines in a row
 MOST_BLANK = 5
@@ -44,7 +46,7 @@ class InertRenderer(IPythonRenderer):
 
 def answer_html(source: str) -> str:
     """Markdown as sanitised HTML; what is too long or too deep for the renderer stands as it was written."""
-    if len(source) <= MOST_ANSWER:
+    if len(source) <= MOST_ANSWER and sum(map(source.count, FORMULA_STARTS)) <= MOST_FORMULAS:
         try:
             return MarkdownWithMath(renderer=InertRenderer()).render(source)
         except (RecursionError, ValueError, KeyError, IndexError, AttributeError, TypeError):

@@ -69,3 +69,12 @@ def test_a_long_answer_takes_no_longer_than_it_may(name):
     safe_html.answer_html(SLOW[name])
     safe_html.answer_html(SLOW[name][: safe_html.MOST_ANSWER])
     assert time.thread_time() - started < 40  # seconds of the processor: three
+
+
+@pytest.mark.parametrize("start", safe_html.FORMULA_STARTS)
+def test_formulas_that_end_nowhere_take_as_long_as_their_text(start):
+    started = time.thread_time()
+    safe_html.answer_html((start * safe_html.MOST_ANSWER)[: safe_html.MOST_ANSWER])
+    safe_html.answer_html((start + "x" * 60) * safe_html.MOST_FORMULAS)
+    assert time.thread_time() - started < 0.5  # seconds of the processor: a tenth; one, where each looks to the end
+    assert "<h1>" in safe_html.answer_html(f"# Formulas\n\n{start}x" * safe_html.MOST_FORMULAS)
