@@ -95,7 +95,7 @@ class ExerciseDirective(SphinxDirective):
         """The solution, two folds deep: who opens the first reads what to try before, who opens the second insists."""
         before = nodes.paragraph()
         before += nodes.Text("Before you look: does ")
-        before += nodes.literal("", f'check("{exercise.id}")')
+        before += nodes.literal("", f'check("{exercise.number}")')
         before += nodes.Text(" pass? If not, read its first message, then the hints above.")
         inner = self._code("Solution", solution_text(exercise), "Show the solution anyway")
         return fold("", before, inner, summary="Solution", classes=["solution-question"])
@@ -103,11 +103,11 @@ class ExerciseDirective(SphinxDirective):
     def _where_to_work(self, exercise: Exercise) -> nodes.Element:
         work = nodes.paragraph(classes=["exercise-work"])
         work += nodes.Text("In a notebook: ")
-        work += nodes.literal("", f'edit("{exercise.module}")')
+        work += nodes.literal("", f'edit("{exercise.number}")')
         work += nodes.Text(", then ")
-        work += nodes.literal("", f'check("{exercise.id}")')
+        work += nodes.literal("", f'check("{exercise.number}")')
         work += nodes.Text(". In a terminal: ")
-        work += nodes.literal("", f"python -m selfcheck {exercise.module}")
+        work += nodes.literal("", f"python -m selfcheck {exercise.number}")
         work += nodes.Text(". ")
         work += nodes.reference(
             "",

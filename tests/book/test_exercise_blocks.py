@@ -84,9 +84,10 @@ def test_block_shows_the_stub_the_solution_and_where_to_work(exercise: Exercise,
         # A solution is two clicks away: it is folded inside a fold that says what to try first.
         shown = block.select_one("details.solution-question > details.solution pre")
         assert shown.text.strip() == solution_text(exercise).strip()
-        assert f'check("{exercise.id}")' in block.select_one("details.solution-question > p").text
+        assert f'check("{exercise.number}")' in block.select_one("details.solution-question > p").text
         assert block.select_one(".exercise-work a")["href"] == colab_url(exercise.problem_set)
-        assert f'check("{exercise.id}")' in block.select_one(".exercise-work").text
+        work = block.select_one(".exercise-work").text
+        assert f'check("{exercise.number}")' in work and f"python -m selfcheck {exercise.number}." in work
 
 
 def test_no_page_shows_the_marks_around_solutions(site: Path) -> None:
