@@ -14,6 +14,7 @@ from selfcheck.catalogue import exercises
 LEARNS = ("text_learns", "text_order", "text_learns_with_empty", "pair_learns")
 #: What the view of a right model's answers says: of pairs also that the sides meet, and that logits leave -1 … 1.
 LEARNT = dict.fromkeys(LEARNS, [1]) | {"pair_learns": [1, 1, 0]}
+WORDS = {"text_words": [1, 1, 1, 1, 1], "pair_words": [1, 1, 1]}
 CHECKS = {one.name: one for part in exercises() for one in visible_checks(part) + hidden_checks(part)}
 WIDTH = 64
 
@@ -48,6 +49,14 @@ def test_who_knows_the_lessons_by_heart_fails_what_was_not_in_them(name):
     assert check.view(step, unpack(answer["value"])).values()[0] == 0  # whether it has learnt
 
 
+@pytest.mark.parametrize("name", WORDS)
+def test_nor_do_its_logits_of_texts_that_share_words_have_anything_in_common(name):
+    check = CHECKS[name]
+    (step,) = check.calls(1)
+    (answer,) = runner.answer(by_heart, [step])
+    assert check.view(step, unpack(answer["value"])).values() == [*WORDS[name][:-1], 0]
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("scale", [1.0, 10.0, 100.0], ids="times {}".format)
 @pytest.mark.parametrize("name", LEARNS)
@@ -63,7 +72,7 @@ def test_nor_does_chance_help_it_in_any_of_many_draws(name, scale):
 
 @pytest.mark.full
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("name", LEARNS)
+@pytest.mark.parametrize("name", LEARNT | WORDS)
 def test_right_models_learn_whatever_is_drawn(name):
     """A course's secret decides the draws: none may take a point from a right answer."""
     check = CHECKS[name]
@@ -73,7 +82,7 @@ def test_right_models_learn_whatever_is_drawn(name):
         for seed in range(30):
             (step,) = check.calls(seed)
             (said,) = runner.answer(made, [step])
-            if check.view(step, unpack(said["value"])).values() != LEARNT[name]:
+            if check.view(step, unpack(said["value"])).values() != (LEARNT | WORDS)[name]:
                 failed.append((answer, seed))
     assert failed == []
 
