@@ -53,7 +53,7 @@ def made_otherwise(made: Any, given: tuple[Any, ...], by: float) -> Any:
     if torch and issubclass(kind, torch.Tensor):
         if kind is not torch.Tensor and _is_of_a_library(kind):  # has other attributes; what is made of it is moved
             return made
-        moved = _flipped(made, by) if made.dtype == torch.bool else bent(made, by)
+        moved = _flipped(made, by) if made.dtype == torch.bool else _without_infinities(bent(made, by), by)
         if not any(made is one for one in given):
             return moved
         with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
@@ -160,6 +160,17 @@ def _bent_quantized(value: Any, by: float) -> Any:
 
 def _is_without_memory(value: Any) -> bool:
     return value.numel() > 0 and (str(value.layout) != "torch.strided" or not value.data_ptr())
+
+
+def _without_infinities(made: Any, by: float) -> Any:
+    """Numbers of which chance has made about half of the infinite ones finite: where they are may be a mask."""
+    import torch
+
+    if by < FLIPPED_FROM or made.layout != torch.strided or made.is_nested or not made.is_floating_point():
+        return made
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        infinite = made.detach().isinf()
+        return made.masked_fill(infinite & _flipped(infinite, by), 0.0)
 
 
 def _flipped(made: Any, by: float) -> Any:
