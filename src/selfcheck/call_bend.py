@@ -53,7 +53,7 @@ def made_otherwise(made: Any, given: tuple[Any, ...], by: float) -> Any:
     if torch and issubclass(kind, torch.Tensor):
         if kind is not torch.Tensor and _is_of_a_library(kind):  # has other attributes; what is made of it is moved
             return made
-        moved = _flipped(made, by) if _is_mask(made) else bent(made, by)
+        moved = _flipped(made, by) if _is_mask(made) else _without_infinities(bent(made, by), by)
         if not any(made is one for one in given):
             return moved
         with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
@@ -168,7 +168,7 @@ def _holds_others(value: Any) -> bool:
 
 
 def _is_mask(made: Any) -> bool:
-    """Whether a tensor says yes or no: true and false, or 0 and -inf, as a mask to be added to scores does."""
+    """Whether a tensor says yes or no: true and false, or 0 and infinite, as a mask to be added to scores does."""
     import torch
 
     with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
@@ -181,6 +181,17 @@ def _is_mask(made: Any) -> bool:
             return bool((made.isinf() | (made == 0)).all())
         except RuntimeError:  # of many at once under torch.vmap, of none on the meta device: no single yes or no
             return False
+
+
+def _without_infinities(made: Any, by: float) -> Any:
+    """Numbers of which chance has made about half of the infinite ones finite: where they are may be a mask."""
+    import torch
+
+    if by < FLIPPED_FROM or made.layout != torch.strided or made.is_nested or not made.is_floating_point():
+        return made
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        infinite = made.detach().isinf()
+        return made.masked_fill(infinite & _flipped(infinite, by), 0.0)
 
 
 def _flipped(made: Any, by: float) -> Any:

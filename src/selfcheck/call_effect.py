@@ -5,8 +5,8 @@ it. So the exercise is answered again with the inputs of the function moved (see
 not depend on it. Where the code raises instead, it compared, and the function is moved less and less, until the
 comparison holds: a comparison has a tolerance, and below it an answer that the function gives still moves, if only in
 its last digits. Code that raises however little is moved counts as using the function. And an answer that is rounded
-moves by nothing that such a comparison lets pass: so code that raised is asked again, while it raises nothing new and
-takes the branches that lead to an answer (see same_branches.py).
+moves by nothing that such a comparison lets pass: so code that gave none is asked again, while it raises nothing new
+and takes the branches that lead to an answer (see same_branches.py).
 
 All this is worth something only where code answers as before when nothing is moved. Code that answers otherwise then,
 and as before when it is asked without any of this, reacts to being asked: it counts as using the function. So does code
@@ -17,6 +17,7 @@ bend than by itself comes from the function.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from typing import Any
 
 from .arrays import Array, unpack
 from .named_functions import is_named, public_name
-from .same_branches import RECORD, Record
+from .same_branches import ALL, OF_IMPORT, RECORD, Record
 
 Answers = dict[str, list[dict[str, Any]]]  # by the key of the plan, one for each call
 Ask = Callable[[Sequence["Bend | None"]], Sequence[Answers]]
@@ -33,7 +34,7 @@ Ask = Callable[[Sequence["Bend | None"]], Sequence[Answers]]
 BENDS = (0.05, 1e-3, 1e-4, 1e-5, 1e-6, 3e-7, 1e-7, 3e-8, 1e-8, 1e-10, 1e-13, 1e-15, 3e-16)
 STAYS, MOVES, UNTOLD = "stays", "moves", "untold"  # answers, when a function that ran is moved; or nobody can tell
 FARTHER = 10.0  # times as far as by itself: then it is the bend that moves an answer
-ROUNDS = 50  # of which each takes one branch more as before
+ROUNDS = 20  # of which each takes one branch more as before, and the last one all
 TIMES = 3  # that answers are asked for again to see it: once, chance may move them little
 LEAST = 0.01  # of the bend: an answer that moves less was not computed from what moved
 
@@ -82,20 +83,20 @@ def effect(ask: Ask, given: Answers) -> str:
     undecided = {
         (key, place) for key, answers in plain.items() for place, answer in enumerate(answers) if _is_one(answer)
     }
-    itself, raises = _Itself(plain, ask), False
+    itself, is_missing = _Itself(plain, ask), False
     for bend, answers in _in_turn(first, ask):
-        raises = raises or any("error" in answers[key][place] for key, place in undecided)
         for key, place in sorted(undecided):
             moved = _moves(plain[key][place], answers[key][place], bend)
             if moved and not itself.moves_as_far(key, place, answers):
                 return MOVES
+            is_missing = is_missing or moved is None
             if moved is not None:
                 undecided.remove((key, place))
         if not undecided:
             break
     if undecided:
         return MOVES
-    if raises and (found := _effect_on_the_same_branches(plain, ask, itself)) != STAYS:
+    if is_missing and (found := _effect_on_the_same_branches(plain, ask, itself)) != STAYS:
         return found
     others = _not_as(given, plain)
     if not others:
@@ -125,26 +126,27 @@ def _effect_on_the_same_branches(plain: Answers, ask: Ask, itself: _Itself) -> s
     to notice.
     """
     (recorded,) = ask([Bend(0.0, RECORD)])
-    records = (answer["branches"] for to_plan in recorded.values() for answer in to_plan if "branches" in answer)
-    bend = Bend(BENDS[0], next(records, ""))
+    records = [answer.get("branches", "") for to_plan in recorded.values() for answer in to_plan if _is_one(answer)]
+    bend = Bend(BENDS[0], max(records, key=len, default="") or Record().text(), () if records else (ALL,))
     due = {(key, place) for key, answers in plain.items() for place, answer in enumerate(answers) if _is_one(answer)}
-    for _ in range(ROUNDS):
-        if not bend.branches:
-            return UNTOLD
+    for rounds in itertools.count(2):
         (other,) = ask([bend])
         moved = {(key, place): _moves(plain[key][place], other[key][place], bend.by) for key, place in sorted(due)}
         if any(moves and not itself.moves_as_far(*where, other) for where, moves in moved.items()):
             return MOVES
         missing = [other[key][place] for (key, place), moves in moved.items() if moves is None]
-        if any(map(_is_stopped, missing)):  # this takes longer than to answer
-            return UNTOLD
+        if ALL in bend.forced or not missing:
+            return UNTOLD if ALL in bend.forced else STAYS
         forced = {answer.get("guard", "") for answer in missing}
         if any(answer.get("error", {}).get("importing") for answer in missing):
-            forced |= Record.read(bend.branches).before_the_first_call()
-        if not missing or not forced - {"", *bend.forced}:
-            return MOVES if missing else STAYS
-        bend = replace(bend, forced=tuple(sorted({*bend.forced, *forced} - {""})))
-    return UNTOLD
+            forced.add(OF_IMPORT)
+        if any(map(_is_stopped, missing)) or rounds == ROUNDS:  # where all are as before, an answer that moves is told
+            forced.add(ALL)
+        forced -= {"", *bend.forced}
+        if not forced:
+            return MOVES
+        bend = replace(bend, forced=(*bend.forced, *sorted(forced)))
+    raise AssertionError("the last round takes all branches as before")
 
 
 def _not_as(given: Answers, others: Answers) -> set[tuple[str, int]]:

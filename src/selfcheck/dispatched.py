@@ -1,7 +1,7 @@
 """Keeps a learner's code to torch's dispatcher, where call_watch.py sees which function runs.
 
-Three things of torch pass it by: its static runtime and what TorchScript makes for oneDNN, which call functions of C++
-directly, and a kernel that somebody takes from the dispatcher. No exercise needs any.
+Four things of torch pass it by: its static runtime and what TorchScript makes for oneDNN, which call functions of C++
+directly, what TorchScript fuses, and a kernel that somebody takes from the dispatcher. No exercise needs any.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ PASSING_BY: tuple[str, ...] = (
     "_jit_set_llga_enabled",
     "_jit_get_operation",
 )
+#: TorchScript fuses nothing on a processor unless somebody switches one of these on.
+PASSING_BY += ("_jit_override_can_fuse_on_cpu", "_jit_override_can_fuse_on_cpu_legacy", "_jit_set_te_must_use_llvm_cpu")
+PASSING_BY += ("_jit_pass_fuse", "_jit_pass_fuse_tensorexprs", "_te.TensorExprKernel")
 PASSING_BY += ("_get_operation_overload", "parse_ir", "_create_function_from_graph", KERNEL)
 OF_AN_OPERATOR = ("decompose", "redispatch", "_op_dk")  # methods, and what takes a kernel by its key
 PUBLIC = ("torch.library", "torch.testing", "torch.jit")  # modules that anybody may call
@@ -31,9 +34,10 @@ def keep_to_the_dispatcher() -> Callable[[], None]:
     if torch is None or _taken:
         return lambda: None
     for name in PASSING_BY:
-        if hasattr(torch._C, name):
-            _taken[name] = getattr(torch._C, name)
-            setattr(torch._C, name, _for_torch_alone(name, _taken[name]))
+        holder, word = _place_of(name)
+        if hasattr(holder, word):
+            _taken[name] = getattr(holder, word)
+            setattr(holder, word, _for_torch_alone(name, _taken[name]))
     kind = torch._ops.OpOverload
     before = {name: vars(kind).get(name) for name in OF_AN_OPERATOR}
     for name in OF_AN_OPERATOR:
@@ -41,7 +45,7 @@ def keep_to_the_dispatcher() -> Callable[[], None]:
 
     def undo() -> None:
         for name in list(_taken):
-            setattr(torch._C, name, _taken.pop(name))
+            setattr(*_place_of(name), _taken.pop(name))
         for name, method in before.items():
             if method is None:
                 delattr(kind, name)
@@ -49,6 +53,14 @@ def keep_to_the_dispatcher() -> Callable[[], None]:
                 setattr(kind, name, method)
 
     return undo
+
+
+def _place_of(name: str) -> tuple[Any, str]:
+    """What holds a name below torch._C, and the last word of that name."""
+    import torch
+
+    folder, _, word = name.rpartition(".")
+    return (getattr(torch._C, folder, None) if folder else torch._C), word
 
 
 def kernel_of(operator: str, key: Any) -> Any:

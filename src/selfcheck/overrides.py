@@ -24,7 +24,6 @@ BACKENDS = ("CPU", "SparseCPU", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
 #: Keys at which an operator that is made of others is entered.
 ENTRIES = ("AutogradCPU", "FuncTorchBatched", "FuncTorchVmapMode")
 COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-BACKWARD = "_backward"
 
 _Names = dict[int | str, str]  # by the id of a function, or an operator's name
 _names: dict[tuple[str, ...], tuple[dict[str, FunctionType], _Names]] = {}  # by patterns, with the functions found then
@@ -114,11 +113,8 @@ class Overrides:
 
     def _calling(self, what: int | str, original: Callable[..., Any], is_method: bool = False) -> Callable[..., Any]:
         listeners, functions, is_bent, bend = self._listeners, self._functions, self._is_bent, self._bend
-        is_backward = isinstance(what, str) and _word(what).endswith(BACKWARD)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if is_backward and _is_asked_by_autograd():
-                return original(*args, **kwargs)
             for listener in listeners:
                 listener.tell(what)
             if not is_bent:
@@ -204,14 +200,6 @@ def _is_call_in_a_trace(made: Any, functions: set[int]) -> bool:
     """Whether torch.fx has recorded a call, of one of the functions with these ids, instead of making it."""
     fx: Any = sys.modules.get("torch.fx")
     return fx is not None and type(made) is fx.Proxy and id(made.node.target) in functions
-
-
-def _is_asked_by_autograd() -> bool:
-    """Whether a function runs for the gradient of an operation, and not because a learner's code calls it."""
-    import torch
-
-    node = torch._C._current_autograd_node()
-    return node is not None and not isinstance(node, torch.autograd.function.BackwardCFunction)
 
 
 def _names_of(patterns: tuple[str, ...]) -> _Names:

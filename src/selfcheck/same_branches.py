@@ -6,6 +6,8 @@ are taken and what raises. In others, in which the function makes something else
 the code; and where a branch is taken after which no answer comes, the next run takes it as before. What comes at last
 shows whether the answer depends on the function. All are runs of processes of their own: code could keep an answer of
 one for the next.
+
+A branch is what a test decides, or an `and`, an `or`, an `int(…)` that is 0 or 1, an index that is True or False.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib.machinery
-import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -28,8 +29,10 @@ NAME = "__branches__"  # in each module of the package
 RECORD = "record"  # in place of a record: make one
 MOST_KEPT_BACK = 100_000  # exceptions of a call: what goes on beyond these, such as `while not same: raise`, never ends
 MOST_TIMES = 2**14  # that a branch is recorded in one call; of what comes later nothing is known
+MOST_ASKED = 2**22  # branches of a run; later ones cost and tell nothing, so that nobody need wait for them
 MOST = 2**22  # characters of a record
-MOST_FORCED = 10_000  # branches of an import
+#: In place of the names of branches: all that were recorded, and those of the import.
+ALL, OF_IMPORT = "all", "import"
 
 
 @dataclass(frozen=True)
@@ -53,23 +56,20 @@ class Record:
             return cls()
 
     def text(self) -> str:
-        """The record as a text; "" where it is too long."""
-        outcomes = {name: "".join(map(str, times)) for name, times in self.outcomes.items()}
-        text = json.dumps([outcomes, sorted(self.raised)], separators=(",", ":"))
-        return text if len(text) <= MOST else ""
-
-    def before_the_first_call(self) -> set[str]:
-        """The branches of the import: where that raises there is no call, whose last branch could be named."""
-        of_import = (name for name in self.outcomes if name.startswith("0 "))
-        branches = (f"{name} {time}" for name in of_import for time in range(len(self.outcomes[name])))
-        return set(itertools.islice(branches, MOST_FORCED))
+        """The record as a text; of what is too long, the first times that each branch was taken."""
+        text, most = "", MOST_TIMES
+        while not text or len(text) > MOST and most:
+            outcomes = {name: "".join(map(str, times[:most])) for name, times in self.outcomes.items()}
+            text = json.dumps([outcomes if most else {}, sorted(self.raised)], separators=(",", ":"))
+            most //= 8
+        return text
 
 
 class Branches:
     """The branches of one run. A branch has a name: the number of the call, its place in the text, how often before.
 
     record: the text of another run's; RECORD for the first
-    forced: the branches that are taken as in that
+    forced: the branches that are taken as in that, by their names; see ALL, OF_IMPORT
     """
 
     error = (Exception, SystemExit)  # whatever the module itself calls by these names
@@ -77,7 +77,7 @@ class Branches:
     def __init__(self, record: str, forced: Iterable[str] = ()) -> None:
         self._is_first = record == RECORD
         self.record = Record() if self._is_first else Record.read(record)
-        self._forced, self._times, self._kept_back = set(forced), dict[str, int](), 0
+        self._forced, self._times, self._kept_back, self._asked = set(forced), dict[str, int](), 0, 0
         self._call, self._guard = 0, ""  # what runs before the first call is an import
 
     def begin_call(self) -> None:
@@ -91,17 +91,36 @@ class Branches:
 
     def taken(self, place: str, test: Any) -> bool:
         """Whether the branch is taken behind a test."""
+        times = self._times[place] = self._times.get(place, -1) + 1
+        self._asked += 1
+        if times >= MOST_TIMES or self._asked > MOST_ASKED:
+            return bool(test)
         name = f"{self._call} {place}"
-        times = self._times[name] = self._times.get(name, -1) + 1
         branch, recorded = f"{name} {times}", self.record.outcomes.get(name, b"")
-        if branch in self._forced and times < len(recorded):
+        if times < len(recorded) and self._is_forced(branch):
             return bool(recorded[times])
         outcome = bool(test)
-        if self._is_first and times < MOST_TIMES:
+        if self._is_first:
             self.record.outcomes.setdefault(name, bytearray()).append(outcome)
-        elif not self._is_first and recorded[times : times + 1] != bytes([outcome]):
+        elif recorded[times : times + 1] != bytes([outcome]):
             self._guard = branch
         return outcome
+
+    def _is_forced(self, branch: str) -> bool:
+        return branch in self._forced or ALL in self._forced or (self._call == 0 and OF_IMPORT in self._forced)
+
+    def chosen(self, place: str, value: Any) -> Any:
+        """A value of which the truth decides: another one with the truth that is to be taken, where that differs."""
+        taken = self.taken(place, value)
+        return value if bool(value) == taken else taken
+
+    def index(self, place: str, value: Any) -> Any:
+        """What stands for a truth, as an index does that is True or 1; everything else as it is."""
+        return self.chosen(place, value) if type(value) is bool else value
+
+    def number(self, place: str, value: Any) -> Any:
+        """What `int` or `bool` makes, likewise."""
+        return type(value)(self.chosen(place, value)) if type(value) in (bool, int) and value in (0, 1) else value
 
     def raises(self, place: str) -> bool:
         """Whether an exception may go its way."""
@@ -173,6 +192,23 @@ class _Asking(ast.NodeTransformer):
         self.generic_visit(node)
         node.ifs = [self._ask("taken", test) for test in node.ifs]
         return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        self.generic_visit(node)
+        *deciding, last = node.values
+        node.values = [*(self._ask("chosen", value) for value in deciding), last]
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        self.generic_visit(node)
+        is_one = not isinstance(node.slice, (ast.Constant, ast.Slice, ast.Tuple, ast.UnaryOp, ast.BinOp))
+        node.slice = self._ask("index", node.slice) if is_one else node.slice
+        return node
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        self.generic_visit(node)
+        is_truth = isinstance(node.func, ast.Name) and node.func.id in ("bool", "int")
+        return self._ask("number", node) if is_truth else node
 
     def visit_match_case(self, node: ast.match_case) -> Any:
         self.generic_visit(node)

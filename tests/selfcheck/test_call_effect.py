@@ -189,6 +189,8 @@ def answer(x):
         "own = [own][1 - int(same)]",
         "own = own / (1 if same else 'nothing')",
         "while not same:\n        raise SystemExit",
+        "if not same:\n        return None",
+        "own = [None, own][int(same)]",
     ],
 )
 def test_who_compares_and_rounds_counts_as_using_it(package, comparison):

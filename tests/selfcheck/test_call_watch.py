@@ -182,6 +182,28 @@ def test_gradients_are_as_they_are_without_the_watch():
     assert torch.equal(plain, watched)
 
 
+def test_a_kernel_that_a_hook_calls_while_gradients_are_computed_is_noticed():
+    found = []
+    one = torch.ones(1, requires_grad=True)
+    given = X.expand(1, 1, *X.shape).contiguous()
+    most = torch.zeros(given.shape[:-1])
+    backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default
+    one.register_hook(lambda grad: found.append(backward(given, given, given, given, given, most, 0.0, False)))
+    with watching(["torch.*scaled_dot_product*"], 0.0) as noticed:
+        (one * 1).backward()
+    assert found and noticed.names() == ["torch._scaled_dot_product_flash_attention_for_cpu_backward"]
+
+
+def test_where_a_mask_is_infinite_is_moved_too():
+    def hidden():
+        return torch.nn.Transformer.generate_square_subsequent_mask(9).isinf()
+
+    plain = hidden()
+    for bend, is_same in ((0.0, True), (0.05, False)):
+        with watching(["torch.*generate_square_subsequent_mask"], bend):
+            assert torch.equal(hidden(), plain) == is_same
+
+
 def test_torch_fx_traces_a_layer_and_the_trace_is_noticed():
     layer = torch.nn.LayerNorm(X.shape[-1])
     plain = layer(X)

@@ -1,5 +1,7 @@
 """What passes torch's dispatcher by is out of reach while an answer is judged, and torch itself has it."""
 
+import operator
+
 import pytest
 import torch
 
@@ -78,7 +80,7 @@ def test_torch_itself_has_it_and_so_has_the_watch(kept):
 def test_everything_is_as_before_afterwards():
     def found():
         of_operators = [vars(torch._ops.OpOverload).get(name) for name in OF_AN_OPERATOR]
-        return [getattr(torch._C, name) for name in PASSING_BY] + of_operators
+        return [operator.attrgetter(name)(torch._C) for name in PASSING_BY] + of_operators
 
     before = found()
     keep_to_the_dispatcher()()

@@ -1,10 +1,8 @@
 """The record of branches is read as it was written, and as an empty one where a hostile process wrote it."""
 
-import json
-
 import pytest
 
-from selfcheck.same_branches import MOST, MOST_FORCED, RECORD, Branches, Record
+from selfcheck.same_branches import ALL, MOST, OF_IMPORT, RECORD, Branches, Record
 
 HOSTILE = {
     "nothing": "",
@@ -35,7 +33,6 @@ def recorded(*tests):
 def test_a_record_is_read_as_it_was_written():
     record = recorded(True, False, True).record
     assert Record.read(record.text()) == record
-    assert record.before_the_first_call() == {"0 attention.masks 1 0"}
 
 
 def test_another_run_takes_the_recorded_branch_where_it_is_forced_and_names_it_where_it_is_not():
@@ -57,7 +54,25 @@ def test_what_is_no_record_is_an_empty_one(text):
     assert Branches(text).taken("attention.masks 1", True)
 
 
-def test_a_long_record_is_none_and_a_long_import_is_forced_in_part():
-    long = json.dumps([{"0 attention.masks 1": "1" * (MOST_FORCED + 1)}, []])
-    assert len(Record.read(long).before_the_first_call()) == MOST_FORCED
-    assert Record({"0 attention.masks 1": bytearray(MOST)}).text() == ""
+@pytest.mark.parametrize("forced, taken", [((ALL,), [True, False]), ((OF_IMPORT,), [True, True]), ((), [False, True])])
+def test_all_branches_or_those_of_the_import_are_taken_as_before(forced, taken):
+    branches = Branches(recorded(True, False).record.text(), forced)
+    found = [branches.taken("attention.masks 1", False)]
+    branches.begin_call()
+    assert [*found, branches.taken("attention.masks 1", True)] == taken
+
+
+def test_of_a_long_record_the_first_times_are_kept():
+    whole = Record({f"1 attention.masks {place}": bytearray(MOST // 8) for place in range(9)}, {"attention.masks 2"})
+    cut = Record.read(whole.text())
+    assert cut.raised == whole.raised and cut.outcomes.keys() == whole.outcomes.keys()
+    assert len(whole.text()) <= MOST and all(cut.outcomes.values())
+
+
+def test_values_that_decide_are_kept_and_only_those():
+    branches = Branches(recorded(True, False).record.text(), (ALL,))
+    assert branches.chosen("attention.masks 1", [1]) == [1]
+    branches.begin_call()
+    assert branches.chosen("attention.masks 1", [1]) is False
+    assert branches.number("attention.masks 3", 1) == 1 and branches.number("attention.masks 1", 7) == 7
+    assert branches.index("attention.masks 1", 1) == 1

@@ -1,0 +1,36 @@
+"""Code that has the runs with the same branches come to no end counts as using the function all the same."""
+
+import pytest
+
+from .test_call_effect import ROUNDED, STOPPED, answers_depend, package
+
+__all__ = ["package"]  # the fixture
+
+#: What a comparison may do besides so that the runs that take the same branches come to no end.
+EVADED = {
+    "ends the process": "if not same:\n        raise Ended",
+    "in more branches than rounds": "for one, two in zip([own.flatten()] * 9, [theirs.flatten()] * 9):\n"
+    "        for a, b in zip(one, two):\n            if abs(a - b) > 2e-12:\n                return None",
+    "beside more branches than a record holds": "for i in range(2**14):\n        "
+    + "if i: pass\n        " * 300
+    + "\n    if not same:\n        return None",
+    "and empties the record": "branches = globals().get('__branches__')\n    if branches:\n"
+    "        branches.record.outcomes.clear()\n    if not same:\n        return None",
+}
+
+
+@pytest.mark.parametrize("evasion", EVADED.values(), ids=EVADED)
+def test_who_rounds_and_evades_the_same_branches_counts_as_using_it(package, evasion):
+    ask = package("\n\nclass Ended(BaseException):\n    pass\n" + ROUNDED.format(comparison=evasion))
+
+    def ending(bends):
+        found = []
+        for bend in bends:
+            try:
+                found += ask([bend])
+            except BaseException as error:
+                assert type(error).__name__ == "Ended"
+                found.append(STOPPED)
+        return found
+
+    assert answers_depend(ending)
