@@ -6,6 +6,7 @@ Nor is the compiler imported, which takes seconds in each process, by what torch
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import sys
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ from types import FunctionType
 from typing import Any
 
 from .dispatched import is_of_torch
+
+FASTER = ("freeze", "optimize_for_inference")  # of torch.jit
 
 
 def leave_uncompiled() -> Callable[[], None]:
@@ -63,9 +66,14 @@ def leave_compiler_out() -> None:
 
 @contextlib.contextmanager
 def nothing_compiled() -> Iterator[None]:
-    """Within it, torch.compile and torch.jit.script give back what they are given, but to torch's own modules."""
-    undo, torch = leave_uncompiled(), sys.modules.get("torch")
+    """Within it, torch.compile and torch.jit.script give back what they are given, but to torch's own modules.
+
+    So do the functions that make scripts faster, of what is then no script.
+    """
+    undo = leave_uncompiled()
+    torch: Any = sys.modules.get("torch")
     scripts = torch.jit._state._enabled if torch else None
+    faster = {name: getattr(torch.jit, name) for name in FASTER} if torch else {}
     kind = type(scripts)
 
     class ForTorchAlone(kind):  # type: ignore[misc,valid-type]
@@ -78,8 +86,24 @@ def nothing_compiled() -> Iterator[None]:
     try:
         if scripts is not None:
             scripts.__class__ = ForTorchAlone
+        for name, function in faster.items():
+            setattr(torch.jit, name, _of_scripts_alone(function))
         yield
     finally:
         undo()
         if scripts is not None:
             scripts.__class__ = kind
+        for name, function in faster.items():
+            setattr(torch.jit, name, function)
+
+
+def _of_scripts_alone(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a script that gives back whatever else it is given."""
+
+    @functools.wraps(function)
+    def faster(model: Any, *args: Any, **kwargs: Any) -> Any:
+        import torch
+
+        return function(model, *args, **kwargs) if isinstance(model, torch.jit.ScriptModule) else model
+
+    return faster

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import Any
 
 from .call_bend import bent, made_otherwise
-from .dispatched import kernel_of
+from .dispatched import WHOLE, kernel_of
 from .import_finder import FINDER
 from .named_functions import functions_named, operators_named, roots_of
 from .replaced_code import OUTPUTS, code_calling, template_for
@@ -147,6 +147,7 @@ class Overrides:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that a kernel is overridden
             for name in operators_named(self._patterns):
+                WHOLE.add(name)
                 space, _, rest = name.partition("::")
                 if space not in libraries:
                     libraries[space] = Library(space, "IMPL")  # noqa: TOR901  (it ends with the watch)
