@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +14,8 @@ from selfcheck.atomic_files import write_atomically
 from ..course.printable import printable
 
 FORMULA_STARTS = "=+-@|%"  # a spreadsheet would run a cell that begins so
+#: Where a spreadsheet whose columns are parted by semicolons finds a cell that begins so, quotes notwithstanding.
+BEHIND_SEMICOLON = re.compile(rf"(;[\s'\"`]*)(?=[{re.escape(FORMULA_STARTS)}])")
 
 
 def write_rows(target: Path, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -31,8 +34,8 @@ def write_rows(target: Path, columns: Iterable[str], rows: Iterable[Iterable[obj
 def harmless(text: str) -> str:
     """A text in one line, with an apostrophe before it where a spreadsheet would take it for a formula.
 
-    Some spreadsheets trim blanks and quotes, and take a full-width sign for its narrow form.
+    Some spreadsheets trim blanks and quotes, take a full-width sign for its narrow form, or part cells at semicolons.
     """
     visible = "".join(sign for sign in unicodedata.normalize("NFKC", text) if unicodedata.category(sign)[0] not in "CZ")
-    text = printable(text, keep="")
+    text = BEHIND_SEMICOLON.sub(r"\1'", printable(text, keep=""))
     return f"'{text}" if visible.lstrip("'\"`").startswith(tuple(FORMULA_STARTS)) else text

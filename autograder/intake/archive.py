@@ -51,8 +51,7 @@ __all__ = [
     "read_path",
     "read_zip",
 ]
-MOST_ENTRIES = 100_000  # whose names are looked at
-MOST_ZIP_ENTRIES = 20_000
+MOST_ENTRIES = 20_000  # of a folder or a zip, whose names are looked at
 MOST_EXTRA_BYTES = 4096  # of an entry's extra fields; honest ones have some dozens
 MOST_WITH_EXTRAS = 10  # entries with more, for the bytes by which entries are counted may stand elsewhere by chance
 MOST_ZIP_BYTES = 64 * 2**20
@@ -169,8 +168,8 @@ def _unzipped(
     """What is taken of a zip. data: the file's bytes; inner: reads a zip in it"""
     shown = printable_name(name)
     entries, with_extras = most_entries_in(data)
-    if entries > MOST_ZIP_ENTRIES:
-        raise ValueError(f"{shown} holds more than {MOST_ZIP_ENTRIES} files: is it the right one?")
+    if entries > MOST_ENTRIES:
+        raise ValueError(f"{shown} holds more than {MOST_ENTRIES} files: is it the right one?")
     if with_extras > MOST_WITH_EXTRAS:
         raise ValueError(f"{shown} holds entries with more than {MOST_EXTRA_BYTES} bytes of extra fields. {HAND_IN}")
     try:
@@ -197,7 +196,7 @@ def most_entries_in(data: bytes | mmap.mmap) -> tuple[int, int]:
     """
     count = with_extras = 0
     place = data.find(b"PK\1\2")
-    while place >= 0 and count <= MOST_ZIP_ENTRIES:
+    while place >= 0 and count <= MOST_ENTRIES:
         count += 1
         with_extras += int.from_bytes(data[place + 30 : place + 32], "little") > MOST_EXTRA_BYTES
         place = data.find(b"PK\1\2", place + 4)

@@ -19,7 +19,7 @@ from ..course.durations import span
 from ..course.folder import Course
 from ..course.locks import course_lock
 from ..sandbox.limited import LimitedFault, items_of
-from .archive import MOST_EXTRA_BYTES, MOST_ZIP_BYTES, MOST_ZIP_ENTRIES, UNREADABLE, Received, most_entries
+from .archive import MOST_ENTRIES, MOST_EXTRA_BYTES, MOST_ZIP_BYTES, UNREADABLE, Received, most_entries
 from .safe_files import walk
 from .submission import Submission
 from .time_stamps import stamp_text, stamp_time
@@ -202,7 +202,7 @@ def _lateness(
 def _times_in_zip(path: Path, zone: tzinfo | None) -> Iterator[float]:
     """The newest time in a zip, in seconds since 1970; to be called within limits."""
     entries, with_extras = most_entries(path)
-    if path.stat().st_size > MOST_ZIP_BYTES or entries > MOST_ZIP_ENTRIES or with_extras:
+    if path.stat().st_size > MOST_ZIP_BYTES or entries > MOST_ENTRIES or with_extras:
         return
     times = []
     with zipfile.ZipFile(path) as archive:

@@ -7,7 +7,7 @@ import re
 import stat
 import unicodedata
 import zipfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,9 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..course.printable import printable_name
-from .archive import MOST_ZIP_BYTES, UNREADABLE
+from .archive import MOST_ENTRIES, MOST_ZIP_BYTES, UNREADABLE
 from .layout import is_dropping, parts_of
 from .lms_times import BLACKBOARD, LmsTimes, moment_of, read_times
+from .safe_files import MOST_LEVELS
 
 #: Moodle: a folder for each person, or, without "Download submissions in folders", files that begin so.
 MOODLE = re.compile(r"(?P<name>.{1,150}?)_(?P<number>\d{1,12})_assignsubmission_(?P<kind>file|onlinetext)_(?P<file>.*)")
@@ -28,11 +29,13 @@ CANVAS = re.compile(r"(?P<name>[^_]{1,150})_(?P<late>LATE_)?(?P<number>\d{1,12})
 MOST_UNPACKED_BYTES = 8 * 2**30  # until then everybody has as much as a submission may have; then LITTLE
 LITTLE_BYTES = 4 * 2**20
 WORK = (".py", ".ipynb", ".zip")
+MOST_DEEP = MOST_LEVELS + 2  # a person's folder, in the problem set's, and as deep in it as intake looks
 MOST_DOWNLOADED = 200_000  # files in a platform's zip, which the platform has packed
 MOST_NAME_BYTES = 255  # of a file, for most file systems
 MOST_ENDING = 10  # characters of a name's ending
 SURROGATES = "".join(map(chr, range(0xDC80, 0xDD00)))  # what half a character becomes where a name is cut
 MOST_PEOPLE = 10_000
+MOST_BESIDE = 100  # files of one person that lie in no folder of their own: intake takes half as many
 MOST_LOOKED_AT = 100  # entries of a folder, to see whether a zip is alone in it
 
 
@@ -94,8 +97,8 @@ def submissions_in(
 
 def _entries(folder: Path) -> list[Path]:
     entries = sorted(folder.iterdir(), key=lambda path: path.name)
-    if len(entries) > MOST_PEOPLE:
-        raise ValueError(f"{printable_name(folder.name)} holds more than {MOST_PEOPLE} files: is it the right folder?")
+    if len({_owner(path.name) for path in entries}) > MOST_PEOPLE:  # of whom each may have uploaded many files
+        raise ValueError(f"{printable_name(folder.name)} is of more than {MOST_PEOPLE} people: is it the right folder?")
     return [path for path in entries if not path.is_symlink() and not is_dropping((path.name,))]
 
 
@@ -158,7 +161,9 @@ def _only_zip(path: Path) -> Path | None:
 
 
 def _unpack(download: Path, place: Path) -> None:
-    """Unpack the plain files of a platform's zip below a folder; names that climb, links and droppings are left out.
+    """Unpack the plain files of a platform's zip below a folder.
+
+    Names that climb or are deeper than intake looks, links and droppings are left out.
 
     Nobody's files stop the others: of a person's so much is unpacked as intake refuses, a name that no file can have is
     cut, and where a name is that of a file and of a folder the first counts.
@@ -166,6 +171,7 @@ def _unpack(download: Path, place: Path) -> None:
     shown = printable_name(download.name)
     try:
         left, left_to = MOST_UNPACKED_BYTES, defaultdict[str, int](lambda: MOST_ZIP_BYTES + 1)
+        files = Counter[tuple[str, bool]]()
         with zipfile.ZipFile(download) as archive:
             entries = archive.infolist()
             if len(entries) > MOST_DOWNLOADED:
@@ -177,7 +183,9 @@ def _unpack(download: Path, place: Path) -> None:
             for info, parts in sound:
                 owner = _owner(parts[1] if is_around_all and len(parts) > 1 else parts[0])
                 most = left_to[owner] if left > 0 else min(left_to[owner], LITTLE_BYTES)
-                if most <= 0:
+                in_folder = len(parts) > 1 + is_around_all
+                files[owner, in_folder] += 1
+                if most <= 0 or files[owner, in_folder] > (MOST_ENTRIES if in_folder else MOST_BESIDE):
                     continue  # intake refuses what this person has already
                 with archive.open(info) as packed:
                     data = packed.read(most)
@@ -214,7 +222,13 @@ def _cut_name(name: str) -> str:
 
 
 def _is_sound(info: zipfile.ZipInfo, parts: tuple[str, ...]) -> bool:
-    if info.filename.endswith("/") or not parts or parts[0] == "/" or ".." in parts or is_dropping(parts):
+    if (
+        info.filename.endswith("/")
+        or not 0 < len(parts) <= MOST_DEEP
+        or parts[0] == "/"
+        or ".." in parts
+        or is_dropping(parts)
+    ):
         return False
     packed = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and not info.flag_bits & 1
     return packed and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .arrays import Array, unpack
+from .kept import Kept
 from .module_state import listed, missing_parameter, wrong_shape
 from .plan import MEASURED, Check
 from .shapes import shape_advice, shape_slip
@@ -16,7 +17,7 @@ Answer = dict[str, Any]
 
 
 def _dtype(check: Check, expected: Answer, got: Answer, reveal: bool) -> Difference | None:
-    wanted, came = leaves(unpack(expected["value"])), leaves(unpack(got["value"]))
+    wanted, came = leaves(Kept.of(expected).value), leaves(Kept.of(got).value)
     for want, part in zip(wanted, came, strict=False):
         if not isinstance(want, Array) or not isinstance(part, Array) or part.kind != want.kind:
             if type(want) is not type(part) or isinstance(want, Array):
@@ -30,7 +31,7 @@ def _dtype(check: Check, expected: Answer, got: Answer, reveal: bool) -> Differe
             return Difference("shape", text, shape_slip(want.shape, part.shape))
     if len(wanted) != len(came):
         number = "one tensor" if len(wanted) == 1 else f"{len(wanted)} tensors"
-        return Difference("structure", f"expected {number}, got {len(came)}{form_advice(None, unpack(got['value']))}")
+        return Difference("structure", f"expected {number}, got {len(came)}{form_advice(None, Kept.of(got).value)}")
     return None
 
 

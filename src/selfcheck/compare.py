@@ -7,9 +7,10 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .arrays import Array, unpack
+from .arrays import Array
 from .aspects import ASPECTS, Answer
 from .exceptions import explained
+from .kept import Kept
 from .plan import Check
 from .trees import Difference, compare_trees, leaves, none_where_one_is_due
 from .words import apart, expected_form, form_advice, form_slip, index_text, name_of
@@ -29,6 +30,7 @@ def compare(
     """
     if got == expected:  # to the last bit, as most right answers are
         return None
+    expected, got = Kept.of(expected), Kept.of(got)
     if "error" in expected:
         if "error" in check.compares or "error" in got:
             return _compare_errors(check, call, expected, got, reveal)
@@ -47,9 +49,9 @@ def compare(
     return None
 
 
-def _nothing(expected: Answer, got: Answer) -> Difference | None:
+def _nothing(expected: Kept, got: Kept) -> Difference | None:
     """None where something is due, whatever a check compares: of several uses, None each time."""
-    wanted, came = unpack(expected["value"]), unpack(got["value"])
+    wanted, came = expected.value, got.value
     each = isinstance(wanted, tuple) and isinstance(came, tuple) and len(came) > 0
     if each and all(part is None for part in came) and not any(part is None for part in wanted):
         wanted, came = wanted[0], None
@@ -62,9 +64,7 @@ def _nothing(expected: Answer, got: Answer) -> Difference | None:
     return Difference("structure", text + form_advice(wanted, None), form_slip(wanted, None))
 
 
-def _compare_errors(
-    check: Check, call: dict[str, Any], expected: Answer, got: Answer, reveal: bool
-) -> Difference | None:
+def _compare_errors(check: Check, call: dict[str, Any], expected: Kept, got: Kept, reveal: bool) -> Difference | None:
     wanted = expected["error"]["type"]
     if "error" not in got:
         return _not_refused(call, wanted, got)
@@ -73,11 +73,11 @@ def _compare_errors(
     return None
 
 
-def _not_refused(call: dict[str, Any], wanted: str, got: Answer) -> Difference:
+def _not_refused(call: dict[str, Any], wanted: str, got: Kept) -> Difference:
     """An answer where an exception is due: of None, or of nested lists, the form is amiss, and no raise is missing."""
     if "construct" in call and not call.get("uses"):  # no answer is due of an object that is made and not used
         return Difference("no error", f"this constructor call should raise {wanted}, but an object was made")
-    came = unpack(got["value"])
+    came = got.value
     slip = form_slip(None, came)
     if slip:
         return Difference("no error", f"got {name_of(came)}{form_advice(None, came)}", slip)
@@ -89,19 +89,16 @@ def _not_refused(call: dict[str, Any], wanted: str, got: Answer) -> Difference:
     return Difference("no error", f"this call cannot be answered and should raise {wanted}, but an answer came back")
 
 
-def _values(check: Check, call: dict[str, Any], expected: Answer, got: Answer, reveal: bool) -> Difference | None:
-    wanted, came = raw = unpack(expected["value"]), unpack(got["value"])
-    if check.view:
-        try:
-            wanted = check.view(call, wanted)
-        except Exception:  # a misconception's answer, of a form the view does not read: compared as it is
-            return compare_trees(*raw, check.tolerance, reveal, "")
-        try:
-            came = check.view(call, came)
-        except Exception:  # the view meets whatever a learner returned
-            return _other_form(*raw, reveal) or none_where_one_is_due(*raw) or NO_FORM
-        if came is raw[1] and wanted is not raw[0]:  # left as it is, it must not pass for what a view says of answers
-            return _other_form(*raw, reveal) or NO_FORM
+def _values(check: Check, call: dict[str, Any], expected: Kept, got: Kept, reveal: bool) -> Difference | None:
+    raw = expected.value, got.value
+    wanted, is_read = expected.seen(check, call)
+    if not is_read:  # a misconception's answer, of a form the view does not read: compared as it is
+        return compare_trees(*raw, check.tolerance, reveal, "")
+    came, is_read = got.seen(check, call)
+    if not is_read:
+        return _other_form(*raw, reveal) or none_where_one_is_due(*raw) or NO_FORM
+    if came is raw[1] and wanted is not raw[0]:  # left as it is, it must not pass for what a view says of answers
+        return _other_form(*raw, reveal) or NO_FORM
     difference = compare_trees(wanted, came, check.tolerance, reveal, "")
     if difference and check.view and difference.kind in ("structure", "shape"):
         # What the view makes of an answer of another form means nothing to a learner: name the answer's own form.

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .arrays import as_array, unpack
+from .arrays import unpack
 from .compare import Answer, Difference, are_facts, compare
+from .kept import Kept, count
 from .module_state import BUILT
 from .operations import RAISED
 from .plan import Check
 from .same_words import one_text
-from .trees import compare_trees, leaves
+from .trees import compare_trees
 
 FORM = "/"  # between the id of a misconception and the name of one of its forms
 LEAF = "a leaf Variable that requires grad"  # what torch calls an argument that is changed in place
@@ -71,6 +71,7 @@ def diagnose(
         failed = [first_difference(key, key.expected, got) is not None for key, got in zip(keys, answers, strict=True)]
     if not any(bad and _says_something(got) for bad, got in zip(failed, answers, strict=True)):
         return [None] * len(keys)  # what the misconceptions answer, which takes long to learn, need not be known
+    answers = [[Kept.of(answer) for answer in got] for got in answers]  # each is compared with every misconception
     candidates: dict[str, set[int]] = {}
     rank: dict[str, tuple[int, int, int]] = {}
     for name in dict.fromkeys(name for key in keys for name in key.misconceptions):
@@ -168,12 +169,7 @@ def _is_bare(key: Key) -> bool:
         return False
     if any(are_facts(*pair) for pair in zip(viewed, answers, strict=True)):
         return False
-    return _count(viewed) >= _count(answers)
-
-
-def _count(tree: Any) -> int:
-    """How many numbers a tree holds."""
-    return sum(math.prod(array.shape) for leaf in leaves(tree) if (array := as_array(leaf)))
+    return count(viewed) >= count(answers)
 
 
 def _explained(name: str, keys: Sequence[Key], answers: Sequence[list[Answer]], failed: Sequence[bool]) -> set[int]:
@@ -241,12 +237,25 @@ def _same(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
         for answer, other in zip(wrong, got, strict=True)
     ):
         return False  # one object under two names is a mistake of its own, whatever numbers come of it
+    if not _as_many(key, wrong, got):
+        return False
     # Both ways: what a misconception leaves out, a gradient for instance, must be missing in the answer as well.
     return first_difference(key, wrong, got) is None and first_difference(key, got, wrong) is None
 
 
+def _as_many(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
+    """Whether two answers have as many numbers, where these are compared: to count those of a large one takes no time.
+
+    Counted once, they keep an answer of whatever size from being compared entry by entry with every misconception.
+    """
+    if "values" not in key.check.compares:
+        return True
+    both = [pair for pair in zip(key.calls, wrong, got, strict=True) if "value" in pair[1] and "value" in pair[2]]
+    return all(Kept.of(a).count(key.check, call) == Kept.of(b).count(key.check, call) for call, a, b in both)
+
+
 def _same_values(key: Key, wrong: list[Answer], got: list[Answer]) -> bool:
-    pairs = [(unpack(a["value"]), unpack(b["value"])) for a, b in zip(wrong, got, strict=True) if "value" in a]
+    pairs = [(Kept.of(a).value, Kept.of(b).value) for a, b in zip(wrong, got, strict=True) if "value" in a]
     return all(compare_trees(a, b, key.check.tolerance, False, "") is None for a, b in pairs)
 
 

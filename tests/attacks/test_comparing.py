@@ -1,9 +1,13 @@
 """Whatever a learner's process answers is compared in the grader's own process within a time, and ends in a verdict."""
 
 import base64
+import functools
 import json
 import math
+import sys
 import time
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -11,11 +15,14 @@ from autograder.answer_key.keys import keys_of
 from autograder.course.policy import GradingPolicy
 from autograder.judge.answers import answers_in, of_comparable_size
 from selfcheck.catalogue import exercises
+from selfcheck.recorded import visible_keys
 from selfcheck.verdict import differences_of, judge
 
 LONG = 2000  # entries: no more of a wrong answer is compared where few are expected
 MOST_SECONDS = 3.0  # of the processor, for all answers to one exercise
 TRIES = 3
+MOST_SEEN = 2  # times that a view reads one answer: to find it wrong, and for all misconceptions together
+MOST_CALLS = 100  # begun or ended, of functions in the grader, for each entry that is answered
 #: Exercises whose answers are a tuple, seen through views, and seen row by row.
 ASKED = ["worked_example.project", "worked_example.dot_scores", "encoder.layer_norm", "positions.shift_matrix"]
 
@@ -75,3 +82,37 @@ def test_whatever_is_answered_is_compared_in_time_and_is_wrong(asked, name):
     tries = (judged(*asked, HOSTILE[name]) for _ in range(TRIES))  # on a busy machine one time may be anything
     result = next(result for result, seconds in tries if seconds < MOST_SECONDS)
     assert result.points == 0
+
+
+def counting(key, seen):
+    """The key, with a view that counts how often it reads the long column in place of an answer to each call."""
+    view = key.check.view
+    if view is None:
+        return key
+
+    @functools.wraps(view)
+    def counted(call, answer):
+        seen[id(call)] += getattr(answer, "shape", None) == (LONG, 1)
+        return view(call, answer)
+
+    return replace(key, check=replace(key.check, view=counted))
+
+
+@pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.id)
+def test_an_answer_is_read_once_and_not_once_for_each_misconception(exercise):
+    seen, calls = Counter(), 0
+    keys = [counting(key, seen) for key in visible_keys(exercise)]
+    answers = [[{"value": HOSTILE["one long column"], "changed": []} for _ in key.calls] for key in keys]
+
+    def count(*_):
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        result = judge(exercise, keys, answers)
+    finally:
+        sys.setprofile(None)
+    assert result.points == 0
+    assert max(seen.values(), default=0) <= MOST_SEEN
+    assert calls <= MOST_CALLS * LONG * sum(map(len, answers))

@@ -87,6 +87,31 @@ def test_many_files_of_one_person_leave_room_for_the_others(course, tmp_path, mo
     assert {"ann", "bob"} <= set(course.students(PROBLEM_SET)), said
 
 
+@pytest.mark.parametrize("name", ["eve_103_9_{}.py", "in/eve_103_9_{}.py", "Eve_103_assignsubmission_file_/a/{}.py"])
+def test_of_one_person_so_many_files_are_unpacked_and_all_of_the_others(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(downloads, "MOST_BESIDE", 5)
+    monkeypatch.setattr(downloads, "MOST_ENTRIES", 5)
+    (tmp_path / "in").mkdir()
+    before = name.partition("eve")[0] if "in/" in name else ""
+    others = {f"{before}{who}_{number}_7_masks.py": b"x" for number, who in STUDENTS.items() if who != "eve"}
+    many = {name.format(number): b"x" for number in range(20)}
+    with downloads.opened(as_download(tmp_path / "in", others, many)) as folder:
+        found = [path.name for path in folder.rglob("*.py")]
+    assert len(found) == 5 + len(others) and {name.rpartition("/")[2] for name in others} <= set(found)
+
+
+def test_many_files_of_one_person_are_not_taken_for_many_people(tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads, "MOST_PEOPLE", 3)
+    for number in range(20):
+        (tmp_path / f"eve_103_9_{number}.py").touch()
+    for number, student in STUDENTS.items():
+        (tmp_path / f"{student}_{number}_7_ps1.py").touch()
+    assert len(downloads.submissions_in(tmp_path, PROBLEM_SET)) == 3
+    (tmp_path / "zoe_104_7_ps1.py").touch()
+    with pytest.raises(ValueError, match="more than 3 people"):
+        downloads.submissions_in(tmp_path, PROBLEM_SET)
+
+
 def test_what_is_unpacked_of_one_person_is_more_than_a_submission_may_have_and_no_more(tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "MOST_ZIP_BYTES", 2**20)
     (tmp_path / "in").mkdir()
@@ -104,8 +129,9 @@ def test_what_is_unpacked_of_one_person_is_more_than_a_submission_may_have_and_n
         {"eve_103_9_x": b"x", "eve_103_9_x/y": b"y"},
         {"eve_103_9_x/y": b"y", "eve_103_9_x": b"x"},
         {"eve_103_9_film.mp4": bytes(archive.MOST_PACKAGE_BYTES)},
+        {f"Eve_103_assignsubmission_file_/{'a/' * 2000}x.py": b"x"},
     ],
-    ids=["Chinese", "long", "file and folder", "folder and file", "large"],
+    ids=["Chinese", "long", "file and folder", "folder and file", "large", "deep"],
 )
 def test_a_file_that_cannot_be_unpacked_as_it_is_stops_nobody(course, tmp_path, monkeypatch, more):
     monkeypatch.setattr(downloads, "MOST_ZIP_BYTES", archive.MOST_PACKAGE_BYTES - 1)

@@ -3,11 +3,12 @@
 import os
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
 from autograder.course.paths import ROOT
-from autograder.intake import in_cells, keeping, layout, safe_files, static_scan, taking
+from autograder.intake import archive, in_cells, keeping, layout, safe_files, static_scan, taking
 from autograder.intake.taking import Entry, take
 from selfcheck import bindings
 from selfcheck.source import MOST_NAME, MOST_PARTS, nodes_of, parse
@@ -43,6 +44,21 @@ def test_of_empty_folders_so_many_are_looked_into(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", lambda place, scan=os.scandir: looked.append(place) or scan(place))
     named = [name for name, _, plain in safe_files.walk(tmp_path) if not plain]
     assert len(looked) == 31 and len(named) == 80, "the others are named, and count as entries"
+
+
+def test_of_a_folder_as_many_entries_are_looked_at_as_a_zip_may_have(tmp_path, monkeypatch):
+    for number in range(100):
+        (tmp_path / f"{number}.py").touch()
+    monkeypatch.setattr(archive, "MOST_ENTRIES", 30)
+    looked = []
+    monkeypatch.setattr(archive, "reader", lambda path, owner: looked.append(path))
+    received = archive.read_folder(tmp_path, PROBLEM_SET)
+    assert len(looked) <= 31 and any("after 30 files" in line for line in received.remarks)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as into:
+        for number in range(31):
+            into.writestr(f"{number}.py", "")
+    with pytest.raises(ValueError, match="more than 30 files"):
+        list(archive._contents((tmp_path / "a.zip").read_bytes(), "a.zip", PROBLEM_SET))
 
 
 def test_a_file_that_is_too_large_to_be_kept_is_not_read(tmp_path, monkeypatch):

@@ -3,18 +3,25 @@
 import base64
 import io
 import json
+import subprocess
+import sys
 import time
 import zipfile
 
 import pytest
 
+from autograder.course.paths import ROOT
 from autograder.intake import archive, in_cells, notebook
 from autograder.judge.answers import answers_in
 from selfcheck.plan import call
+from tests.counted_steps import steps_in
 
 from .handing_in import HONEST, MODULE, PROBLEM_SET
 
-MARGIN = 4  # of a time, for noise
+MOST = 12  # times the steps, for ten times the data
+A_FEW = 200  # steps by which reading may differ though nothing grows, as of a number with more digits
+PARTS = 10  # of which steps are counted, and of ten times as many
+MARGIN = 4  # of a time, for noise: what takes no steps of Python's own, the parser say, shows in time alone
 TRIES = 10
 FLOOR = 0.005  # seconds of the processor, below which a measurement says little
 IDS = [f"question_{number}" for number in range(4)]
@@ -116,15 +123,44 @@ def read_zip(data):
         assert "a.zip" in str(refused)
 
 
-CASES = [
-    pytest.param(read, make, size, id=f"{kind}: {name}")
+CASES = {
+    f"{kind}: {name}": (read, make, size)
     for kind, read, shapes, size in (
         ("notebook", read_notebook, NOTEBOOKS, 150),
         ("answers", lambda line: answers_in(PLANS, line), ANSWERS, 150),
         ("zip", read_zip, ZIPS, 80),
     )
     for name, make in shapes.items()
-]
+}
+
+
+def counted():
+    """For each case the steps that one part takes, some parts, and ten times as many."""
+    sizes = (1, PARTS, 10 * PARTS)
+    made = {name: (read, [make(size) for size in sizes]) for name, (read, make, _) in CASES.items()}
+    for read, data in made.values():
+        read(data[0])  # what is made once, an expression compiled say, is made
+    return {name: [steps_in(lambda: read(one)) for one in data] for name, (read, data) in made.items()}  # noqa: B023
+
+
+@pytest.fixture(scope="module")
+def steps():
+    """As `counted`, in a process where nothing else runs or is hooked."""
+    command = "import gc, json; gc.disable(); from tests.attacks import test_growth_of_data as growth; "
+    done = subprocess.run(
+        [sys.executable, "-c", command + "print(json.dumps(growth.counted()))"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_ten_times_the_data_takes_at_most_twelve_times_the_steps(steps, name):
+    start, few, many = steps[name]
+    assert many - start <= MOST * max(few - start, 0) + A_FEW
 
 
 def seconds(read, data):
@@ -140,8 +176,9 @@ def grows_as(read, small, large):
     return any(seconds(read, large) < MARGIN * 10 * cost for _ in range(TRIES))
 
 
-@pytest.mark.parametrize(("read", "make", "size"), CASES)
-def test_ten_times_the_data_takes_ten_times_as_long(read, make, size):
+@pytest.mark.parametrize("name", CASES)
+def test_ten_times_the_data_takes_ten_times_as_long(name):
+    read, make, size = CASES[name]
     assert grows_as(read, make(size), make(10 * size))
 
 

@@ -23,7 +23,7 @@ from autograder.course.policy import GradingPolicy
 from autograder.course.printable import printable
 from autograder.course.releases import written_questions
 from autograder.gradebook.nbgrader import gradebook
-from autograder.gradebook.spreadsheet import harmless
+from autograder.gradebook.spreadsheet import FORMULA_STARTS, harmless
 from autograder.judge.judge import judge_problem_set
 from autograder.sandbox.bubblewrap import Sandbox, open_sandbox
 from autograder.sandbox.self_test import OPTIONAL
@@ -209,7 +209,13 @@ def test_no_cell_is_a_formula_however_it_is_dressed(text):
     assert harmless(text).startswith("'") and printable(harmless(text), keep="") == harmless(text)
 
 
-@pytest.mark.parametrize("text", ["ada", "2026-01-02", "1.5", "x=1", "søren", "李雷", "o'neill"])
+@pytest.mark.parametrize("text", [";=1", "a;=1", 'a"; "=1', "a;;+1;@x"])
+def test_no_cell_is_a_formula_where_semicolons_part_cells(text):
+    cells = [cell.strip(' "') for cell in harmless(text).split(";")]
+    assert not any(cell.startswith(tuple(FORMULA_STARTS)) for cell in cells)
+
+
+@pytest.mark.parametrize("text", ["ada", "2026-01-02", "1.5", "x=1", "a; b=1", "søren", "李雷", "o'neill"])
 def test_an_ordinary_cell_stays_as_it_is(text):
     assert harmless(text) == text
 

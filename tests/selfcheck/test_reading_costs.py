@@ -10,6 +10,7 @@ from autograder.course.paths import ROOT
 from autograder.intake.static_scan import scan_module
 from selfcheck.reach import _module, _names_reached, builds_on, forbidden_call
 from selfcheck.source import _read, parse
+from tests.counted_steps import steps_in
 
 FORBIDDEN = ("torch.*softmax*", "torch.nn.MultiheadAttention", ".softmax")
 SMALL, MOST = 40, 12  # lines or so; times the steps, for ten times the text
@@ -72,22 +73,8 @@ def steps_of(sources, reads="costs.read"):
 
 
 def steps(source):
-    """How many of Python's instructions reading takes: the same number each time."""
-    count = 0
-
-    def trace(frame, event, argument):
-        nonlocal count
-        frame.f_trace_opcodes, frame.f_trace_lines = True, False
-        count += 1
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        read(source)
-    finally:
-        sys.settrace(before)
-    return count
+    """How many of Python's instructions reading takes."""
+    return steps_in(lambda: read(source))
 
 
 SHAPES = [
