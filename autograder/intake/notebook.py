@@ -64,16 +64,17 @@ def rebuild(
     for grade_id, cell in by_grade_id(notebook).items():
         given = by_id.get(grade_id, [])
         versions = [cell, *(release.get(grade_id) for release in before)]
-        if not given and all(versions):
-            remarks.append(f"the cell {grade_id} was deleted: put back")
-        elif len(given) > 1:
-            remarks.append(f"the cell {grade_id} is there {len(given)} times: the first counts")
+        behind = 0
         if cell["metadata"]["nbgrader"].get("solution"):
             place = next(place for place, one in enumerate(notebook["cells"]) if one is cell)
             answer, behind = _answer(cells, given, released["cells"], place, known)
-            if behind:
-                remarks.append(f"the answer {grade_id} goes on in other cells ({behind}): they are taken with it")
             cell["source"] = printable(answer[:MOST_ANSWER_CHARACTERS].replace("\r\n", "\n"), keep=KEPT_SIGNS)
+        if not given and all(versions):
+            remarks.append(f"the cell {grade_id} was deleted: put back")
+        if behind:
+            remarks.append(f"the answer {grade_id} goes on in other cells ({behind}): they are taken with it")
+        elif len(given) > 1:
+            remarks.append(f"the cell {grade_id} is there {len(given)} times: the first counts")
         if given and all(_edited(version, given[0]) for version in versions if version):
             remarks.append(f"the cell {grade_id} is not as it was released: put back")
     return notebook, tuple(remarks)
