@@ -14,7 +14,7 @@ from .notebook import cells_of, source_of
 
 MAGIC = re.compile(r"(?m)^[^\S\n]*[%!?].*$")  # lines that Jupyter reads, and Python does not
 #: In the JSON of a notebook, where a cell is a list of lines or one text whose lines end in the two characters "\\n".
-DEFINES = rb"(?:\\[nrt]|\b)(?:def|class)(?:\s|\\t)+(?:%s)\b"
+DEFINES = rb"(?:\\[nrt]|\b)(?:(?:def|class)(?:\s|\\t)+(?:%s)\b|(?:%s)(?:\s|\\t)*=(?:\s|\\t)*lambda\b)"
 MOST_NAMED = 5
 
 
@@ -28,7 +28,7 @@ def written_in_cells(
     """
     missing = [exercise for exercise in in_problem_set(problem_set) if not _is_written(exercise, files)]
     named = {exercise.symbol for exercise in missing}
-    if not notebook or not re.search(DEFINES % "|".join(sorted(named)).encode(), notebook):
+    if not notebook or not re.search(DEFINES.replace(b"%s", "|".join(sorted(named)).encode()), notebook):
         return (), ()
     defined = set(items_of(_defined, notebook, sorted(named)).items) if named else set()
     answered = [exercise for exercise in missing if exercise.symbol in defined]
@@ -64,6 +64,19 @@ def _defined(notebook: bytes, names: list[str]) -> Iterator[str]:
         if tree is None:  # a mistake elsewhere in the cell
             names_defined = set(re.findall(r"(?m)^[ \t]*(?:async +)?(?:def|class) +(\w{1,100})", text))
         else:
-            kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-            names_defined = {node.name for node in tree.body if isinstance(node, kinds)}
+            names_defined = set(_names_bound(tree.body))
         yield from names_defined.intersection(names)
+
+
+def _names_bound(body: list[ast.stmt]) -> Iterator[str]:
+    """The names that statements, those within `if`, `try` or `with` too, give to functions and classes."""
+    waiting: list[ast.AST] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            yield from names if isinstance(node.value, ast.Lambda) else ()
+        elif not isinstance(node, ast.expr):
+            waiting += ast.iter_child_nodes(node)

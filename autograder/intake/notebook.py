@@ -60,19 +60,59 @@ def rebuild(
             by_id.setdefault(grade_id, []).append(cell)
     remarks = []
     before = [by_grade_id(release) for release in earlier]
+    known = {source_of(one).strip() for release in (released, *earlier) for one in release["cells"]}
     for grade_id, cell in by_grade_id(notebook).items():
         given = by_id.get(grade_id, [])
         versions = [cell, *(release.get(grade_id) for release in before)]
+        behind = 0
+        if cell["metadata"]["nbgrader"].get("solution"):
+            place = next(place for place, one in enumerate(notebook["cells"]) if one is cell)
+            answer, behind = _answer(cells, given, released["cells"], place, known)
+            cell["source"] = printable(answer[:MOST_ANSWER_CHARACTERS].replace("\r\n", "\n"), keep=KEPT_SIGNS)
         if not given and all(versions):
             remarks.append(f"the cell {grade_id} was deleted: put back")
+        if behind:
+            remarks.append(f"the answer {grade_id} goes on in other cells ({behind}): they are taken with it")
         elif len(given) > 1:
             remarks.append(f"the cell {grade_id} is there {len(given)} times: the first counts")
         if given and all(_edited(version, given[0]) for version in versions if version):
             remarks.append(f"the cell {grade_id} is not as it was released: put back")
-        if given and cell["metadata"]["nbgrader"].get("solution"):
-            answer = source_of(given[0])[:MOST_ANSWER_CHARACTERS].replace("\r\n", "\n")
-            cell["source"] = printable(answer, keep=KEPT_SIGNS)
     return notebook, tuple(remarks)
+
+
+def _answer(
+    cells: list[dict[str, Any]],
+    given: list[dict[str, Any]],
+    released: list[dict[str, Any]],
+    place: int,
+    known: set[str],
+) -> tuple[str, int]:
+    """A written answer, and how many cells it takes beside its own.
+
+    Whoever splits the cell, answers below it or loses its metadata has answered: what stands behind it, or, where it
+    is lost, behind the cell before, is the learner's, up to the next cell that was released.
+    cells: that were handed in; given: those of them that have the answer's grade id
+    released: the cells of the released notebook, with the answer's at a place
+    known: the texts of all cells that were released
+    """
+    blank, asked = (source_of(one).strip() for one in (released[place], released[max(place - 1, 0)]))
+    own = next((one for one in given if source_of(one).strip() not in known), given[0] if given else None)
+    first = next(
+        (at for at, one in enumerate(cells) if one is own or own is None and source_of(one).strip() == asked), None
+    )
+    if first is None:
+        return source_of(released[place]), 0
+    parts = [source_of(own)] if own is not None and source_of(own).strip() != blank else []
+    count, own_id = len(parts), _grade_id(released[place])
+    for one in cells[first + 1 :]:
+        text = source_of(one)
+        is_known, is_given = text.strip() in known, _grade_id(one) == own_id
+        if one.get("cell_type") == "code" or not is_given and (_grade_id(one) or is_known):
+            break
+        if text.strip() and not is_known:
+            parts.append(text)
+    parts = list(dict.fromkeys(parts))  # a copy of a cell says nothing new
+    return "\n\n".join(parts) if parts else source_of(own or released[place]), len(parts) - count
 
 
 def cells_of(data: bytes) -> tuple[list[dict[str, Any]], str]:

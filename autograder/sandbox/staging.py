@@ -8,6 +8,8 @@ from contextlib import suppress
 from importlib.util import cache_from_source
 from pathlib import Path
 
+import selfcheck
+
 from ..course.paths import SELFCHECK
 from .self_test import INSIDE
 
@@ -44,6 +46,8 @@ SELFCHECK_MODULES = (
         "traces.py",
     ),
 )
+#: What a learner's module may have left over from a notebook, `from selfcheck import check`, does nothing inside.
+FOR_LEARNERS = "".join(f"def {name}(*args, **kwargs): ...\n" for name in selfcheck.__all__)
 LAUNCHER = f"{INSIDE}/code/start.py"
 PACKAGE_PARENT = f"{INSIDE}/work"
 #: Of Python: no environment variables, no user site, no folder of the script on the path; nothing is written.
@@ -57,7 +61,7 @@ def stage_programs(stage: Path) -> None:
     here, code = Path(__file__).parent, stage / "code"
     for package, source, names in (("sandbox", here, PROGRAMS), ("selfcheck", SELFCHECK, SELFCHECK_MODULES)):
         (code / package / "__pycache__").mkdir(parents=True)
-        (code / package / "__init__.py").touch()
+        (code / package / "__init__.py").write_text(FOR_LEARNERS if package == "selfcheck" else "")
         for name in names:
             _copy_with_bytecode(source / name, code / package / name)
     shutil.copyfile(here / "start.py", code / "start.py")

@@ -34,8 +34,12 @@ def leave_uncompiled() -> Callable[[], None]:
         return as_compiled if model is None else as_compiled(model)
 
     def as_compiled(model: Any) -> Any:
-        if isinstance(model, torch.nn.Module):
-            vars(model)["_orig_mod"] = model  # by which people reach it in what torch returns; no part of its state
+        if isinstance(model, torch.nn.Module) and not hasattr(model, "_orig_mod"):
+            kind: Any = type(model)
+            try:
+                model.__class__ = _compiled(kind)
+            except Exception:  # a class that has no such subclass, or instances of another layout
+                vars(model)["_orig_mod"] = model
         return model
 
     def do_nothing(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -46,6 +50,29 @@ def leave_uncompiled() -> Callable[[], None]:
 
     torch.compile, torch.nn.Module.compile = compile, do_nothing
     return undo
+
+
+@functools.cache
+def _compiled(kind: Any) -> Any:
+    """The class of a "compiled" module: `_orig_mod` is what was given to torch, and has no `_orig_mod` itself."""
+
+    class Compiled(kind):  # type: ignore[misc]
+        @property
+        def _orig_mod(self) -> Any:
+            inner = object.__new__(kind)
+            inner.__dict__ = self.__dict__  # one state for both: parameters, hooks, the mode
+            return inner
+
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            return _compiled_again, (kind,), vars(self)
+
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(Compiled, name, getattr(kind, name))
+    return Compiled
+
+
+def _compiled_again(kind: Any) -> Any:
+    return object.__new__(_compiled(kind))
 
 
 def leave_compiler_out() -> None:

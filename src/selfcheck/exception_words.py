@@ -189,6 +189,18 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ),
     (
         "module_unknown",
+        "Where answers are graded, of your own code only files right in attention are there, as attention/mine.py, and "
+        "no folders or notebooks in it",
+        ("No module named 'attention.",),
+    ),
+    (
+        "",
+        "Where answers are graded, attention/__init__.py is the course's own: what you wrote in yours belongs in a "
+        "file beside it, and is imported as in `from .mine import …`",
+        ("from 'attention' (",),
+    ),
+    (
+        "module_unknown",
         "NumPy and torch are all you need; your own files are imported as in `from .masks import …`",
         ("No module named",),
     ),

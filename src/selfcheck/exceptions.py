@@ -105,8 +105,8 @@ def _importing(error: dict[str, Any], kind: str, text: str) -> tuple[str, str]:
         advice = ". The lines of a function's body begin with the same four spaces, no tabs"
     elif kind == "SyntaxError":
         advice = ". If that line looks right, look at the end of the one before"
-    elif kind in ("ModuleNotFoundError", "PermissionError", "OSError"):
-        advice = f". {_advice('', error, text)[1]}"
+    elif advised := _advice("", error, text)[1]:
+        advice = f". {advised}"
     return "import", f"the module cannot be imported: {kind}: {text}{_where(error)}{advice}"
 
 
@@ -135,6 +135,8 @@ def _advice(exercise: str, error: dict[str, Any], text: str) -> tuple[str, str]:
 
 def _advice_on_a_name(kind: str, text: str) -> tuple[str, str]:
     match = re.match(r"name '(\w+)' is not defined", text)
+    if match and match[1] in ("display", "get_ipython"):
+        return "", f"A notebook has {match[1]}, and a module that is graded without one has not"
     # Names of libraries, and your own functions of other modules, which the exercise's text may ask for.
     imported = {"np", "F", "numpy", "math", "torch", "copy"} | {exercise.symbol for exercise in exercises()}
     if match and match[1] in imported:

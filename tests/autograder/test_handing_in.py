@@ -122,6 +122,18 @@ def test_code_in_the_notebooks_cells_is_found_where_the_module_lacks_it(course, 
     assert in_cells.written_in_cells(talk, "ps1", {}) == ((), ())
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "softmax = lambda scores: scores",
+        "if True:\n    def softmax(s): return s",
+        "try:\n  pass\nfinally:\n  class softmax: pass",
+    ],
+)
+def test_a_function_is_found_in_whatever_statement_a_cell_defines_it(course, cell):
+    assert in_cells.written_in_cells(notebook(course, "x", cell), "ps1", {})[0] == ("worked_example.softmax",)
+
+
 def test_a_cell_that_is_one_text_is_searched_like_one_that_is_a_list_of_lines(course):
     tree = json.loads(notebook(course, "x"))
     for text in ("import numpy as np\ndef softmax(scores):\n    return scores", "x = 1\r\ndef\tsoftmax(s): return s"):

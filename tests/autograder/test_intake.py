@@ -63,11 +63,34 @@ def test_an_edited_grade_cell_changes_nothing():
 
 
 def test_a_deleted_cell_is_put_back_and_a_doubled_one_counts_once():
-    notebook, remarks = rebuilding.rebuild(RELEASED, submitted(answered("first"), answered("second")))
+    notebook, remarks = rebuilding.rebuild(RELEASED, submitted(answered("first"), answered("first")))
     assert [cell["cell_type"] for cell in notebook["cells"]] == ["markdown", "code", "markdown"]
     assert notebook["cells"][2]["source"] == "first"
     assert "the cell masks-causal_mask was deleted: put back" in remarks
     assert "the cell ps3-why is there 2 times: the first counts" in remarks
+
+
+def plain(text, kind="markdown"):
+    return {"cell_type": kind, "metadata": {}, "source": text}
+
+
+PROMPT, CALL, BLANK = RELEASED["cells"]
+OWN_CELLS = {
+    "split in two": ((answered("One."), answered("Two.")), "One.\n\nTwo."),
+    "the blank cell kept above": ((PROMPT, CALL, BLANK, plain("One."), plain("Two.", "raw")), "One.\n\nTwo."),
+    "goes on below": ((CALL, answered("One."), plain("Two.")), "One.\n\nTwo."),
+    "metadata lost": ((PROMPT, plain(CALL["source"], "code"), plain("One.")), "One."),
+    "the second copy answered": ((BLANK, CALL, answered("One.")), "One."),
+    "code of one's own behind": ((CALL, BLANK, plain("1 + 1", "code"), plain("A title.")), "YOUR ANSWER HERE"),
+    "unanswered": ((CALL, BLANK, PROMPT), "YOUR ANSWER HERE"),
+}
+
+
+@pytest.mark.parametrize("cells, answer", OWN_CELLS.values(), ids=OWN_CELLS)
+def test_an_answer_in_cells_of_ones_own_is_found(cells, answer):
+    notebook, remarks = rebuilding.rebuild(RELEASED, submitted(*cells))
+    assert notebook["cells"][2]["source"] == answer
+    assert ("Two" in answer) <= any("goes on in other cells" in remark for remark in remarks)
 
 
 BROKEN = [b"{", b"[]", b'{"cells": 3}', b"\xff\xfe", b"[" * 100_000, b'{"cells": [1, {"metadata": 5}, {"source": {}}]}']

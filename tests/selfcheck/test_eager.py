@@ -35,7 +35,7 @@ def test_torchs_compiler_is_not_imported(does):
 
 
 COMPILED = """
-import copy, sys, torch
+import copy, pickle, sys, torch
 from selfcheck.eager import leave_uncompiled
 undo = leave_uncompiled()
 for wrap in (torch.compile, torch.compile(backend="inductor")):
@@ -44,6 +44,11 @@ for wrap in (torch.compile, torch.compile(backend="inductor")):
     assert made._orig_mod(torch.ones(2)).equal(layer(torch.ones(2)))
     assert list(made.state_dict()) == ["weight", "bias"] and len(list(made.modules())) == 1
     assert copy.deepcopy(made)._orig_mod.weight is not layer.weight
+    assert pickle.loads(pickle.dumps(made))._orig_mod.weight.equal(layer.weight)
+    assert repr(made) == repr(torch.nn.Linear(2, 3)) and made.eval()._orig_mod.training is False
+    while hasattr(made, "_orig_mod"):
+        made = made._orig_mod
+    assert type(made) is torch.nn.Linear and made.weight is layer.weight
 undo()
 """
 

@@ -75,6 +75,12 @@ def body(*lines, name="causal_mask"):
             "import einops\n" + body("return 1"),
             "No module named 'einops', in line 1 of masks.py: `import einops`. NumPy",
         ),
+        (
+            "from .helpers.rows import x\n" + body("return 1"),
+            "of your own code only files right in attention are there",
+        ),
+        ("from . import x\n" + body("return 1"), "what you wrote in yours belongs in a file beside it"),
+        (body("display(1)"), "A notebook has display, and a module that is graded without one has not"),
         (body("return masked_softmax(1)"), "Nothing in this file imports `masked_softmax`"),
         (body("return scaled_dot_product_attention()"), "Nothing in this file imports `scaled_dot_product_attention`"),
         (body("return math.pi"), "Nothing in this file imports `math`"),

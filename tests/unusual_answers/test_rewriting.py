@@ -10,9 +10,10 @@ from autograder.course.paths import REFERENCE
 from autograder.course.policy import GradingPolicy
 from autograder.judge.judge import judge_problem_set
 from autograder.sandbox.bubblewrap import open_sandbox
-from selfcheck.catalogue import in_problem_set, modules_of, problem_sets
+from autograder.sandbox.worker_pool import expect_watch
+from selfcheck.catalogue import forbidden_by, in_problem_set, modules_of, problem_sets
 
-from . import rewriting
+from . import rewriting, rewriting_torch
 from .rewriting import rewritten
 from .test_unusual_answers import RIGHT, assert_full_marks, name_of
 
@@ -29,21 +30,49 @@ def rewritten_files(problem_set, seed):
     return files
 
 
+def lost_by(problem_set, files):
+    """The checks that a submission loses points in, and what it reads there."""
+    expect_watch("auto", forbidden_by(in_problem_set(problem_set)))
+    key = live_answer_key(problem_set, GradingPolicy(b"a course of rewritten answers"))
+    results = judge_problem_set(files, key, open_sandbox("auto"))
+    return {
+        (result.exercise.id, check.check): check.message
+        for result in results
+        for check in result.checks
+        if check.points < check.max_points
+    }
+
+
+#: What is tried in every run.
+QUICK = {"return_one_liner": "ps1", "compile_layers": "ps4"}
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("problem_set", "way"),
+    [
+        pytest.param(one, way, marks=() if QUICK.get(way.__name__) == one else pytest.mark.full)
+        for one in problem_sets()
+        for way in rewriting_torch.WAYS
+    ],
+)
+def test_a_reference_that_is_compared_compiled_or_lazy_has_full_marks(problem_set, way):
+    files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+    before = dict(files)
+    for module in modules_of(problem_set):
+        rng = random.Random(f"{problem_set} {module} {way.__name__}")
+        files[f"{module}.py"] = way(files[f"{module}.py"].decode(), rng).encode()
+    if files == before:
+        pytest.skip("there is nothing in it to rewrite so")
+    assert not lost_by(problem_set, files)
+
+
 @pytest.mark.full
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("problem_set", problem_sets())
 def test_a_rewritten_reference_has_full_marks(problem_set):
-    key = live_answer_key(problem_set, GradingPolicy(b"a course of rewritten answers"))
     for seed in SEEDS:
-        files = rewritten_files(problem_set, seed)
-        results = judge_problem_set(files, key, open_sandbox("auto"))
-        lost = {
-            (result.exercise.id, check.check): check.message
-            for result in results
-            for check in result.checks
-            if check.points < check.max_points
-        }
-        assert not lost, f"seed {seed}"
+        assert not lost_by(problem_set, rewritten_files(problem_set, seed)), f"seed {seed}"
 
 
 @pytest.mark.full

@@ -6,7 +6,6 @@ from ._classifier_lessons import TRIES, left_word, pairs_learnt, shared_word, ta
 from ._classifier_texts import (
     MORE_HEADS,
     VOCAB,
-    below_zero,
     matcher,
     padded,
     pair_finite,
@@ -14,6 +13,7 @@ from ._classifier_texts import (
     pair_rows_apart,
     pair_uses_agree,
     pair_warm_up,
+    sign_learnt,
     some_texts,
 )
 
@@ -41,9 +41,10 @@ def pair_learns(rng):
     return taught_pairs(shared_word(rng), matcher(), steps=100, rate=0.01, tries=TRIES)
 
 
-@check(PAIR, sees="the answers are logits of both signs, no probabilities", view=below_zero)
+@check(PAIR, sees="the answers are logits of both signs, no probabilities", view=sign_learnt)
 def pair_logits(rng):
-    return taught_pairs(left_word(rng), matcher(), steps=20)
+    left, right, target, *others = left_word(rng)
+    return [taught_pairs((left, right, [all_of] * len(target), *others), matcher(), steps=20) for all_of in (1.0, 0.0)]
 
 
 @check(PAIR, sees="another left text changes the logit, and so does another right text", view=pair_uses_agree)

@@ -194,10 +194,15 @@ def pair_rows_apart(step, answer):
     return array([int(agree(uses[0][:1], uses[1])), int(agree(uses[0][-2:], uses[2]))])
 
 
-def below_zero(step, answer):
-    """1 where some logit is negative and some positive."""
+def sign_learnt(step, answer):
+    """1 where some logit has the sign that all pairs of the lessons have: above 0 where all belong together.
+
+    That every right model learns within some steps, one too that answers all pairs alike: with both signs to learn,
+    such a model has one of them.
+    """
     numbers = numbers_of(answer)
-    return unlike(answer) if numbers is None else array([int(min(numbers) < 0), int(max(numbers) > 0)])
+    sign = 1 if unpack(step["lessons"]["target"]).values()[0] else -1
+    return unlike(answer) if numbers is None else array([int(any(sign * value > 0 for value in numbers))])
 
 
 def pair_finite(step, answer):
