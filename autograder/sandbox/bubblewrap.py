@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import linux, seccomp, self_test, sight, staging
+from . import linux, own_limits, seccomp, self_test, sight, staging
 from .self_test import INSIDE
 from .stage_folder import stage_folder
 
@@ -74,9 +74,13 @@ def open_sandbox(
     """A sandbox of one of CHOICES, tried once in this process.
 
     private: files and folders that must not be seen inside
-    Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused, and InSight for what it would show:
+    Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused, or where no answer could be had with
+    any isolation, for the limits of this process; and InSight for what it would show:
     one of these, or the temporary folder, where submissions lie that run.
     """
+    trouble = own_limits.raise_or_tell() or own_limits.unreadable_path()
+    if trouble:
+        raise SandboxUnavailable(trouble)
     if wanted == "none":
         return Sandbox("none")
     if wanted not in CHOICES:
@@ -118,6 +122,8 @@ def _run_self_test(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
                     command,
                     capture_output=True,
                     text=True,
+                    encoding="utf-8",
+                    errors="replace",  # names of files may be in another one
                     timeout=SELF_TEST_SECONDS,
                     stdin=subprocess.DEVNULL,
                     pass_fds=descriptors,
@@ -125,9 +131,10 @@ def _run_self_test(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error), ()
     try:
-        properties = json.loads(done.stdout)
-    except ValueError:
-        said = (done.stderr.strip() or "it printed nothing")[-500:]
+        # What the installation prints when Python starts, from a sitecustomize.py or .pth file, stands before it.
+        properties = dict(json.loads(done.stdout.strip().rpartition("\n")[2]))
+    except (TypeError, ValueError):
+        said = (done.stderr.strip() or done.stdout.strip() or "it printed nothing")[-500:]
         return said + (f"\n{TOO_OLD}" if UNKNOWN_OPTION in said else ""), ()
     lacks = tuple(name for name, holds in properties.items() if not holds)
     failed = [name for name in lacks if name not in self_test.OPTIONAL]

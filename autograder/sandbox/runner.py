@@ -111,10 +111,11 @@ def _set_resource_limits(limits: dict[str, Any]) -> None:
         *(((resource.RLIMIT_NPROC, limits["processes"]),) if limits["processes"] else ()),
         (resource.RLIMIT_FSIZE, FILE_BYTES),
         (resource.RLIMIT_NOFILE, OPEN_FILES),
-        (resource.RLIMIT_CORE, min(CORE_BYTES, _most(resource.RLIMIT_CORE))),
+        (resource.RLIMIT_CORE, CORE_BYTES),
         *((getattr(resource, name), most) for name, most in OF_LINUX.items() if hasattr(resource, name)),
     ):
-        resource.setrlimit(kind, (most, most))
+        allowed = min(most, _most(kind))  # the grader may itself have been given less
+        resource.setrlimit(kind, (allowed, allowed))
 
 
 def _most(kind: int) -> float:

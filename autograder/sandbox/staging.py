@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from contextlib import suppress
@@ -86,4 +87,5 @@ def let_everybody_read(stage: Path) -> None:
 
 def command(module: str, *arguments: object, options: tuple[str, ...] = ISOLATED) -> list[str]:
     """The command line, as it is inside, of one of the programs."""
-    return [sys.executable, *options, LAUNCHER, module, *map(str, arguments)]
+    # Named whole: what `..` leads through is not there inside.
+    return [os.path.abspath(sys.executable), *options, LAUNCHER, module, *map(str, arguments)]
