@@ -15,7 +15,8 @@ from autograder.__main__ import main
 from autograder.cli import judge
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.judge import arguments, limits
-from autograder.sandbox import bubblewrap, own_limits
+from autograder.judge import judge as judging
+from autograder.sandbox import bubblewrap, own_limits, staging
 from tests.autograder.test_sight import OPENS, environment, python, site_packages
 
 LIMITS = {name: count * unit for name, count, unit, *_ in own_limits.NEEDED}
@@ -99,6 +100,14 @@ def test_a_python_that_is_named_through_a_folder_which_is_not_shown_is_found(tmp
     program = tmp_path / "unseen" / ".." / "environment" / "bin" / "python"
     done = python(str(program), OPENS, path=f"{site_packages()}:{ROOT / 'src'}")
     assert done.stdout == "bubblewrap\n", done.stdout + done.stderr
+
+
+def test_where_the_grader_keeps_bytecode_changes_no_name_that_is_staged(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    staged = judging._with_bytecode("masks.py", b"assert True, 'where bytecode is kept'")
+    assert set(staged) == {"masks.py", f"__pycache__/masks.{sys.implementation.cache_tag}.pyc"}
+    staging.stage_programs(tmp_path)
+    assert not [name for name in os.listdir(tmp_path) if name not in ("code", "work")]
 
 
 @pytest.fixture
