@@ -24,6 +24,8 @@ MOUNTS = "/mnt"  # is everywhere and nobody needs it: the interpreter is mounted
 TMP_BYTES = 64 * 2**20
 UNKNOWN_OPTION = "Unknown option"  # as bubblewrap says it
 TOO_OLD = "This bubblewrap is too old: it has to be 0.7.0 or later."
+PROGRAMS = (("bwrap", "bubblewrap"),)  # that it takes, and their Debian packages; root gives up its rights first
+PROGRAMS_OF_ROOT = (*PROGRAMS, ("setpriv", "util-linux"), ("unshare", "util-linux"))
 SELF_TEST_SECONDS = 60.0  # by the clock
 #: Memory in pieces of 2 MiB, for the fork server: forking it takes a third of the time.
 HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
@@ -111,8 +113,10 @@ def _self_test_of(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 def _run_self_test(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     if sys.platform != "linux":
         return f"it needs Linux, this is {sys.platform}", ()
-    if not shutil.which("bwrap"):
-        return "the program bwrap is not installed", ()
+    for program, package in PROGRAMS_OF_ROOT if os.geteuid() == 0 else PROGRAMS:
+        if not shutil.which(program):
+            of = "" if package == "bubblewrap" else f" (Debian: apt-get install {package})"  # for that, advice follows
+            return f"the program {program} is not installed{of}", ()
     with stage_folder() as stage:
         staging.stage_programs(stage)
         staging.let_everybody_read(stage)

@@ -110,6 +110,14 @@ def test_where_the_grader_keeps_bytecode_changes_no_name_that_is_staged(tmp_path
     assert not [name for name in os.listdir(tmp_path) if name not in ("code", "work")]
 
 
+@pytest.mark.parametrize("missing", ["setpriv", "unshare"])
+def test_a_program_that_root_needs_to_give_up_its_rights_is_named_with_its_package(missing, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(bubblewrap.shutil, "which", lambda name: None if name == missing else f"/usr/bin/{name}")
+    told, _ = bubblewrap._run_self_test(())
+    assert told == f"the program {missing} is not installed (Debian: apt-get install util-linux)"
+
+
 @pytest.fixture
 def package(tmp_path):
     (tmp_path / "ada").mkdir()
