@@ -29,6 +29,7 @@ from ..judge.sources import start_reading
 from ..judge.task import Task
 from ..release.moved import moved_away, what_has_moved
 from ..sandbox.bubblewrap import open_sandbox
+from .user_errors import user_errors
 
 Chosen = Mapping[str, Sequence[Exercise]]  # by problem set, the exercises to judge
 GRADE_ID = re.compile(rb'"grade_id" *: *"([\w-]+)"')
@@ -39,7 +40,7 @@ def judge_folders(
 ) -> dict[str, list[ExerciseOutcome]]:
     """The outcome of every chosen exercise for each package, by the same names; a package: its modules, by file name.
 
-    Raises SandboxUnavailable where the isolation is not to be had.
+    A package for which the grader fails is left out. Raises SandboxUnavailable where the isolation is not to be had.
     """
 
     def tasks() -> Iterator[tuple[tuple[str, str], Task]]:
@@ -57,8 +58,13 @@ def judge_folders(
     for place, outcome in cluster.judged(tasks(), answer_key):
         if isinstance(outcome, Exception):
             raise outcome
-        outcomes[place] = outcome.exercises
-    return {name: [exercise for problem_set in chosen for exercise in outcomes[name, problem_set]] for name in packages}
+        if not outcome.grader_error:
+            outcomes[place] = outcome.exercises
+    return {
+        name: [exercise for problem_set in chosen for exercise in outcomes[name, problem_set]]
+        for name in packages
+        if all((name, problem_set) in outcomes for problem_set in chosen)
+    }
 
 
 def chosen_exercises(ids: Sequence[str], sets: Sequence[str]) -> Chosen:
@@ -142,7 +148,8 @@ def judge_packages(
     with ThreadPoolExecutor(1) as beside:
         if any(map(public.needs_torch, chosen.values())):
             beside.submit(importlib.import_module, "torch")  # for the answer key, while the sandbox tests itself
-        isolation = open_sandbox(isolation).level
+        with user_errors("judge"):
+            isolation = open_sandbox(isolation).level
     if isolation == "none":
         console.print("[bold red]No isolation: this code runs with your rights.[/]")
     received = {folder: read_package(Path(folder)) for folder in folders if folder not in moved}
@@ -154,5 +161,8 @@ def judge_packages(
         console.print(verdict_table(name, outcomes))
         for remark in received[name].remarks:
             show(f"  {remark}")
-    if moved:
+    failed = [name for name in received if name not in judged]
+    for name in failed:
+        show(f"judge: {name} is not judged: the grader failed, not the answers. Run judge again", style="red")
+    if moved or failed:
         sys.exit(1)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..prerequisites import python_problem
 from ..sandbox import cgroup
-from ..sandbox.bubblewrap import NOBODY, SandboxUnavailable, open_sandbox
+from ..sandbox.bubblewrap import NOBODY, PROGRAMS, PROGRAMS_OF_ROOT, SandboxUnavailable, open_sandbox
 from ..sandbox.self_test import NO_NAMESPACES, SYSCALL_FILTER
 from ..sandbox.sight import InSight
 
@@ -75,8 +75,7 @@ def _programs() -> Iterator[Finding]:
         yield Finding("Linux", FAILS, text, "Grade on Linux, in a virtual machine or a container of it.")
         return
     yield Finding("Linux", GOOD, platform.release())
-    asked = [("bwrap", "bubblewrap")] + ([("setpriv", "util-linux"), ("unshare", "util-linux")] if is_root() else [])
-    for program, package in asked:
+    for program, package in PROGRAMS_OF_ROOT if is_root() else PROGRAMS:
         place = shutil.which(program)
         if place:
             yield Finding(program, GOOD, place)

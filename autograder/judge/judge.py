@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import py_compile
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
@@ -26,6 +25,7 @@ from ..build.stubs import given_files, solution_files_of
 from ..course.paths import REFERENCE
 from ..course.policy import GradingPolicy
 from ..sandbox.bubblewrap import Sandbox
+from ..sandbox.staging import bytecode_of
 from ..sandbox.usage import Tally
 from .forbidden import forbidden_call
 from .own_modules import require_own_modules
@@ -153,9 +153,10 @@ def _with_bytecode(name: str, text: bytes) -> dict[str, bytes]:
             str(source),
             cfile=str(target),
             doraise=True,
+            optimize=0,  # as the sandbox's Python does, whatever this one was told
             invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
         )
-        return {name: text, importlib.util.cache_from_source(name): target.read_bytes()}
+        return {name: text, str(bytecode_of(Path(name))): target.read_bytes()}
 
 
 @functools.cache  # the reference is what it was when the grader started, see version.py

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import linux, seccomp, self_test, sight, staging
+from . import linux, own_limits, seccomp, self_test, sight, staging
 from .self_test import INSIDE
 from .stage_folder import stage_folder
 
@@ -24,6 +24,8 @@ MOUNTS = "/mnt"  # is everywhere and nobody needs it: the interpreter is mounted
 TMP_BYTES = 64 * 2**20
 UNKNOWN_OPTION = "Unknown option"  # as bubblewrap says it
 TOO_OLD = "This bubblewrap is too old: it has to be 0.7.0 or later."
+PROGRAMS = (("bwrap", "bubblewrap"),)  # that it takes, and their Debian packages; root gives up its rights first
+PROGRAMS_OF_ROOT = (*PROGRAMS, ("setpriv", "util-linux"), ("unshare", "util-linux"))
 SELF_TEST_SECONDS = 60.0  # by the clock
 #: Memory in pieces of 2 MiB, for the fork server: forking it takes a third of the time.
 HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
@@ -74,9 +76,13 @@ def open_sandbox(
     """A sandbox of one of CHOICES, tried once in this process.
 
     private: files and folders that must not be seen inside
-    Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused, and InSight for what it would show:
+    Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused, or where no answer could be had with
+    any isolation, for the limits of this process; and InSight for what it would show:
     one of these, or the temporary folder, where submissions lie that run.
     """
+    trouble = own_limits.raise_or_tell() or own_limits.unreadable_path()
+    if trouble:
+        raise SandboxUnavailable(trouble)
     if wanted == "none":
         return Sandbox("none")
     if wanted not in CHOICES:
@@ -107,8 +113,10 @@ def _self_test_of(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 def _run_self_test(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     if sys.platform != "linux":
         return f"it needs Linux, this is {sys.platform}", ()
-    if not shutil.which("bwrap"):
-        return "the program bwrap is not installed", ()
+    for program, package in PROGRAMS_OF_ROOT if os.geteuid() == 0 else PROGRAMS:
+        if not shutil.which(program):
+            of = "" if package == "bubblewrap" else f" (Debian: apt-get install {package})"  # for that, advice follows
+            return f"the program {program} is not installed{of}", ()
     with stage_folder() as stage:
         staging.stage_programs(stage)
         staging.let_everybody_read(stage)
@@ -118,6 +126,8 @@ def _run_self_test(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
                     command,
                     capture_output=True,
                     text=True,
+                    encoding="utf-8",
+                    errors="replace",  # names of files may be in another one
                     timeout=SELF_TEST_SECONDS,
                     stdin=subprocess.DEVNULL,
                     pass_fds=descriptors,
@@ -125,9 +135,10 @@ def _run_self_test(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error), ()
     try:
-        properties = json.loads(done.stdout)
-    except ValueError:
-        said = (done.stderr.strip() or "it printed nothing")[-500:]
+        # What the installation prints when Python starts, from a sitecustomize.py or .pth file, stands before it.
+        properties = dict(json.loads(done.stdout.strip().rpartition("\n")[2]))
+    except (TypeError, ValueError):
+        said = (done.stderr.strip() or done.stdout.strip() or "it printed nothing")[-500:]
         return said + (f"\n{TOO_OLD}" if UNKNOWN_OPTION in said else ""), ()
     lacks = tuple(name for name, holds in properties.items() if not holds)
     failed = [name for name in lacks if name not in self_test.OPTIONAL]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from contextlib import suppress
@@ -72,7 +73,12 @@ def _copy_with_bytecode(source: Path, target: Path) -> None:
     """Copy a module, and what Python has compiled it to: that counts for the copy too, which is as old and as long."""
     shutil.copy2(source, target)
     with suppress(FileNotFoundError):  # it was not imported here yet
-        shutil.copyfile(cache_from_source(str(source)), cache_from_source(str(target)))
+        shutil.copyfile(cache_from_source(str(source), optimization=""), bytecode_of(target))
+
+
+def bytecode_of(module: Path) -> Path:
+    """Where the sandbox's Python looks for a module's bytecode, which this one may keep elsewhere or optimize."""
+    return module.parent / "__pycache__" / f"{module.stem}.{sys.implementation.cache_tag}.pyc"
 
 
 def stage_package(stage: Path, files: dict[str, bytes]) -> None:
@@ -90,4 +96,5 @@ def let_everybody_read(stage: Path) -> None:
 
 def command(module: str, *arguments: object, options: tuple[str, ...] = ISOLATED) -> list[str]:
     """The command line, as it is inside, of one of the programs."""
-    return [sys.executable, *options, LAUNCHER, module, *map(str, arguments)]
+    # Named whole: what `..` leads through is not there inside.
+    return [os.path.abspath(sys.executable), *options, LAUNCHER, module, *map(str, arguments)]
