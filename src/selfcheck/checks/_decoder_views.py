@@ -54,12 +54,14 @@ def form(step, answer):
 def depends(step, answer):
     """Of a batch whose row j + 1 has another token j: 1 at (i, j) where the logits at i depend on it.
 
-    The last row is the first again, and is not looked at.
+    The last row is the first again: -1 everywhere where its logits are not, for then the tokens do not decide.
     """
     if rows_of(answer) is None:
         return unlike(answer)
-    plain, *changed = answer.nested()
-    return array([[int(not agree(rows[i], plain[i])) for rows in changed[:-1]] for i in range(len(plain))])
+    plain, *changed, again = answer.nested()
+    if not all_agree(plain, again):
+        return array([[-1] * len(changed)] * len(plain))
+    return array([[int(not agree(rows[i], plain[i])) for rows in changed] for i in range(len(plain))])
 
 
 def uses_agree(step, answer):
@@ -103,11 +105,14 @@ def rows_apart(step, answer):
 
 
 def last_logits_differ(step, answer):
-    """Of several texts in one batch: 1 for each further one whose logits at the last token are not the first's."""
+    """Of several texts in one batch: 1 for each further one whose logits at the last token are not the first's.
+
+    The last text is the first again: 1 where its logits are those too.
+    """
     if rows_of(answer) is None:
         return unlike(answer)
-    first, *others = answer.nested()
-    return array([int(not agree(first[-1], other[-1])) for other in others])
+    first, *others, again = answer.nested()
+    return array([*(int(not agree(first[-1], other[-1])) for other in others), int(agree(first[-1], again[-1]))])
 
 
 def last_use_differs(step, answer):
