@@ -195,14 +195,16 @@ def pair_rows_apart(step, answer):
 
 
 def sign_learnt(step, answer):
-    """1 where some logit has the sign that all pairs of the lessons have: above 0 where all belong together.
+    """0 where no logit is negative after lessons in which no pair belongs together; likewise positive, where all do.
 
     That every right model learns within some steps, one too that answers all pairs alike: with both signs to learn,
     such a model has one of them.
     """
     numbers = numbers_of(answer)
-    sign = 1 if unpack(step["lessons"]["target"]).values()[0] else -1
-    return unlike(answer) if numbers is None else array([int(any(sign * value > 0 for value in numbers))])
+    if numbers is None:
+        return unlike(answer)
+    all_belong = unpack(step["lessons"]["target"]).values()[0] > 0
+    return array([int(all_belong or min(numbers) < 0), int(not all_belong or max(numbers) > 0)])
 
 
 def pair_finite(step, answer):
