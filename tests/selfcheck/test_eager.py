@@ -56,7 +56,9 @@ def test_the_layer_within_a_compiled_one_is_found_where_torch_has_it():
 
 
 FASTER_SCRIPTS = """
-import torchmodel, before = torch.nn.ReLU().eval(), [getattr(torch.jit, name) for name in FASTER]
+import torch
+from selfcheck.eager import FASTER, nothing_compiled
+model, before = torch.nn.ReLU().eval(), [getattr(torch.jit, name) for name in FASTER]
 with nothing_compiled():
     assert all(getattr(torch.jit, name)(torch.jit.trace(model, torch.ones(2))) is model for name in FASTER)
 assert [getattr(torch.jit, name) for name in FASTER] == before
