@@ -133,9 +133,10 @@ def test_references_and_unusual_right_answers_raise_hardly_a_remark():
     assert [name for name, text in references if scan_module(name, text, text)] == []
     right = answers_in("right.toml", "right_classes.toml")
     told = {one.style for one in right if scan_module(one.exercise.partition(".")[0], one.code, "")}
-    # These start threads or a loop of their own, write a file, pass for an array, reach into torch's registry, read
-    # memory by strides of their own, or see every operation of torch.
+    # These start threads or a loop of their own, write a file, map memory, pass for an array, reach into torch's
+    # registry, read memory by strides of their own, or see every operation of torch.
     unusual = {"an object that NumPy can read", "an operator of one's own in torch.library"}
+    unusual |= {"memory that is shared and no file's"}
     unusual |= {"as_strided over the features", OWN_DISPATCH, OWN_TENSOR}
     assert told == unusual | {"threads, one for each row", "asyncio", "a log file in the temporary folder"}
 

@@ -1,5 +1,6 @@
 """What a beginner reads after a typical slip: the cause, where it is, and what to do."""
 
+import builtins
 import os
 import signal
 import sys
@@ -32,6 +33,7 @@ HEAD = {
 @pytest.fixture
 def attempt(tmp_path, monkeypatch):
     """Checks a package whose `masks` module has the given text; returns what a learner reads."""
+    monkeypatch.delattr(builtins, "display", raising=False)  # IPython puts it there, once another test has started it
 
     def read(text, exercise="masks.causal_mask", **others):
         folder = tmp_path / "attention"
