@@ -61,13 +61,16 @@ def rebuild(
     remarks = []
     before = [by_grade_id(release) for release in earlier]
     known = {source_of(one).strip() for release in (released, *earlier) for one in release["cells"]}
-    for grade_id, cell in by_grade_id(notebook).items():
+    texts, graded = [source_of(cell).strip() for cell in released["cells"]], by_grade_id(notebook)
+    for place, cell in enumerate(notebook["cells"]):
+        grade_id = _grade_id(cell)
+        if grade_id is None or graded.get(grade_id) is not cell:
+            continue
         given = by_id.get(grade_id, [])
         versions = [cell, *(release.get(grade_id) for release in before)]
         behind = 0
         if cell["metadata"]["nbgrader"].get("solution"):
-            place = next(place for place, one in enumerate(notebook["cells"]) if one is cell)
-            answer, behind = _answer(cells, given, released["cells"], place, known)
+            answer, behind = _answer(cell, *_answer_cells(cells, given, texts[max(place - 1, 0)], known))
             cell["source"] = printable(answer[:MOST_ANSWER_CHARACTERS].replace("\r\n", "\n"), keep=KEPT_SIGNS)
         if not given and all(versions):
             remarks.append(f"the cell {grade_id} was deleted: put back")
@@ -80,39 +83,38 @@ def rebuild(
     return notebook, tuple(remarks)
 
 
-def _answer(
-    cells: list[dict[str, Any]],
-    given: list[dict[str, Any]],
-    released: list[dict[str, Any]],
-    place: int,
-    known: set[str],
-) -> tuple[str, int]:
-    """A written answer, and how many cells it takes beside its own.
+def _answer_cells(
+    cells: list[dict[str, Any]], given: list[dict[str, Any]], question: str, known: set[str]
+) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """The cell that a written answer stands in, None where it is lost, and the learner's cells behind it.
 
     Whoever splits the cell, answers below it or loses its metadata has answered: what stands behind it, or, where it
-    is lost, behind the cell before, is the learner's, up to the next cell that was released.
+    is lost, behind its question, is the learner's, up to the next cell that was released.
     cells: that were handed in; given: those of them that have the answer's grade id
-    released: the cells of the released notebook, with the answer's at a place
-    known: the texts of all cells that were released
+    question: the text of the cell before the answer's; known: the texts of all cells that were released
     """
-    blank, asked = (source_of(one).strip() for one in (released[place], released[max(place - 1, 0)]))
     own = next((one for one in given if source_of(one).strip() not in known), given[0] if given else None)
-    first = next(
-        (at for at, one in enumerate(cells) if one is own or own is None and source_of(one).strip() == asked), None
-    )
-    if first is None:
-        return source_of(released[place]), 0
-    parts = [source_of(own)] if own is not None and source_of(own).strip() != blank else []
-    count, own_id = len(parts), _grade_id(released[place])
-    for one in cells[first + 1 :]:
-        text = source_of(one)
-        is_known, is_given = text.strip() in known, _grade_id(one) == own_id
-        if one.get("cell_type") == "code" or not is_given and (_grade_id(one) or is_known):
+    own_id = _grade_id(given[0]) if given else None
+    starts = (at for at, one in enumerate(cells) if one is own or own is None and source_of(one).strip() == question)
+    behind = []
+    for one in cells[next(starts, len(cells)) + 1 :]:
+        is_known, grade_id = source_of(one).strip() in known, _grade_id(one)
+        if one.get("cell_type") == "code" or (is_known if grade_id is None else grade_id != own_id):
             break
-        if text.strip() and not is_known:
-            parts.append(text)
-    parts = list(dict.fromkeys(parts))  # a copy of a cell says nothing new
-    return "\n\n".join(parts) if parts else source_of(own or released[place]), len(parts) - count
+        if source_of(one).strip() and not is_known:
+            behind.append(one)
+    return own, behind
+
+
+def _answer(blank: dict[str, Any], own: dict[str, Any] | None, behind: list[dict[str, Any]]) -> tuple[str, int]:
+    """A written answer, and how many cells behind its own it takes; of a copy of a cell, which says nothing new, none.
+
+    blank: the cell as it was released; own, behind: as of `_answer_cells`
+    """
+    parts = [source_of(own)] if own is not None and source_of(own).strip() != source_of(blank).strip() else []
+    count = len(parts)
+    parts = list(dict.fromkeys([*parts, *map(source_of, behind)]))
+    return "\n\n".join(parts) if parts else source_of(own or blank), len(parts) - count
 
 
 def cells_of(data: bytes) -> tuple[list[dict[str, Any]], str]:

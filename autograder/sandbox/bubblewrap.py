@@ -76,9 +76,9 @@ def open_sandbox(
     """A sandbox of one of CHOICES, tried once in this process.
 
     private: files and folders that must not be seen inside
-    Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused, or where no answer could be had with
-    any isolation, for the limits of this process; and InSight for what it would show:
-    one of these, or the temporary folder, where submissions lie that run.
+    Raises SandboxUnavailable where bubblewrap is wanted and is missing or refused, or where the limits of this process
+    leave no answer with any isolation; InSight where it would show one of these, or the temporary folder, in which
+    submissions lie while they run.
     """
     trouble = own_limits.raise_or_tell() or own_limits.unreadable_path()
     if trouble:
@@ -216,7 +216,7 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
     if isolates:
         environment |= HUGE_PAGES
     environment |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
-    environment["TORCHDYNAMO_DISABLE"] = "1"  # whoever calls torch's compiler by another name gets back what he gives
+    environment["TORCHDYNAMO_DISABLE"] = "1"  # whoever calls torch's compiler by another name gets back what was given
     for name, value in environment.items():
         command += ["--setenv", name, value]
     command += ["--chdir", "/tmp", *program]

@@ -8,7 +8,7 @@ import signal
 import socket
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 import psutil
@@ -102,8 +102,7 @@ class ForkServer:
             package,
             OWN_GENERATIONS,
             lifeline.find_pid,
-            is_memory_watched=memory_bytes is not None and group is None,
-            memory_of_cgroup=None if group is None else group.memory_bytes,
+            memory_of=_memory_of(group, memory_bytes),
         )
         try:
             yield handle
@@ -220,3 +219,10 @@ def _join_cgroup(lifeline: _Lifeline, memory_bytes: int) -> cgroup.WorkerCgroup 
             group.remove()
         return None
     return group
+
+
+def _memory_of(group: cgroup.WorkerCgroup | None, memory_bytes: int | None) -> Callable[[WorkerHandle], int]:
+    """How a worker's memory becomes known: by its cgroup, by looking at its processes, or, without a limit, not."""
+    if group is not None:
+        return lambda _: group.memory_bytes()
+    return WorkerHandle.watched_memory_bytes if memory_bytes is not None else lambda _: 0

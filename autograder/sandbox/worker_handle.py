@@ -25,19 +25,16 @@ class WorkerHandle:
         preamble: bytes,
         own_generations: int,
         find_pid: Callable[[float], int | None],
-        is_memory_watched: bool,
-        memory_of_cgroup: Callable[[], int] | None = None,
+        memory_of: Callable[[WorkerHandle], int],
     ) -> None:
         """own_generations: of processes, from that with `pid` on, that are the grader's own programs
-        is_memory_watched: False where a cgroup limits the memory of its processes, or nobody does
-        memory_of_cgroup: bytes that are used in the cgroup, where there is one
+        memory_of: how the bytes that such a worker uses now become known
         """
         self.requests, self.answers, self.preamble = requests, answers, preamble
         self.used = Used(complete=False, watched=True)
         self.ran_out_of_memory = False
         self.watch = UsageWatch()
-        self._memory_of_cgroup = memory_of_cgroup
-        self._own_generations, self._find_pid, self._is_memory_watched = own_generations, find_pid, is_memory_watched
+        self._own_generations, self._find_pid, self._memory_of = own_generations, find_pid, memory_of
 
     @property
     def pid(self) -> int | None:
@@ -49,12 +46,12 @@ class WorkerHandle:
         return self._find_pid(wall_seconds)
 
     def memory_bytes(self) -> int:
-        """What its processes use now, 0 where nobody knows; without a cgroup this is also how its peak is seen."""
-        if self._memory_of_cgroup is not None:
-            return self._memory_of_cgroup()
-        if not self._is_memory_watched or self.pid is None:
-            return 0
-        return self.watch.look(self.pid, self._own_generations)
+        """What its processes use now, 0 where nobody knows."""
+        return self._memory_of(self)
+
+    def watched_memory_bytes(self) -> int:
+        """What its processes are seen to use now, 0 before it has begun; this is also how its peak is seen."""
+        return 0 if self.pid is None else self.watch.look(self.pid, self._own_generations)
 
 
 def start_program(command: list[str], descriptors: list[int], stdin: int) -> subprocess.Popen[bytes]:

@@ -169,7 +169,8 @@ def _worker_in_own_sandbox(files: dict[str, bytes], sandbox: Sandbox, arguments:
         assert process.stdin is not None
         is_isolated = sandbox.level != "none"
         own_generations = 2 if is_isolated else 1  # bubblewrap, and the worker
-        handle = WorkerHandle(process.stdin.fileno(), answers, b"", own_generations, lambda _: process.pid, True)
+        requests, memory_of = process.stdin.fileno(), WorkerHandle.watched_memory_bytes
+        handle = WorkerHandle(requests, answers, b"", own_generations, lambda _: process.pid, memory_of)
         try:
             yield handle
         finally:

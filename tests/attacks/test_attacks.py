@@ -28,7 +28,8 @@ from .bank import CODE, code_attacks, full_marks, text_attacks, write
 ATTACKS = code_attacks() + text_attacks()
 QUICK = [one for one in ATTACKS if not one.costly]
 SETS = sorted({one.problem_set for one in QUICK})
-#: Tried in every run, for the kernel has a part in what comes of them; what comes of the others is on record.
+#: Tried in every run, for the kernel has a part in what comes of them. What comes of the others, and of those that take
+#: many seconds, is on record.
 EVERY_TIME = [
     one
     for one in QUICK
@@ -37,13 +38,10 @@ EVERY_TIME = [
         one.name.startswith("isolation-")
         or one.name
         in {
-            "forging-child_outlives_its_parent",
             "forging-double_fork",
             "forging-parent_killed",
             "output-ten_megabytes",
-            "resources-memory_in_many_processes",
             "resources-open_files",
-            "resources-recursion",
             "resources-thread_bomb",
             "texts-nested_source",
         }

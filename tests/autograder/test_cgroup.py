@@ -137,7 +137,7 @@ def test_what_the_cgroups_of_a_submission_hold_together_has_a_limit(pretended, t
             (group._folder / "memory.current").write_text(f"{2500 * 2**20}\n")
             kinds = {"anon": 2**20, "active_file": files_mib * 2**20, "inactive_file": 0, "slab_reclaimable": 4096}
             (group._folder / "memory.stat").write_text("".join(f"{name} {size}\n" for name, size in kinds.items()))
-            handle = WorkerHandle(0, 0, b"", 1, lambda _: None, False, group.memory_bytes)
+            handle = WorkerHandle(0, 0, b"", 1, lambda _: None, lambda _, group=group: group.memory_bytes())
             stack.enter_context(watch.including(handle))
         time.sleep(limits.MEMORY_LOOK_WALL_SECONDS)
         assert watch.is_exceeded() == is_exceeded

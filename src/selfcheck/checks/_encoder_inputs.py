@@ -143,13 +143,21 @@ def rows_of(answer):
     return [values[start : start + width] for start in range(0, len(values), width)]
 
 
-def scale_free(step, answer):
-    """Each row divided by its largest entry, so that a wrong spread does not show."""
-    rows = []
-    for row in rows_of(answer):
-        most = max(map(abs, row))
-        rows.append([entry / most for entry in row] if any(row) else row)
+def by_row(answer, change):
+    """An array whose rows are changed, of which those of zeros alone stay."""
+    rows = [change(row) if any(row) else row for row in rows_of(answer)]
     return array(nest([entry for row in rows for entry in row], answer.shape))
+
+
+def scale_free(step, answer):
+    """Each row divided by its largest entry, so that a wrong spread, or a wrong sum, does not show."""
+    return by_row(answer, to_largest)
+
+
+def to_largest(row):
+    """A row divided by its largest entry."""
+    most = max(map(abs, row))
+    return [entry / most for entry in row]
 
 
 def midpoint(step, answer):

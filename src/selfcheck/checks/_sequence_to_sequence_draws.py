@@ -6,7 +6,8 @@ import math
 from selfcheck.arrays import Array, array, nest, unpack
 from selfcheck.plan import call, tensor
 
-from ._sequence_to_sequence_inputs import rows, rows_of
+from ._encoder_inputs import rows_of
+from ._sequence_to_sequence_inputs import rows
 from .dot_product import of_both
 
 DRAWS = 450  # rows that are drawn from at once, where frequencies are looked at

@@ -5,6 +5,7 @@ import math
 from selfcheck.arrays import array, nest
 from selfcheck.plan import built, call, score, tensor
 
+from ._encoder_inputs import by_row, rows_of
 from .dot_product import mask_of, of_both
 
 # attend
@@ -94,30 +95,14 @@ def positive(step, answer):
     return array(nest([int(value > 0) for value in answer.values()], answer.shape))
 
 
-def to_largest(step, answer):
-    """Each row divided by its largest weight."""
-    return _by_row(answer, lambda row: [value / most for most in (max(row),) for value in row])
-
-
 def to_sum(step, answer):
     """Each row divided by its sum."""
-    return _by_row(answer, lambda row: [value / sum(row) for value in row])
+    return by_row(answer, lambda row: [value / sum(row) for value in row])
 
 
 def sums(step, answer):
     """What each row adds up to."""
     return array([sum(row) for row in rows_of(answer)])
-
-
-def rows_of(answer):
-    """The last axis of an array, as lists."""
-    flat, width = answer.values(), answer.shape[-1]
-    return [flat[start : start + width] for start in range(0, len(flat), width)]
-
-
-def _by_row(answer, change):
-    changed_rows = [change(row) if any(row) else row for row in rows_of(answer)]
-    return array(nest([value for row in changed_rows for value in row], answer.shape))
 
 
 def local(rng, length, reach, lead=(3,), dtype="float64", **more):

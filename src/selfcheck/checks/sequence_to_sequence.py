@@ -16,6 +16,7 @@ from . import _sequence_to_sequence_inputs as inputs
 from . import _sequence_to_sequence_parts as parts
 from . import _sequence_to_sequence_refused as refused
 from ._dtypes import DTYPES
+from ._encoder_inputs import scale_free
 from .dot_product import attended, mask_of, row_sums, weights
 
 ATTEND, LOCAL, HIERARCHICAL = (
@@ -156,7 +157,7 @@ def local_softmax(rng):
 @check(
     LOCAL,
     sees="with equal scores the weights fall off as a Gaussian of deviation window / 2",
-    view=inputs.to_largest,
+    view=scale_free,
     tells=parts.other_fall,
 )
 def local_gaussian(rng):
