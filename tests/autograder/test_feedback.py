@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import time
 
 import pytest
 from bs4 import BeautifulSoup
@@ -224,7 +225,30 @@ def test_formulas_of_strangers_act_on_nothing_and_keep_nobody_waiting(monkeypatc
         formulas._program.send_signal(signal.SIGSTOP)
         assert formulas.html("y", False) is None, "it took too long"
         monkeypatch.setattr(typesetting, "WALL_SECONDS", 60.0)
-        assert "<math" in str(formulas.html("z", False)), "another program goes on"
+        for number in range(9):
+            formulas.begin_text()
+            assert "<math" in str(formulas.html(f"z_{number}", False)), "another program goes on with other texts"
+            formulas._program.kill()
+            assert formulas.html(f"w_{number}", False) is None
+            assert formulas.html(f"z_{number}", False) is None, "the rest of that text stays as it was written"
+
+
+MACROS = r"$\def\a{%s}%s%s %d$"  # makes a text a thousand times as long
+
+
+@pytest.mark.parametrize("end", ["", r"\nothing"], ids=["set", "refused at its end"])
+def test_formulas_that_grow_cost_their_own_text_so_much_and_the_next_nothing(monkeypatch, end):
+    monkeypatch.setattr(typesetting, "SECONDS", 1.0)
+    text = " ".join(["$q$", *(MACROS % ("x" * 900, r"\a" * 190, end, number) for number in range(12))])
+    with Formulas() as formulas:
+        began = time.monotonic()
+        rendered("$y$", formulas)
+        used = typesetting._seconds_of(formulas._program.pid)
+        page = rendered(text, formulas)
+        of_it = typesetting._seconds_of(formulas._program.pid) - used if formulas._program else 0.0
+        assert len(page) < 2 * typesetting.MOST_MADE and of_it < 2.5 and time.monotonic() - began < 60
+        assert "<math" in page and "<code>" in page
+        assert "<code>" not in rendered("$q$ and $y$ and $z$", formulas)
 
 
 def own_node(monkeypatch, folder, script):
