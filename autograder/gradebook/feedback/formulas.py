@@ -13,11 +13,15 @@ import psutil
 from markupsafe import Markup
 
 from ...course.paths import ROOT
+from ...course.printable import printable
 
 KATEX = ROOT / "node_modules" / "katex"
 PROGRAM = Path(__file__).with_name("typeset.cjs")
 MOST_TEX = 4_000  # characters of a formula
 MOST_MADE = 2**20  # characters of all formulas of one text: a macro of its own makes thousands of one
+#: Signs without a picture that KaTeX writes itself. By its `char` a learner can have any other, and surrogates, which
+#: no file can hold.
+KEPT_SIGNS = "\n\u2061\u2062\u2063\u2064\u200b"
 SECONDS = 5.0  # of the processor, for the formulas of one text; those of honest answers take a millisecond each
 WALL_SECONDS = 60.0  # by the clock: a busy machine answers late, and the same
 LOOK_SECONDS = 0.1  # between two looks at what a formula has taken
@@ -68,7 +72,7 @@ class Formulas:
                 self._end()
                 self._seconds = 0.0
                 return None
-            self._known[wanted] = Markup(answer) if answer else None
+            self._known[wanted] = Markup(answer) if answer and printable(answer, KEPT_SIGNS) == answer else None
         made = self._known[wanted]
         self._left -= len(made or "")
         return made if self._left >= 0 else None
