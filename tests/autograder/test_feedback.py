@@ -236,7 +236,10 @@ def test_formulas_of_strangers_act_on_nothing_and_keep_nobody_waiting(monkeypatc
 
 @pytest.mark.parametrize("sign", ["D800", "202E", "1B", "0", "FEFF"])
 def test_a_formula_has_no_sign_that_prints_nothing_or_that_no_file_can_hold(sign):
-    hostile, honest = rf'$\char"{sign}$ and $\text{{\char"{sign} }}$', r"$\max \lim_{x} \operatorname{softmax}(x) \; y$"
+    hostile, honest = (
+        rf'$\char"{sign}$ and $\text{{\char"{sign} }}$',
+        "$\\max \\lim_{x} \\text{\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645} \\; y$",
+    )
     with Formulas() as formulas:
         made = rendered(f"{hostile} and {honest}", formulas)
     assert made.encode() and made.count("<math") == 1

@@ -14,14 +14,15 @@ from markupsafe import Markup
 
 from ...course.paths import ROOT
 from ...course.printable import printable
+from ...intake.notebook import KEPT_SIGNS as KEPT_IN_ANSWERS
 
 KATEX = ROOT / "node_modules" / "katex"
 PROGRAM = Path(__file__).with_name("typeset.cjs")
 MOST_TEX = 4_000  # characters of a formula
 MOST_MADE = 2**20  # characters of all formulas of one text: a macro of its own makes thousands of one
-#: Signs without a picture that KaTeX writes itself. By its `char` a learner can have any other, and surrogates, which
-#: no file can hold.
-KEPT_SIGNS = "\n\u2061\u2062\u2063\u2064\u200b"
+#: Signs without a picture that languages are written with, and those that KaTeX writes itself. By its `char` a learner
+#: can have any other, and surrogates, which no file can hold.
+KEPT_SIGNS = f"{KEPT_IN_ANSWERS}\u2061\u2062\u2063\u2064\u200b"
 SECONDS = 5.0  # of the processor, for the formulas of one text; those of honest answers take a millisecond each
 WALL_SECONDS = 60.0  # by the clock: a busy machine answers late, and the same
 LOOK_SECONDS = 0.1  # between two looks at what a formula has taken
