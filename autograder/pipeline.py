@@ -98,8 +98,9 @@ def _grade(
         require_out_of_sight(course.private_places)
     students = course.students(problem_set)
     if regrade:
-        for student in students:
-            course.result_file(student, problem_set).unlink(missing_ok=True)
+        for path in (course.result_file(student, problem_set) for student in students):
+            if os.path.exists(path):  # False, too, where a folder's name is too long for that of a file
+                path.unlink(missing_ok=True)
     private = _private_elsewhere(course) if scheduler and isolation != "none" else ()
     submissions = _taken_in(course, problem_set, students, isolation, private)
     answer_key = functools.partial(precomputed.answer_key, course)
@@ -121,7 +122,7 @@ def _grade(
 def start_early(course: Course, problem_set: str, isolation: str, regrade: bool) -> None:
     """Start the processes that judge in this one, where somebody has no result on file: they import meanwhile."""
     students = course.students(problem_set)
-    waiting = sum(regrade or not course.result_file(student, problem_set).exists() for student in students)
+    waiting = sum(regrade or not os.path.exists(course.result_file(student, problem_set)) for student in students)
     if waiting:
         start_fork_server(isolation, waiting)
         start_reading()

@@ -44,9 +44,14 @@ class InertRenderer(IPythonRenderer):
         return f"<h{level}>{text}</h{level}>\n"
 
 
+def is_rendered(source: str) -> bool:
+    """Whether a text is short enough to be rendered as Markdown."""
+    return len(source) <= MOST_ANSWER and sum(map(source.count, FORMULA_STARTS)) <= MOST_FORMULAS
+
+
 def answer_html(source: str) -> str:
     """Markdown as sanitised HTML; what is too long or too deep for the renderer stands as it was written."""
-    if len(source) <= MOST_ANSWER and sum(map(source.count, FORMULA_STARTS)) <= MOST_FORMULAS:
+    if is_rendered(source):
         try:
             return MarkdownWithMath(renderer=InertRenderer()).render(source)
         except (RecursionError, ValueError, KeyError, IndexError, AttributeError, TypeError):

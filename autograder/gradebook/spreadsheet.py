@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,8 +13,6 @@ from selfcheck.atomic_files import write_atomically
 from ..course.printable import printable
 
 FORMULA_STARTS = "=+-@|%"  # a spreadsheet would run a cell that begins so
-#: Where a spreadsheet whose columns are parted by semicolons finds a cell that begins so, quotes notwithstanding.
-BEHIND_SEMICOLON = re.compile(rf"(;[\s'\"`]*)(?=[{re.escape(FORMULA_STARTS)}])")
 
 
 def write_rows(target: Path, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
@@ -34,8 +31,13 @@ def write_rows(target: Path, columns: Iterable[str], rows: Iterable[Iterable[obj
 def harmless(text: str) -> str:
     """A text in one line, with an apostrophe before it where a spreadsheet would take it for a formula.
 
-    Some spreadsheets trim blanks and quotes, take a full-width sign for its narrow form, or part cells at semicolons.
+    Some spreadsheets part cells at semicolons, quotes notwithstanding.
     """
-    visible = "".join(sign for sign in unicodedata.normalize("NFKC", text) if unicodedata.category(sign)[0] not in "CZ")
-    text = BEHIND_SEMICOLON.sub(r"\1'", printable(text, keep=""))
-    return f"'{text}" if visible.lstrip("'\"`").startswith(tuple(FORMULA_STARTS)) else text
+    cells = ((cell, printable(cell, keep="")) for cell in text.split(";"))
+    return ";".join(f"'{shown}" if _is_formula(cell) else shown for cell, shown in cells)
+
+
+def _is_formula(cell: str) -> bool:
+    """Some spreadsheets trim blanks and quotes, or take a full-width sign for its narrow form."""
+    visible = "".join(sign for sign in unicodedata.normalize("NFKC", cell) if unicodedata.category(sign)[0] not in "CZ")
+    return visible.lstrip("'\"`").startswith(tuple(FORMULA_STARTS))

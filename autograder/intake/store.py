@@ -77,6 +77,9 @@ def take_in(
     Raises ValueError for a student's id that could be taken for something else, and Unrecognised.
     """
     check_student_id(student)
+    folder = course.submitted(student, problem_set)
+    if folder.is_symlink() or folder.parent.is_symlink():  # an archive that was unpacked by hand may have made it
+        raise Unrecognised(f"{student}/{problem_set} is a link, which may lead to somebody else's work")
     with course_lock(course):  # other graders clean, and so does nbgrader's hook beside them
         _recover(course, student, problem_set)
         submission = _stored(course, student, problem_set, inbound) or _cleaned(course, student, problem_set, inbound)

@@ -31,6 +31,7 @@ MOST_SIGNS = 200_000  # brackets, commas and colons of one exercise's answers: h
 MOST_LINE_SIGNS = 40  # likewise of a line around them
 LARGER, LARGER_ENTRIES = 16, 2**11  # times the expected answer, and entries more, that a wrong one may have
 MOST_NESTED = 32  # containers within containers
+ARRAYS = ("tensor", "ndarray", "list")  # kinds of packed values
 SIGNS = (b"[", b"{", b",", b":")  # each value that a parser makes takes one, and up to 100 bytes of memory
 MALFORMED = (KeyError, ValueError, AttributeError, TypeError, OverflowError, RecursionError)
 
@@ -108,13 +109,27 @@ def of_comparable_size(expected: list[Answer], given: list[Answer]) -> list[Answ
     return [answer if size <= most else _failure("output") for answer, size in zip(given, sizes, strict=True)]
 
 
-def _entries_in(tree: Any) -> int:
+def _entries_in(answer: Answer) -> int:
     """What is looked at of an answer: entries of arrays, empty rows among them, and whatever else is no text."""
-    if isinstance(tree, dict):
-        if "data" in tree and "shape" in tree:
-            return math.prod(length or 1 for length in tree["shape"])
-        return 1 + sum(map(_entries_in, tree.values()))
-    return sum(map(_entries_in, tree)) if isinstance(tree, list) else 0
+    trees = [answer["value"]] if "value" in answer else []
+    trees += answer.get("gradients", {}).values()
+    trees += [tree for state in answer.get("states", {}).values() for tree in state.values()]
+    facts = {name: fact for name, fact in answer.items() if name not in ("value", "gradients", "states")}
+    return sum(map(_entries_of, trees)) + _parts_in(facts)
+
+
+def _entries_of(tree: dict[str, Any]) -> int:
+    """Likewise of a packed value."""
+    if tree["kind"] in ARRAYS:
+        return math.prod(length or 1 for length in tree["shape"])
+    return 1 + sum(map(_entries_of, tree.get("items", ())))
+
+
+def _parts_in(facts: Any) -> int:
+    """Likewise of facts, among whose names learners have some of their own: such as "shape" and "data" of a module."""
+    if isinstance(facts, (dict, list)):
+        return 1 + sum(map(_parts_in, facts.values() if isinstance(facts, dict) else facts))
+    return 0
 
 
 def all_failed(plans: Plans, reason: str) -> Answers:
@@ -231,7 +246,7 @@ def _rebuilt(tree: dict[str, Any], levels: int) -> dict[str, Any]:
     kind = tree["kind"]
     if levels == 0:
         raise TooLarge("deep")
-    if kind in ("tensor", "ndarray", "list"):
+    if kind in ARRAYS:
         return {"kind": kind, "dtype": tree["dtype"], "shape": tree["shape"], "data": tree["data"]}
     if kind == "none":
         return {"kind": kind}

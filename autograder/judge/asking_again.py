@@ -14,6 +14,7 @@ from selfcheck.verdict import differences_of
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from . import limits
+from .answers import of_comparable_size
 from .periods import Deadline, Turn
 from .protocol import ask
 from .requests import Keys, requests_for
@@ -69,7 +70,7 @@ class AskingAgain:
             # answer by.
             of_each = [requests_for({exercise: keys}, self.keys, bend)[exercise, kind] for bend in bends]
             return [
-                answers
+                {place: of_comparable_size(keys[int(place)].expected, some) for place, some in answers.items()}
                 for request in of_each
                 for answers in ask(dict(self.files), [request], True, self.sandbox, self.tally, self.end, turn)
             ]

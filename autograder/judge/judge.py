@@ -31,7 +31,7 @@ from .forbidden import forbidden_call
 from .own_modules import require_own_modules
 from .protocol import GraderFault
 from .schedule import Compared, Schedule
-from .sources import UNREAD, Sources, read_sources
+from .sources import SUBMITTED, UNREAD, Sources, read_sources
 
 #: Added to a reference module that stands in for a learner's: what it lacks is looked for in the learner's own text.
 FALLBACK = """
@@ -131,13 +131,14 @@ def stage_files(submitted: Mapping[str, bytes], problem_set: str) -> dict[str, b
     with its bytecode, below __pycache__.
     """
     ours = dict(_given_files())
-    files = dict(submitted)
+    # Such a name is ours to give: a learner's own file of that name would be read in place of the module that runs.
+    files = {name: text for name, text in submitted.items() if not name.startswith(SUBMITTED)}
     for module, texts in _earlier_modules(problem_set).items():
         name = f"{module}.py"
         ours |= texts
         if name in submitted:
             ours[name] += FALLBACK.format(module=module).encode()
-            files[f"_submitted_{name}"] = submitted[name]
+            files[f"{SUBMITTED}{name}"] = submitted[name]
     for name, text in ours.items():
         files |= _with_bytecode(name, text)
     return files

@@ -16,6 +16,7 @@ from ..intake import static_scan
 from ..sandbox import limited
 from ..sandbox.limited import LIMITS_TEXT, items_of
 
+SUBMITTED = "_submitted_"  # before the name of a learner's module, where the reference stands in for it
 MOST_KNOWN = 1000
 MOST_PROCESSES = 3  # for one submission: each but the last was ended at another module, or exercise
 UNREAD = f"takes more than {LIMITS_TEXT} to read, or is nested too deep"
@@ -79,7 +80,7 @@ def read_sources(files: Mapping[str, bytes], submitted: Collection[str], exercis
     What a process was ended at is left out, and another reads the rest, a few times.
     Raises limited.LimitedFault where the grader is at fault.
     """
-    scanned = {name: files.get(f"_submitted_{name}", files[name]) for name in submitted}
+    scanned = {name: files.get(f"{SUBMITTED}{name}", files[name]) for name in submitted if name in files}
     lines = {name: known for name, data in scanned.items() if (known := _known.get(name, data)) is not None}
     modules = sorted(scanned.keys() - lines.keys(), key=lambda name: (len(scanned[name]), name))
     places = list(range(len(exercises)))
@@ -162,7 +163,7 @@ class _Texts:
 
     def of(self, module: str) -> str:
         """What a module's file holds; raises TooDeep where it is not to be read."""
-        if f"{module.removeprefix('_submitted_')}.py" in self._unread:
+        if f"{module.removeprefix(SUBMITTED)}.py" in self._unread:
             raise TooDeep
         if module not in self._texts:
             self._texts[module] = text_of(self._files.get(f"{module}.py", b""))
@@ -170,7 +171,7 @@ class _Texts:
 
     def written(self, module: str) -> str:
         """What a name of a module may come from; raises TooDeep where nobody can tell."""
-        before = f"_submitted_{module}"  # what the reference that stands in for it defines comes later
+        before = f"{SUBMITTED}{module}"  # what the reference that stands in for it defines comes later
         text = f"{self.of(before)}\n{self.of(module)}" if f"{before}.py" in self._files else self.of(module)
         if too_deep(text):
             raise TooDeep

@@ -21,7 +21,12 @@ FILE = r"[^\s;,:`'\"()]*[/.][^\s;,:`'\"()]*\w"  # a word with a dot or a slash w
 def aliases_of(course: Course, students: Iterable[str]) -> dict[str, str]:
     """A name for each of these learners that says nothing of theirs, the same in every report on the same learners."""
     secret = course.secret
-    ranked = sorted(set(students), key=lambda student: hmac.digest(secret, b"alias " + student.encode(), "sha256"))
+
+    def rank(student: str) -> bytes:
+        # As the name of a folder, an id need not be text.
+        return hmac.digest(secret, b"alias " + student.encode(errors="surrogateescape"), "sha256")
+
+    ranked = sorted(set(students), key=rank)
     return {student: f"learner {number}" for number, student in enumerate(ranked, start=1)}
 
 

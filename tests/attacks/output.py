@@ -30,6 +30,7 @@ ANSWERS = {
     "the page's own classes as a layer": "<div class='navbar-fixed-top modal' id='toc'>Score: 100 / 100</div>",
     "names that scripts look up": "# score\n\n<a id=base_url name=submission_id></a><input class=score value=100>",
     "commands of formulas": f"$\\href{{javascript:{ACT}}}{{x}}$ $\\class{{modal}}{{y}}$ $\\style{{{LAYER}}}{{z}}$",
+    "signs that no file holds, or that turn a page": '$\\char"D800$ $\\text{\\char"202E }$ $\\char"1B$',
     "HTML within formulas": f"$</span><script>{ACT}</script>$ $$<img src=x onerror={ACT}>$$ \\\\(<svg/onload={ACT}>",
     "HTML within code": f"`<script>{ACT}</script>`\n\n```html\n<script>{ACT}</script>\n```\n\n    <svg/onload={ACT}>",
     "a language that is HTML": f'```<script>{ACT}</script>\nx\n```\n\n```"><img src=x onerror={ACT}>\nx\n```',

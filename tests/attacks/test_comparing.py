@@ -84,6 +84,36 @@ def test_whatever_is_answered_is_compared_in_time_and_is_wrong(asked, name):
     assert result.points == 0
 
 
+NONE = {"kind": "none"}
+#: Facts whose names a learner chooses, as a module's parameters have: names that parts of a packed value have too.
+NAMED = {
+    "gradients": {"kind": NONE, "shape": NONE, "data": NONE},
+    "states": {"shape": {}, "data": {"kind": NONE, "shape": NONE, "items": NONE}},
+    "drawn": {"kind": True, "shape": True, "data": True},
+    "lost": {"0": {"kind": "tensor", "shape": "x", "data": "x"}},
+    "parameters": {"kind": [2], "shape": [3], "data": [5]},
+}
+
+
+@pytest.mark.parametrize("fact", NAMED)
+def test_names_that_a_learner_chooses_are_not_taken_for_parts_of_an_answer(fact):
+    exercise = next(one for one in exercises() if one.id == "masks.causal_mask")
+    keys = visible_keys(exercise)
+    said = {str(place): [answer | {fact: NAMED[fact]} for answer in key.expected] for place, key in enumerate(keys)}
+    line = {"said": base64.b64encode(json.dumps(said).encode()).decode()}
+    given = answers_in({place: {"calls": answers} for place, answers in said.items()}, line)
+    given = [of_comparable_size(key.expected, given[str(place)]) for place, key in enumerate(keys)]
+    assert judge(exercise, keys, given, differences=differences_of(keys, given)).passed
+
+
+@pytest.mark.parametrize("fact", ["gradients", "states"])
+def test_a_large_array_is_large_whatever_stands_beside_it(fact):
+    large, small = array(10, LONG), array(1)
+    arrays = {"shape": NONE, "data": large}
+    given = [{"value": small, fact: arrays if fact == "gradients" else {"data": arrays, "shape": {}}}]
+    assert "too large" in of_comparable_size([{"value": small}], given)[0]["error"]["text"]
+
+
 def counting(key, seen):
     """The key, with a view that counts how often it reads the long column in place of an answer to each call."""
     view = key.check.view

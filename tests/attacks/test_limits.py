@@ -13,11 +13,14 @@ from autograder import pipeline
 from autograder.build.stubs import given_files
 from autograder.course.paths import REFERENCE
 from autograder.intake import archive, notebook, store
-from autograder.judge import answers, limits, periods, protocol, sources
+from autograder.judge import answers, asking_again, limits, periods, protocol, sources
+from autograder.judge.requests import VISIBLE
 from autograder.sandbox import limited
 from autograder.sandbox.bubblewrap import open_sandbox
+from selfcheck.call_effect import STAYS, Bend
 from selfcheck.catalogue import exercises
 from selfcheck.plan import call
+from selfcheck.recorded import visible_keys
 
 from ..autograder.shared_courses import copy_of, released
 from .bank import full_marks, write
@@ -143,6 +146,22 @@ def test_an_answer_that_is_far_larger_than_the_expected_one_is_not_compared():
         found = answers.of_comparable_size(expected, [{"value": value}])
         assert "too large" in found[0]["error"]["text"]
     assert answers.of_comparable_size(largest, [{"value": several}]) == [{"value": several}]
+
+
+def test_an_answer_that_is_asked_for_again_may_be_as_large_and_no_larger(monkeypatch):
+    exercise = next(one for one in exercises() if one.id == "masks.masked_softmax")
+    keys = visible_keys(exercise)
+    given = [(key, [answer | {"ran": ["torch.softmax"]} for answer in key.expected]) for key in keys]
+    large, again = [{"value": array_of(2**17)}], []
+
+    def ask(files, requests, *_):
+        return [{place: large * len(plan["calls"]) for place, plan in one.plans.items()} for one in requests]
+
+    monkeypatch.setattr(asking_again, "ask", ask)
+    monkeypatch.setattr(asking_again, "effect", lambda asked, _: again.extend(asked([Bend(0.0)])) or STAYS)
+    asking = asking_again.AskingAgain({}, {exercise: keys}, None, None, periods.Deadline.of_submission())
+    assert asking.ran(exercise, VISIBLE, given).effect == STAYS
+    assert {one["error"]["text"] for some in again[0].values() for one in some} == {"the answer is too large"}
 
 
 BOMB_IN_THE_PIPE = """

@@ -3,10 +3,13 @@
 import importlib.util
 import marshal
 
+import pytest
+
 from autograder.course.paths import REFERENCE
+from autograder.judge import sources
 from autograder.judge.judge import stage_files
 from selfcheck import runner
-from selfcheck.catalogue import exercises, problem_sets
+from selfcheck.catalogue import exercises, in_problem_set, problem_sets
 
 MINE = "def causal_mask(*sizes):\n    raise RuntimeError('wrong')\n\n\ndef helper():\n    return 7\n"
 HEADER_BYTES = 16  # of a file of bytecode
@@ -51,6 +54,21 @@ def test_a_module_of_two_problem_sets_is_the_learners_in_both():
         assert stage_files({"efficient.py": MINE.encode()}, problem_set)["efficient.py"] == MINE.encode()
         assert "efficient.py" not in stage_files({}, problem_set)
         assert "_submitted_efficient.py" not in stage_files({"efficient.py": MINE.encode()}, problem_set)
+
+
+@pytest.mark.parametrize("problem_set", ["ps2", "ps6"], ids=["own module", "earlier module"])
+def test_no_file_of_a_learners_is_read_in_place_of_the_module_that_runs(problem_set):
+    reaches = b"import ctypes\n"
+    submitted = {
+        "scores.py": reaches,
+        "_submitted_scores.py": b"x = 1\n",
+        "_submitted__submitted_scores.py": b"x = 1\n",
+    }
+    files = stage_files(submitted, problem_set)
+    assert files["scores.py" if problem_set == "ps2" else "_submitted_scores.py"] == reaches
+    assert not {name for name, text in files.items() if text == b"x = 1\n"}
+    told = sources.read_sources(files, submitted, in_problem_set(problem_set)).remarks
+    assert any(line.startswith("scores.py line 1 uses ctypes") for line in told)
 
 
 def test_an_exercise_is_in_no_set_before_one_that_it_builds_on():

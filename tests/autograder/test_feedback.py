@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import time
 
 import pytest
 from bs4 import BeautifulSoup
@@ -15,6 +16,7 @@ from autograder.__main__ import main
 from autograder.course.paths import REFERENCE, ROOT
 from autograder.course.printable import printable
 from autograder.gradebook.feedback import formulas as typesetting
+from autograder.gradebook.feedback import writing
 from autograder.gradebook.feedback.facts import Gathering
 from autograder.gradebook.feedback.formulas import Formulas
 from autograder.gradebook.feedback.markdown import rendered
@@ -224,7 +226,54 @@ def test_formulas_of_strangers_act_on_nothing_and_keep_nobody_waiting(monkeypatc
         formulas._program.send_signal(signal.SIGSTOP)
         assert formulas.html("y", False) is None, "it took too long"
         monkeypatch.setattr(typesetting, "WALL_SECONDS", 60.0)
-        assert "<math" in str(formulas.html("z", False)), "another program goes on"
+        for number in range(9):
+            formulas.begin_text()
+            assert "<math" in str(formulas.html(f"z_{number}", False)), "another program goes on with other texts"
+            formulas._program.kill()
+            assert formulas.html(f"w_{number}", False) is None
+            assert formulas.html(f"z_{number}", False) is None, "the rest of that text stays as it was written"
+
+
+@pytest.mark.parametrize("sign", ["D800", "202E", "1B", "0", "FEFF"])
+def test_a_formula_has_no_sign_that_prints_nothing_or_that_no_file_can_hold(sign):
+    hostile, honest = (
+        rf'$\char"{sign}$ and $\text{{\char"{sign} }}$',
+        "$\\max \\lim_{x} \\text{\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645} \\; y$",
+    )
+    with Formulas() as formulas:
+        made = rendered(f"{hostile} and {honest}", formulas)
+    assert made.encode() and made.count("<math") == 1
+    assert printable(made, typesetting.KEPT_SIGNS) == made
+
+
+def test_a_page_that_fails_stops_nobody_elses(course, pages, tmp_path, monkeypatch):
+    own = copy_of(course, tmp_path / "course")
+
+    def page_of(facts, formulas):
+        return "\ud800" if facts.student == "ada" else page(facts, formulas) + "<!-- new -->"
+
+    monkeypatch.setattr(writing, "page", page_of)
+    monkeypatch.setattr(writing, "_is_current", lambda *_: False)
+    ada, ben = write_pages(own, "ps1", ["ada", "ben"])
+    assert "UnicodeEncodeError" in ada.trouble and ben.is_new
+
+
+MACROS = r"$\def\a{%s}%s%s %d$"  # makes a text a thousand times as long
+
+
+@pytest.mark.parametrize("end", ["", r"\nothing"], ids=["set", "refused at its end"])
+def test_formulas_that_grow_cost_their_own_text_so_much_and_the_next_nothing(monkeypatch, end):
+    monkeypatch.setattr(typesetting, "SECONDS", 1.0)
+    text = " ".join(["$q$", *(MACROS % ("x" * 900, r"\a" * 190, end, number) for number in range(12))])
+    with Formulas() as formulas:
+        began = time.monotonic()
+        rendered("$y$", formulas)
+        used = typesetting._seconds_of(formulas._program.pid)
+        made = rendered(text, formulas)
+        of_it = typesetting._seconds_of(formulas._program.pid) - used if formulas._program else 0.0
+        assert len(made) < 2 * typesetting.MOST_MADE and of_it < 2.5 and time.monotonic() - began < 60
+        assert "<math" in made and "<code>" in made
+        assert "<code>" not in rendered("$q$ and $y$ and $z$", formulas)
 
 
 def own_node(monkeypatch, folder, script):

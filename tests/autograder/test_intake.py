@@ -221,3 +221,18 @@ def test_a_mark_of_an_earlier_version_is_known_again(course):
     mark.write_text(json.dumps({"digest": DIGEST_OF_0_5_0, "remarks": ["known"]}))
     assert store.take_in(course, "ada", "ps3").remarks == ("known",)
     assert not course.received("ada", "ps3").exists()
+
+
+@pytest.mark.parametrize("link", ["eve", "eve/ps3"])
+def test_a_link_to_what_somebody_else_has_handed_in_is_nobodys_submission(course, link):
+    there = course.submitted("ada", "ps3")
+    (there / "attention").mkdir(parents=True)
+    (there / "attention" / "masks.py").write_text("x = 1\n")
+    (there / "ps3.ipynb").write_bytes(submitted(answered("Because.")))
+    place = course.root / "submitted" / link
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(there if "/" in link else there.parent)
+    assert course.students("ps3") == ["ada", "eve"]
+    with pytest.raises(store.Unrecognised, match="eve/ps3 is a link"):
+        store.take_in(course, "eve", "ps3")
+    assert store.take_in(course, "ada", "ps3").files

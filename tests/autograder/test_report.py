@@ -9,6 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from click.testing import CliRunner
 
+from autograder import pipeline
 from autograder.__main__ import main
 from autograder.build.urls import site_url
 from autograder.course.folder import Course
@@ -102,6 +103,17 @@ def test_what_is_damaged_or_not_graded_is_to_be_looked_at(course):
     looks = class_report(course, "ps1").to_look_at()
     assert set(looks) == {"leo", "max", "new"}
     assert "run grade" in looks["max"][0] and "run grade" in looks["new"][0]
+
+
+@pytest.mark.parametrize("name", ["zoe\udcff", "x" * 255], ids=["no text", "too long for a file"])
+def test_a_folder_of_any_name_stops_neither_the_report_nor_the_beginning_of_a_grading(course, monkeypatch, name):
+    started = []
+    for one in ("start_fork_server", "start_reading", "expect_watch"):
+        monkeypatch.setattr(pipeline, one, lambda *arguments: started.append(arguments))
+    course.submitted(name, "ps1").mkdir(parents=True)
+    pipeline.start_early(course, "ps1", "none", False)
+    assert len(started) == 3
+    assert report_page.page(class_report(course, "ps1")).encode()
 
 
 def test_nothing_graded_is_said_in_a_line(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import Markup, escape
 from nbconvert.filters.markdown_mistune import MarkdownWithMath
 
-from ..safe_html import MOST_ANSWER, InertRenderer
+from ..safe_html import InertRenderer, is_rendered
 from .formulas import Formulas
 
 MOST_FORMULAS = 200  # of one text
@@ -44,7 +44,8 @@ def rendered(source: str, formulas: Formulas) -> Markup:
 
 
 def _rendered(source: str, formulas: Formulas) -> Markup:
-    if len(source) <= MOST_ANSWER:
+    formulas.begin_text()
+    if is_rendered(source):
         try:
             return Markup(MarkdownWithMath(renderer=_Typeset(formulas)).render(source))
         except (RecursionError, ValueError, KeyError, IndexError, AttributeError, TypeError):

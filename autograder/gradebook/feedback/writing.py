@@ -73,6 +73,8 @@ def _written(course: Course, gathering: Gathering, formulas: Formulas, student: 
         return Written(student, None, trouble=str(error))
     except OSError as error:
         return Written(student, None, trouble=machine_fault(error) or str(error))
+    except Exception as error:  # whatever somebody has written stops nobody else's page
+        return Written(student, None, trouble=f"the grader failed: {type(error).__name__}: {error}")
 
 
 def _beside(course: Course, facts: Facts) -> dict[str, bytes]:
