@@ -52,9 +52,14 @@ def needs_torch(exercises: Iterable[Exercise]) -> bool:
 @functools.cache
 def folder() -> Path:
     """Where this grader's answers are kept."""
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
     names = (grader_version(), platform.python_version(), *map(_version_of, PACKAGES))
-    return base / "attention-by-hand" / "answers" / digest_of_parts(name.encode() for name in names)[:16]
+    return _cache_folder() / "attention-by-hand" / "answers" / digest_of_parts(name.encode() for name in names)[:16]
+
+
+def _cache_folder() -> Path:
+    """The user's; where none is known, a file: nothing is kept then, above all not in the current folder."""
+    places = (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache"))
+    return Path(next(filter(os.path.isabs, places), os.devnull))
 
 
 def _version_of(package: str) -> str:

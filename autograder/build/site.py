@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import json
 import os
 import re
 import shutil
@@ -64,6 +65,7 @@ def build_book(
         if not (force or anew or record) and is_fresh(out, solutions):
             print(f"The book is up to date: {site}", flush=True)
             return site
+        _require_node_packages()
         started = time.monotonic()
         sources = _sources(solutions)
         _forget(out)
@@ -132,6 +134,18 @@ def _run(out: Path, solutions: bool, anew: bool, record: bool) -> None:
             reader.join()
     if running.returncode:
         raise BookError("the book has warnings or errors (above); mend them and run python -m autograder book again")
+
+
+def _require_node_packages() -> None:
+    """Raise BookError where something is not installed that the build runs by Node.js."""
+    wanted = json.loads((ROOT / "package.json").read_text("utf-8"))["dependencies"]
+    missing = [name for name in wanted if not (ROOT / "node_modules" / name / "package.json").is_file()]
+    if not shutil.which("node"):
+        raise BookError("Node.js, which renders the formulas, is not installed (Debian: apt-get install nodejs npm)")
+    if missing:
+        raise BookError(
+            f"node_modules lacks {', '.join(missing)}: run npm ci in {ROOT}, and python -m autograder book again"
+        )
 
 
 def _pass_through(lines: Iterable[str]) -> None:

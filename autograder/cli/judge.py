@@ -152,11 +152,12 @@ def judge_packages(
             isolation = open_sandbox(isolation).level
     if isolation == "none":
         console.print("[bold red]No isolation: this code runs with your rights.[/]")
-    received = {folder: read_package(Path(folder)) for folder in folders if folder not in moved}
-    judged = judge_folders({folder: package.files for folder, package in received.items()}, chosen, isolation)
-    if target:
-        table = {name: as_json(outcomes) for name, outcomes in judged.items()}
-        target.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    with user_errors("judge", (OSError,)):
+        received = {folder: read_package(Path(folder)) for folder in folders if folder not in moved}
+        judged = judge_folders({folder: package.files for folder, package in received.items()}, chosen, isolation)
+        if target:
+            table = {name: as_json(outcomes) for name, outcomes in judged.items()}
+            target.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for name, outcomes in judged.items():
         console.print(verdict_table(name, outcomes))
         for remark in received[name].remarks:

@@ -48,7 +48,7 @@ def machine_fault(error: BaseException) -> str:
     """What is wrong with the machine and what to do, in a line; "" where that is not what an error came from."""
     for cause in causes(error):
         if isinstance(cause, OSError) and cause.errno:
-            return _told(cause.errno, cause.strerror or "", cause.filename)
+            return _told(cause.errno, cause.strerror or "", cause.filename2 or cause.filename)  # where it was to go
         code = SQLITE.get(getattr(cause, "sqlite_errorcode", 0) & 0xFF)
         if code:
             return _told(code, str(cause), "the gradebook")

@@ -45,9 +45,11 @@ class Course:
     def open(cls, folder: str | Path) -> Course:
         """The course in a folder. Where there is none, its secret, its settings and nbgrader's are written.
 
-        Raises SettingsError for an invalid course.toml.
+        Raises SettingsError for an invalid course.toml, and for a place where nbgrader finds no gradebook.
         """
         course = cls(Path(folder).resolve())
+        if "?" in str(course.root):  # what follows is options, in the address of a database
+            raise SettingsError(f"nbgrader opens no gradebook below a folder with ? in its name: rename {course.root}")
         course.root.mkdir(0o700, parents=True, exist_ok=True)  # grades and submissions are private
         if not course.secret_file.exists():
             if not (course.root / SETTINGS_FILE).exists():

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..sandbox import seccomp
 from ..sandbox.bubblewrap import Sandbox
-from ..sandbox.seccomp import no_core_limit, no_processes
 from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import open_worker
 from . import limits, periods
@@ -165,8 +165,8 @@ class _Package:
         """What a worker is told beside its exercises, however they are asked (see sandbox/worker.py)."""
         is_isolated = self.sandbox.level != "none"
         return {
-            "filter": base64.b64encode(no_processes()).decode(),
-            "core_filter": base64.b64encode(no_core_limit()).decode(),
+            "filter": base64.b64encode(seccomp.no_processes()).decode(),
+            "last_filter": base64.b64encode(seccomp.last()).decode(),
             "budget": limits.SUBMISSION_CPU_SECONDS,
             "wall_clock_factor": limits.WALL_CLOCK_FACTOR,
             "idle": limits.IDLE_WALL_SECONDS,

@@ -8,8 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 RUNS = "R"  # of a thread: it runs, or would if a processor were free
-BUSY = RUNS + "D"  # likewise, or it waits for a disk, or for memory
+WAITS = "D"  # of a thread: it waits for a disk, or for memory, or for a process that it has started by vfork
+#: Where in the kernel the last of these waits, by the names of several versions; "0" is said of one that hides that.
+FOR_ANOTHER = ("kernel_clone", "_do_fork", "do_fork", "wait_for_vfork_done", "0")
 STATE, TIMES = 0, slice(11, 15)  # in /proc/PID/stat behind the name: user and system time, and that of children
+LOOK_WALL_SECONDS = 1.0  # between two looks, on average
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -26,19 +29,30 @@ class Activity:
     seconds: float
 
 
+def until_next_look() -> float:
+    """Seconds by the clock that nobody can foresee who computes at each look and sleeps in between."""
+    return LOOK_WALL_SECONDS * (0.5 + os.urandom(1)[0] / 255)
+
+
 def seen() -> Activity:
     """What the processes in sight do."""
-    states: set[str] = set()
+    is_runnable = is_waiting = False
     ticks = 0
     for pid in _numbers("/proc"):
         if pid != os.getpid():
             ticks += sum(int(field) for fields in _stat(f"/proc/{pid}") for field in fields[TIMES])
-            states.update(
-                fields[STATE]
-                for thread in _numbers(f"/proc/{pid}/task")
-                for fields in _stat(f"/proc/{pid}/task/{thread}")
-            )
-    return Activity(not states.isdisjoint(BUSY), RUNS in states, ticks / TICKS)
+            for folder in (f"/proc/{pid}/task/{thread}" for thread in _numbers(f"/proc/{pid}/task")):
+                for fields in _stat(folder):
+                    is_runnable |= fields[STATE] == RUNS
+                    is_waiting |= fields[STATE] == WAITS and not _waits_for_another(folder)
+    return Activity(is_runnable or is_waiting, is_runnable, ticks / TICKS)
+
+
+def _waits_for_another(folder: str) -> bool:
+    """Whether a thread that seems to wait for a disk waits for a process; False where the kernel does not say."""
+    with suppress(OSError), open(f"{folder}/wchan", encoding="ascii") as file:
+        return file.read().partition(".")[0] in FOR_ANOTHER
+    return False
 
 
 def _stat(folder: str) -> Iterator[list[str]]:

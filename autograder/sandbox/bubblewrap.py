@@ -132,7 +132,9 @@ def _run_self_test(private: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
                     stdin=subprocess.DEVNULL,
                     pass_fds=descriptors,
                 )
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except subprocess.TimeoutExpired:
+            return f"{command[0]} has not ended within {SELF_TEST_SECONDS:.0f} seconds", ()
+        except OSError as error:
             return str(error), ()
     try:
         # What the installation prints when Python starts, from a sitecustomize.py or .pth file, stands before it.

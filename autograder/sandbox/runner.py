@@ -41,11 +41,11 @@ def answer_one(
 
     memory: for arguments, its descriptor
     """
-    _prepare(limits, package_parent)
-    if exercise.get("measured"):
+    # What is measured is this process: neither another one nor files in memory must hold much of it.
+    is_measured = bool(exercise.get("measured"))
+    _prepare(limits, package_parent, is_alone=is_measured)
+    if is_measured:
         linux.return_freed_memory()
-        # What is measured is this process: neither another one nor files in memory must hold much of it.
-        linux.install_filter(base64.b64decode(limits["filter"]))
         resource.setrlimit(resource.RLIMIT_FSIZE, (SMALL_FILE_BYTES, SMALL_FILE_BYTES))
     arguments = _mapped(memory)
     write_all(answers, READY)
@@ -59,8 +59,7 @@ def answer_all(request: dict[str, Any], answers: int, package_parent: str, memor
     No process can be started: `seconds` limits each process, so it limits all of them only where there is one.
     """
     requests = os.fdopen(os.dup(0), "rb", buffering=CHUNK_BYTES)
-    _prepare(request, package_parent)
-    linux.install_filter(base64.b64decode(request["filter"]))
+    _prepare(request, package_parent, is_alone=True)
     arguments = _mapped(memory)
     # What one exercise had a forbidden function of another make, that other one could answer by.
     with _watching(request["exercises"][0]) as noticed:
@@ -86,13 +85,17 @@ def write_all(descriptor: int, data: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _prepare(limits: dict[str, Any], package_parent: str) -> None:
-    """Set the limits, close off standard input and output, and have the learner's package importable."""
+def _prepare(limits: dict[str, Any], package_parent: str, is_alone: bool) -> None:
+    """Set the limits, close off standard input and output, and have the learner's package importable.
+
+    is_alone: whether this process starts no other
+    """
     from selfcheck import dispatched, eager  # as staged; their folder is on the path in the sandbox alone
 
     linux.set_dumpable(True)
     _set_resource_limits(limits)
-    linux.install_filter(base64.b64decode(limits["core_filter"]))
+    for name in (*(("filter",) if is_alone else ()), "last_filter"):
+        linux.install_filter(base64.b64decode(limits[name]))
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)

@@ -23,8 +23,16 @@ from . import system_calls
 
 NEW_NAMESPACES = 0x7E020000  # CLONE_NEWNS and its like, of clone
 THREAD = 0x00010000  # CLONE_THREAD
+SET_SECCOMP = 22  # PR_SET_SECCOMP
 MS_ASYNC = 1
 SHARED, ANONYMOUS = 0x01, 0x20  # MAP_SHARED, MAP_ANONYMOUS; of the kinds of maps the shared ones are odd
+LARGE_PAGES = 0x40000  # MAP_HUGETLB: pages of which the machine has a number
+#: Advice about a process's own memory: MADV_NORMAL … WILLNEED, DONTNEED, FREE, REMOVE … DOFORK, UNMERGEABLE …
+#: KEEPONFORK, POPULATE_READ … COLLAPSE, GUARD_INSTALL, GUARD_REMOVE.
+ADVICE = (*range(5), 8, *range(9, 12), *range(13, 20), *range(22, 26), 102, 103)
+#: Advice that is answered as done: to share equal pages with others, and to put pages out of memory, where the machine
+#: has place for them and no process is charged: MADV_MERGEABLE, COLD, PAGEOUT.
+ADVICE_NOT_TAKEN = (12, 20, 21)
 F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW = 36, 37, 38
 #: Commands of fcntl on a descriptor itself; those for locks are answered as done (see system_calls.DONE).
 DESCRIPTOR_COMMANDS = (
@@ -69,7 +77,10 @@ def program() -> bytes | None:
 
 @functools.cache
 def no_processes() -> bytes:
-    """The filter for a process that may start threads and no other process; b"" where libseccomp is missing."""
+    """The filter for a process that may start threads and no other process, and whose memory is in no other place.
+
+    b"" where libseccomp is missing
+    """
     seccomp = _libseccomp()
     if seccomp is None:
         return b""
@@ -82,6 +93,7 @@ def no_processes() -> bytes:
         (refuse, "vfork"),
         (refuse, "clone", by_clone),
         (missing, "clone3"),
+        (refuse, "listen"),  # what waits to be accepted is in no process
     ):
         with suppress(OSError, ValueError):
             rules.add_rule(action, name, *conditions)
@@ -89,15 +101,18 @@ def no_processes() -> bytes:
 
 
 @functools.cache
-def no_core_limit() -> bytes:
-    """The filter for a process whose limit of a crash's record stays as it is (see runner.CORE_BYTES); b"" as above."""
+def last() -> bytes:
+    """The filter for a process whose limit of a crash's record stays as it is (see runner.CORE_BYTES), and that adds no
+    filter of its own: one could write to the machine's log, and takes memory of the kernel; b"" as above.
+    """
     seccomp = _libseccomp()
     if seccomp is None:
         return b""
     rules, done = seccomp.SyscallFilter(defaction=seccomp.ALLOW), seccomp.ERRNO(0)
-    kind = (seccomp.MASKED_EQ, 0xFFFFFFFF, resource.RLIMIT_CORE)
-    rules.add_rule(done, "setrlimit", seccomp.Arg(0, *kind))
-    rules.add_rule(done, "prlimit64", seccomp.Arg(1, *kind), seccomp.Arg(2, seccomp.NE, 0))
+    lower_half = (seccomp.MASKED_EQ, 0xFFFFFFFF)
+    rules.add_rule(done, "setrlimit", seccomp.Arg(0, *lower_half, resource.RLIMIT_CORE))
+    rules.add_rule(done, "prlimit64", seccomp.Arg(1, *lower_half, resource.RLIMIT_CORE), seccomp.Arg(2, seccomp.NE, 0))
+    rules.add_rule(seccomp.ERRNO(errno.EPERM), "prctl", seccomp.Arg(0, *lower_half, SET_SECCOMP))
     return _bytes_of(rules)
 
 
@@ -127,8 +142,12 @@ def _parts_of_calls(seccomp: Any) -> Iterator[Rule]:
     yield refuse, "clone", (seccomp.Arg(0, seccomp.MASKED_EQ, 0x10000000, 0x10000000),)  # CLONE_NEWUSER
     # Pages of a map that is shared and no file's stay when they are in no process any more: nobody could count them.
     for kind in (0, SHARED, ANONYMOUS):
-        yield allow, "mmap", (seccomp.Arg(3, seccomp.MASKED_EQ, SHARED | ANONYMOUS, kind),)
+        yield allow, "mmap", (seccomp.Arg(3, seccomp.MASKED_EQ, SHARED | ANONYMOUS | LARGE_PAGES, kind),)
+    yield refuse, "mmap", (seccomp.Arg(3, seccomp.MASKED_EQ, LARGE_PAGES, LARGE_PAGES),)
     yield refuse, "mmap", (seccomp.Arg(3, seccomp.MASKED_EQ, SHARED | ANONYMOUS, SHARED | ANONYMOUS),)
+    for action, advice in ((allow, ADVICE), (done, ADVICE_NOT_TAKEN)):
+        for one in advice:
+            yield action, "madvise", (equal(2, one),)
     for name in ("socket", "socketpair"):
         yield allow, name, (equal(0, socket.AF_UNIX),)
         yield seccomp.ERRNO(errno.EACCES), name, (other(0, socket.AF_UNIX),)

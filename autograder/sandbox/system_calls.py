@@ -9,7 +9,7 @@ from __future__ import annotations
 #: Let pass whatever their arguments, by what they are for. They reach a process, its own files or its own namespaces,
 #: and what they take is limited: by memory watched from outside, by numbers of files and processes, by processor time.
 ALLOWED = {
-    "its own memory": "brk munmap mremap mprotect madvise mlock mlock2 mlockall munlock munlockall "
+    "its own memory": "brk munmap mremap mprotect mlock mlock2 mlockall munlock munlockall "
     "pkey_alloc pkey_free pkey_mprotect",
     "processes and threads within its namespace": "fork vfork execve execveat exit exit_group wait4 waitid kill tkill "
     "tgkill getpid getppid gettid getpgid getpgrp setpgid getsid setsid set_tid_address set_robust_list futex rseq "
@@ -34,7 +34,9 @@ ALLOWED = {
     "accept4 connect getsockname getpeername getsockopt sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg shutdown",
 }
 #: Let pass with some arguments alone; seccomp.py says which.
-LIMITED = "mmap msync clone socket socketpair setsockopt prlimit64 preadv2 pwritev2 fcntl ioctl prctl rt_sigaction"
+LIMITED = (
+    "mmap madvise msync clone socket socketpair setsockopt prlimit64 preadv2 pwritev2 fcntl ioctl prctl rt_sigaction"
+)
 #: Answered as done, and not done: an honest program asks for them and loses nothing.
 DONE = {
     "locks, which other sandboxes would see": "flock",

@@ -23,6 +23,8 @@ MAP_BYTES, FORKED_MAP_BYTES = 400, 64
 MOST_MAPS = 2**17  # parts of all maps together: 64 processes with torch have half of that; more exceeds the limit
 NO_BOUND = 2**63  # bytes: more than any limit
 ROUNDING = 0.1  # seconds that the times of several processes, each rounded, may come to more than their sum
+#: Of /proc/PID/status: what a process's own resident memory does not hold.
+NOT_IN_ITS_SUM = ("RssShmem:", "VmPTE:", "VmSwap:", "HugetlbPages:")
 MAPS_PIECE_BYTES = 1 << 16  # that are read at once
 LIST_WALL_SECONDS = 0.1  # that a list of the machine's processes serves all who look
 
@@ -81,7 +83,7 @@ class UsageWatch:
         with suppress(psutil.Error):
             first = psutil.Process(pid)
             generation = {first.pid: 0}
-            latest = pid
+            inside: list[int] = []
             for process in (first, *_below(first.pid)):
                 with suppress(psutil.Error), process.oneshot():
                     parent = process.ppid()
@@ -89,13 +91,13 @@ class UsageWatch:
                         continue
                     bytes_, times = _memory_of(process), process.cpu_times()
                     in_all += bytes_
-                    latest = process.pid
+                    inside.append(process.pid)
                     level = generation.setdefault(process.pid, generation.get(parent, -1) + 1)
                     if level >= own_generations:
                         maps.add(process)
                         of_submission += bytes_
                         self._seconds[process] = times.user + times.system
-            beside = _memory_of_scratch_folders(latest) + _memory_of_sockets(latest) + maps.memory()
+            beside = _memory_of_sandbox(inside) + maps.memory()
             in_all, of_submission = in_all + beside, of_submission + beside
         self._peak = max(self._peak, of_submission)
         return NO_BOUND if maps.are_too_many() else in_all
@@ -173,12 +175,13 @@ def _memory_of_thread(folder: str) -> int:
 
 
 def _shared_by(folder: str) -> int:
-    """Bytes of memory that a process could share with others and that is no file's, and of its page tables.
+    """Bytes of memory that a process could share with others and that is no file's, in swap or in the machine's large
+    pages, and of its page tables.
 
     folder: in /proc, that of the process or of one of its threads; 0 where the kernel does not say
     """
     with suppress(OSError), open(f"{folder}/status", encoding="ascii", errors="replace") as lines:
-        return sum(1024 * int(line.split()[1]) for line in lines if line.startswith(("RssShmem:", "VmPTE:")))
+        return sum(1024 * int(line.split()[1]) for line in lines if line.startswith(NOT_IN_ITS_SUM))
     return 0
 
 
@@ -211,31 +214,33 @@ class _Maps:
         return self._parts > before
 
 
-def _memory_of_scratch_folders(pid: int) -> int:
-    """Bytes that a sandbox's files in memory take, its folders and links included; 0 where it has the machine's own."""
+def _memory_of_sandbox(pids: list[int]) -> int:
+    """Bytes that a sandbox's files in memory take, its folders and links included, and that may lie in its sockets,
+    those that are in no process included; 0 where it has the machine's own.
+
+    pids: of its processes; the kernel tells nothing by one that has ended, as nobody may have waited for the last ones
+    """
+    for pid in reversed(pids):
+        with suppress(OSError):
+            if os.path.samestat(os.stat(f"/proc/{pid}/root"), os.stat("/")):
+                continue  # the program that starts it, or there is none
+            return _memory_of_scratch_folders(f"/proc/{pid}/root") + _memory_of_sockets(f"/proc/{pid}/net/sockstat")
+    return 0
+
+
+def _memory_of_scratch_folders(root: str) -> int:
     total = 0
-    with suppress(OSError):
-        if not _is_in_sandbox(pid):
-            return 0
-        for place in SCRATCH:
-            status = os.statvfs(f"/proc/{pid}/root{place}")
-            total += (status.f_blocks - status.f_bfree) * status.f_frsize
-            total += (status.f_files - status.f_ffree) * INODE_BYTES
+    for place in SCRATCH:
+        status = os.statvfs(root + place)
+        total += (status.f_blocks - status.f_bfree) * status.f_frsize
+        total += (status.f_files - status.f_ffree) * INODE_BYTES
     return total
 
 
-def _is_in_sandbox(pid: int) -> bool:
-    return not os.path.samestat(os.stat(f"/proc/{pid}/root"), os.stat("/"))
-
-
-def _memory_of_sockets(pid: int) -> int:
-    """Bytes that may lie in all sockets of a sandbox, those included that are in no process; 0 where it has no network
-    namespace of its own.
-    """
-    with suppress(OSError, ValueError, IndexError):
-        if _is_in_sandbox(pid):
-            with open(f"/proc/{pid}/net/sockstat", encoding="ascii") as file:
-                return int(file.readline().split()[2]) * _socket_bytes()  # sockets: used 12
+def _memory_of_sockets(counted: str) -> int:
+    """By the file in which the kernel counts those of a network namespace."""
+    with suppress(ValueError, IndexError), open(counted, encoding="ascii") as file:
+        return int(file.readline().split()[2]) * _socket_bytes()  # sockets: used 12
     return 0
 
 

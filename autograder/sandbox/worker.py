@@ -3,7 +3,7 @@
 Where there is isolation it is the first process of its PID namespace: it inherits every orphan, no signal of the
 learner's code reaches it, and its end is the end of all. It reads the request as a line of JSON on standard input:
     {"torch": bool, "seconds": float, "budget": float, "wall_clock_factor": float, "idle": float, "idle_left": float,
-     "memory": bytes, "processes": int, "isolated": bool, "together": bool, "filter": base64, "core_filter": base64,
+     "memory": bytes, "processes": int, "isolated": bool, "together": bool, "filter": base64, "last_filter": base64,
      "exercises": [{"place", "id", "plans", "measured"}]}
 and, once all of these are answered, a second line with further exercises: until then nothing here knows their inputs.
 `seconds` (for one exercise, in each of its processes and in all of them) and `budget` (for all exercises) are of the
@@ -12,7 +12,8 @@ processor than that. For `idle` of these an exercise may wait while nothing of i
 them together for `idle_left`. `isolated` says that all processes in sight are the submission's, so that whatever is
 left over can be ended, and whether any of them computes can be told. Each exercise runs in a process of its own, or
 `together` in one for all, which has `seconds` for all of them. In that one, and where an exercise is `measured`, a
-`filter` lets it start no other process; with `core_filter` a process cannot change how its crash is recorded.
+`filter` lets it start no other process; with `last_filter`, the last of all, a process cannot change how its crash is
+recorded, nor have a filter of its own.
 Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
 exercise with a process of its own also "seconds" of the processor that it and what it started have used, "idle", the
 seconds by the clock that it waited, and where it is `measured`, "peak_mib": how much more memory than at its start it
@@ -40,7 +41,6 @@ from typing import Any, BinaryIO
 from . import activity, linux, runner
 
 ANSWER_BYTES = 8 * 2**20  # of one exercise with a process of its own
-LOOK_WALL_SECONDS = 1.0  # between two looks at what all processes do
 READY_WALL_SECONDS = 60.0  # for a process to come to the learner's code, on a machine that hardly gets on
 HANGS_UP = getattr(select, "POLLRDHUP", 0)  # of a socket; that a pipe has hung up is reported without asking
 STARTED = {"started": True}  # the first line, before any of the learner's code runs
@@ -257,7 +257,7 @@ class _Limit:
 
     def __init__(self, seconds: float, wall_clock_factor: float, most_idle: float, isolated: bool) -> None:
         self._seconds, self._factor, self._most_idle, self._isolated = seconds, wall_clock_factor, most_idle, isolated
-        self._looked, self._used = time.monotonic(), 0.0
+        self._looked, self._used, self._wait = time.monotonic(), 0.0, activity.until_next_look()
         self._deadline = self._looked + wall_clock_factor * seconds
         self.idle = 0.0  # seconds by the clock that nothing computed
 
@@ -276,13 +276,13 @@ class _Limit:
                 self.idle += passed
             elif found.is_runnable:  # others have the processor: what they take of it is no time of this exercise's
                 self._deadline += max(0.0, passed - self._factor * max(0.0, found.seconds - self._used))
-            self._looked, self._used = now, found.seconds
+            self._looked, self._used, self._wait = now, found.seconds, activity.until_next_look()
             if self.idle >= self._most_idle:
                 return "idle"
         return "time" if now > self._deadline else ""
 
     def _next_look(self) -> float:
-        return min(self._looked + LOOK_WALL_SECONDS, self._deadline) if self._isolated else self._deadline
+        return min(self._looked + self._wait, self._deadline) if self._isolated else self._deadline
 
 
 def _with_waits(exercises: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], float]]:

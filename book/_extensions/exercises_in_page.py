@@ -11,9 +11,8 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
 
-from autograder.build.page_archive import IN_PAGE, PROBLEM_SET, PYODIDE, page_files, pressed
+from autograder.build.page_archive import IN_PAGE, PROBLEM_SET, page_files, pressed
 from selfcheck.catalogue import Exercise
 
 FOLDER = "in_page"
@@ -34,8 +33,6 @@ def write_files(app: Sphinx) -> None:
     """Writes what the pages run to _static/in_page, the large files into a folder named by all that is in them."""
     if app.builder.format != "html":
         return
-    if not (PYODIDE / "pyodide.mjs").is_file():
-        raise ExtensionError("Pyodide is missing: expected node_modules/pyodide; run npm ci in the repository's root")
     folder = Path(app.outdir) / "_static" / FOLDER
     files, digest = files_and_digest()
     (folder / digest).mkdir(parents=True, exist_ok=True)

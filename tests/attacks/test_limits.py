@@ -15,7 +15,7 @@ from autograder.course.paths import REFERENCE
 from autograder.intake import archive, notebook, store
 from autograder.judge import answers, asking_again, limits, periods, protocol, sources
 from autograder.judge.requests import VISIBLE
-from autograder.sandbox import limited
+from autograder.sandbox import activity, limited
 from autograder.sandbox.bubblewrap import open_sandbox
 from selfcheck.call_effect import STAYS, Bend
 from selfcheck.catalogue import exercises
@@ -219,15 +219,37 @@ def f0(n):
 """
 
 
-def test_what_only_sleeps_is_ended_long_before_its_time_by_the_clock(sandbox, monkeypatch):
+#: Waits as if for a disk, for a process that it has started: one that hides from others of its user too, or not.
+WAITS_FOR_A_PROCESS = """
+import ctypes, time
+
+def __getattr__(name):
+    library = ctypes.CDLL(None)
+    library.prctl(4, HIDES, 0, 0, 0)  # PR_SET_DUMPABLE
+    return lambda n: (library.vfork(), time.sleep(1e6))
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [SLEEPS, *(WAITS_FOR_A_PROCESS.replace("HIDES", one) for one in "10")],
+    ids=["sleeps", "waits for a process", "waits and hides"],
+)
+def test_what_only_sleeps_is_ended_long_before_its_time_by_the_clock(sandbox, monkeypatch, code):
     monkeypatch.setattr(limits, "IDLE_WALL_SECONDS", 0.5)  # one look
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 5.0)
     requests = [protocol.Request(f"masks.f{number}", PLANS) for number in range(9)]
     said = [
         one["0"][0]["error"]["text"]
-        for one in protocol.ask(GIVEN | {"masks.py": SLEEPS.encode()}, requests, False, sandbox)
+        for one in protocol.ask(GIVEN | {"masks.py": code.encode()}, requests, False, sandbox)
     ]
     assert "computed nothing" in said[0]
-    assert all("without computing" in one for one in said[1:]), "no more of them is tried"
+    assert all("without computing" in one for one in said[2:]), "two have waited as long as all may, or the first has"
+
+
+def test_nobody_can_compute_just_when_it_is_looked_at():
+    waits = {activity.until_next_look() for _ in range(50)}
+    assert len(waits) > 25 and 0.5 <= min(waits) < 0.75 < 1.25 < max(waits) <= 1.5
 
 
 def test_a_submission_that_waits_in_one_process_after_the_other_has_no_more_time_for_it(sandbox, monkeypatch):

@@ -81,9 +81,11 @@ def causal_mask(n):
 """
 #: Sockets whose other ends wait to be accepted, and that are closed themselves: what was written stays.
 BACKLOG = """
-import socket, time
+import os, socket, time
 
 def causal_mask(n):
+    if os.fork() == 0:
+        os._exit(0)  # nobody waits for it, and by it the kernel tells nothing of the sandbox
     listens = socket.socket(socket.AF_UNIX)
     listens.bind(chr(0) + "backlog")
     listens.listen(4096)

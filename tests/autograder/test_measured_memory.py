@@ -86,6 +86,19 @@ def causal_mask(n):
         kept += os.fstat(descriptor).st_size
     return kept
 """
+#: What it can leave in sockets that wait to be accepted, and that are in no process.
+LEAVES = """
+import socket
+
+def causal_mask(n):
+    with socket.socket(socket.AF_UNIX) as listens:
+        listens.bind("\\0leaves")
+        try:
+            listens.listen()
+        except OSError as error:
+            return error.errno
+    return 0
+"""
 MEASURED = [check for one in exercises() for check, _, _ in hidden_draws(one, GradingPolicy(b"one")) if check.measured]
 
 
@@ -145,6 +158,12 @@ def test_what_is_measured_keeps_next_to_nothing_in_files_in_memory():
     for is_measured, kept in ((True, 2 * SMALL_FILE_BYTES), (False, 2 * 2**20)):
         [answer] = asked(KEEPS, [2**20], open_sandbox(), is_measured)
         assert answer["value"]["value"] == str(kept)
+
+
+def test_what_is_measured_leaves_nothing_in_sockets_that_nobody_has():
+    for is_measured, said in ((True, errno.EAGAIN), (False, 0)):
+        [answer] = asked(LEAVES, [1], open_sandbox(), is_measured)
+        assert answer["value"]["value"] == str(said)
 
 
 def test_no_memory_given_back_makes_room_for_the_matrix():

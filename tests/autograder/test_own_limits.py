@@ -1,5 +1,6 @@
 """Whatever a grader was started with, it grades or says in one line what to do: never a zero."""
 
+import errno
 import json
 import os
 import resource
@@ -147,3 +148,26 @@ def test_judge_says_in_one_line_why_there_is_no_sandbox(package, monkeypatch):
     done = judge_command(package)
     assert done.exit_code == 1 and "the program bwrap is not installed" in " ".join(done.output.split())
     assert isinstance(done.exception, SystemExit)
+
+
+def test_judge_says_in_one_line_that_a_disk_is_full_wherever_it_is(package, tmp_path, monkeypatch):
+    def full(source, target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), source, None, target)
+
+    done = judge_command(package, "--json", "/dev/full")
+    assert done.exit_code == 1 and "judge: the disk is full: make room, and run judge again" in done.output
+    monkeypatch.setattr(bubblewrap, "_tried", {})
+    monkeypatch.setattr(staging.shutil, "copy2", full)
+    done = judge_command(package)
+    told = " ".join(done.output.split())
+    assert done.exit_code == 1 and told.startswith("judge: the disk is full (") and "attention-stage-" in told
+    assert isinstance(done.exception, SystemExit)
+
+
+def test_of_a_bubblewrap_that_does_not_end_the_program_is_named_and_not_its_hundred_options(monkeypatch):
+    def waits(command, **_):
+        raise subprocess.TimeoutExpired(command, bubblewrap.SELF_TEST_SECONDS)
+
+    monkeypatch.setattr(subprocess, "run", waits)
+    told, _ = bubblewrap._run_self_test(())
+    assert told.endswith("has not ended within 60 seconds") and len(told) < 60

@@ -1,6 +1,7 @@
 """The public answer key is kept, so that judging outside a course needs no torch where it runs."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -79,6 +80,16 @@ def test_where_nothing_can_be_written_or_submissions_would_see_it_nothing_is_kep
     monkeypatch.setattr(public, "shown_by", lambda path: "/usr")
     assert public.answer_key("ps1", [SOFTMAX]).answers and not place.exists()
     assert computed == [SOFTMAX.id] * 2
+
+
+@pytest.mark.parametrize("home", ["nowhere", "~"])
+def test_where_no_cache_folder_is_known_nothing_is_kept_in_the_current_one(computed, tmp_path, monkeypatch, home):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("XDG_CACHE_HOME", home)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path.replace("~", home))
+    assert public.answer_key("ps1", [SOFTMAX]).answers and not os.listdir()
+    assert computed == [SOFTMAX.id]
 
 
 def test_an_exercise_of_two_parts_has_answers_for_each():

@@ -283,6 +283,11 @@ def test_page_tables_are_counted_though_no_process_has_a_page_of_its_own():
     assert many - few >= 2**26 > 2**23 >= after - before
 
 
+def test_what_lies_in_swap_or_in_large_pages_of_the_machine_is_counted(tmp_path):
+    (tmp_path / "status").write_text("VmRSS:\t9 kB\nVmSwap:\t     64 kB\nHugetlbPages:\t 2048 kB\nVmPTE:\t 8 kB\n")
+    assert usage._shared_by(str(tmp_path)) == (64 + 2048 + 8) * 1024
+
+
 def test_an_exercise_has_so_many_open_files(sandbox):
     body = """
 def causal_mask(n):

@@ -141,6 +141,12 @@ def test_a_file_that_is_no_text_is_told(course):
         _ = course.settings
 
 
+def test_a_folder_in_which_nbgrader_would_open_another_gradebook_is_refused(tmp_path):
+    with pytest.raises(SettingsError, match="nbgrader opens no gradebook below a folder with . in its name: rename"):
+        Course.open(tmp_path / "why?" / "course")
+    assert not any(tmp_path.iterdir())
+
+
 def test_a_file_of_an_editor_that_marks_its_texts_is_read(course):
     (course.root / SETTINGS_FILE).write_bytes(b"\xef\xbb\xbfsolutions = false\r\n")
     assert course.settings.solutions is False

@@ -93,6 +93,8 @@ PARTS = {
     "a larger pipe": (72, "pipe", 1031, 2**20),
     "flags of a file system": (16, "file", 0x80086601, "room"),
     "a filter on a socket": (54, "socket", 1, 26, "room", 16),
+    "large pages": (9, 0, 2**21, 3, 0x40022, -1, 0),
+    "a filter of its own": (157, 22, 2, 0, 0, 0),
     "core scheduling": (157, 62, 1, 0, 0, 0),
     "core scheduling, high": (157, HIGH | 62, 1, 0, 0, 0),
 }
@@ -135,6 +137,8 @@ def test_what_is_answered_as_done_is_not_done():
             "os.fdatasync(os.pipe()[0])",
             "assert ctypes.CDLL(None).msync(ctypes.c_void_p(4096), ctypes.c_size_t(4096), 4) == 0",  # likewise
             "assert ctypes.CDLL(None).msync(ctypes.c_void_p(4096), ctypes.c_size_t(4096), 1) == -1",
+            "for advice in (12, 20, 21):  # of no page: likewise",
+            "    assert ctypes.CDLL(None).madvise(ctypes.c_void_p(1), ctypes.c_size_t(1), advice) == 0",
             "table = sqlite3.connect('/tmp/data')",
             "table.execute('create table t (n)')",
             "table.commit()",
@@ -246,11 +250,11 @@ def test_a_filter_that_cannot_be_had_is_none(monkeypatch):
     monkeypatch.setattr(seccomp, "_libseccomp", lambda: None)
     seccomp.program.cache_clear()
     seccomp.no_processes.cache_clear()
-    seccomp.no_core_limit.cache_clear()
+    seccomp.last.cache_clear()
     try:
-        assert seccomp.program() is None and seccomp.no_processes() == seccomp.no_core_limit() == b""
+        assert seccomp.program() is None and seccomp.no_processes() == seccomp.last() == b""
     finally:
         monkeypatch.undo()
         seccomp.program.cache_clear()
         seccomp.no_processes.cache_clear()
-        seccomp.no_core_limit.cache_clear()
+        seccomp.last.cache_clear()

@@ -49,6 +49,18 @@ def test_a_book_is_fresh_where_its_fingerprint_is_that_of_the_repository(tmp_pat
     assert not is_fresh(tmp_path)
 
 
+def test_what_is_not_installed_is_named_before_anything_is_built(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "package.json").write_text((ROOT / "package.json").read_text("utf-8"), "utf-8")
+    monkeypatch.setattr(book, "ROOT", tmp_path)
+    with pytest.raises(book.BookError, match="node_modules lacks esbuild, katex, .*: run npm ci in"):
+        build_book(tmp_path / "out", force=True)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(book.BookError, match="Node.js, .* is not installed"):
+        build_book(tmp_path / "out", force=True)
+
+
 def test_the_command_builds_what_it_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = []
 
