@@ -89,6 +89,8 @@ NAMES = {
     "code made from text": "get_type_hints _exec_with_source _forward_from_src torch.utils.cpp_extension "
     "torch.utils.benchmark numpy.testing",
 }
+#: Of torch, what is set by assigning to it.
+SETTINGS = ("torch.backends.", "torch.utils.deterministic.")
 #: Built-ins that are odd as plain names, for many an object has a method of that name: model.eval().
 BUILTINS = {
     "code made from text": "exec eval compile",
@@ -238,10 +240,10 @@ def _is_of_packages(node: ast.stmt) -> bool:
 
 
 def _settings(node: ast.AST, aliases: dict[str, str]) -> list[ast.expr]:
-    """What an assignment sets of torch.backends: torch.backends.cudnn.benchmark = False. A number pretends nothing."""
+    """What an assignment sets of SETTINGS: torch.backends.cudnn.benchmark = False. A number pretends nothing."""
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
         return []
-    return [one for one in node.targets if (dotted_name(one, aliases) or "").startswith("torch.backends.")]
+    return [one for one in node.targets if (dotted_name(one, aliases) or "").startswith(SETTINGS)]
 
 
 def _reached_by_import(name: str) -> list[str]:

@@ -127,6 +127,7 @@ def test_a_module_that_stands_on_no_list_is_told(module):
         "class A:\n    def softmax(self, x):\n        return x\n    def f(self, x):\n        return self.softmax(x)",
         "import sys\nprint(sys.float_info.max, file=sys.stderr)",
         "import torch\ntorch.backends.cudnn.deterministic = True\ntorch.backends.cuda.matmul.allow_tf32 = False",
+        "import torch\ntorch.utils.deterministic.fill_uninitialized_memory = True",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from jaxtyping import Float\n    import nptyping",
         "import typing as t\nif t.TYPE_CHECKING:\n    from jaxtyping import Bool",
     ],
