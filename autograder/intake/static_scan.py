@@ -89,6 +89,8 @@ NAMES = {
     "code made from text": "get_type_hints _exec_with_source _forward_from_src torch.utils.cpp_extension "
     "torch.utils.benchmark numpy.testing",
 }
+#: Of torch, what is set by assigning to it.
+SETTINGS = ("torch.backends.", "torch.utils.deterministic.")
 #: Built-ins that are odd as plain names, for many an object has a method of that name: model.eval().
 BUILTINS = {
     "code made from text": "exec eval compile",
@@ -174,11 +176,13 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
     aliases = imports_of(nodes)
     modules = {name.partition(".")[0] for name in aliases.values()}
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    for_annotations = {id(one) for one in _never_imported(tree, nodes, aliases)}
+    settings = {id(one) for node in nodes for one in _settings(node, aliases)}
     for node in nodes:
         if type(node) not in _TELLING:
             continue
         line = getattr(node, "lineno", 0)
-        for imported in _imported(node):
+        for imported in () if id(node) in for_annotations else _imported(node):
             yield from ((line, imported, reached) for reached in _reached_by_import(imported))
         own = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
         if isinstance(own, str) and own in _NAMES:
@@ -207,10 +211,39 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
             module = dotted_name(node.value, aliases)
             if not module:
                 continue
-            if not isinstance(node.ctx, ast.Load):
+            if not isinstance(node.ctx, ast.Load) and id(node) not in settings:
                 yield line, f"{module}.{node.attr} = …", "other modules' insides"
             elif node.attr.startswith("_") and (word := node.attr.strip("_")) in _MODULE_WORDS:
                 yield line, f"{module}.{node.attr}", _MODULE_WORDS[word]
+
+
+def _never_imported(tree: ast.Module, nodes: list[ast.AST], aliases: dict[str, str]) -> list[ast.stmt]:
+    """Imports of packages below `if TYPE_CHECKING:`, which annotations name and no program runs.
+
+    Python's own modules are told there too, and all where something else may bear that name.
+    """
+    bound = {getattr(node, "name", None) for node in nodes if not isinstance(node, ast.alias)}
+    bound |= {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    found: list[ast.stmt] = []
+    for block in tree.body:
+        if isinstance(block, ast.If) and dotted_name(block.test, aliases) == "typing.TYPE_CHECKING":
+            is_typings = root_of(block.test) not in bound and "*" not in aliases
+            found += [one for one in block.body if is_typings and _is_of_packages(one)]
+    return found
+
+
+def _is_of_packages(node: ast.stmt) -> bool:
+    names = _imported(node)
+    return all(OTHER in _reached_by_import(name) for name in names) and not any(
+        name.partition(".")[0] in sys.stdlib_module_names for name in names
+    )
+
+
+def _settings(node: ast.AST, aliases: dict[str, str]) -> list[ast.expr]:
+    """What an assignment sets of SETTINGS: torch.backends.cudnn.benchmark = False. A number pretends nothing."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant):
+        return []
+    return [one for one in node.targets if (dotted_name(one, aliases) or "").startswith(SETTINGS)]
 
 
 def _reached_by_import(name: str) -> list[str]:

@@ -49,7 +49,7 @@ class Schedule:
 
     def run(self) -> dict[Exercise, Compared]:
         """All answers, compared; GraderFault where the sandbox fails."""
-        if any(map(_imports_compiler, self._keys.values())):
+        if any(map(_imports_compiler, self._keys.values())) or _names_compiler(self._files):
             expect_compiler(self._sandbox)
         with periods.of_this_process().turn() as turn:
             if is_fork_server_available(self._sandbox):  # else a process for all costs as much as any other
@@ -143,3 +143,15 @@ def _imports_compiler(keys: list[Key]) -> bool:
     """Whether answers have torch import its compiler: by an optimizer's step, or by checkpoint where rows are many."""
     used = (use for key in keys for step in key.calls if "construct" in step for use in step["uses"])
     return _trains_a_model(keys) or any(max(tree.get("shape") or [0]) > ROWS for use in used for tree in use["args"])
+
+
+#: Of torch, what imports its compiler where it is imported, or at its first call.
+BRINGS_COMPILER = (b"checkpoint", b"_dynamo", b"flex_attention", b"torch.export", b"torch import export")
+
+
+def _names_compiler(files: Mapping[str, bytes]) -> bool:
+    """Whether a module names what has torch import its compiler: 140 MiB that are not the answer's.
+
+    The modules with an underscore in front are given; some of them name it.
+    """
+    return any(word in text for name, text in files.items() if not name.startswith("_") for word in BRINGS_COMPILER)

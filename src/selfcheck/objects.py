@@ -5,6 +5,7 @@ It knows their descriptions and nothing else, and imports torch only where one o
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -172,6 +173,25 @@ def seed_torch() -> None:
     """Have torch's own generator begin at a seed that nobody else chooses."""
     if torch := sys.modules.get("torch"):
         torch.default_generator.manual_seed(SEED)  # torch.manual_seed takes a millisecond more
+
+
+@contextlib.contextmanager
+def usual_torch() -> Iterator[None]:
+    """Within it torch records gradients and makes float32, whatever a module or a notebook has set for the process.
+
+    Afterwards the default dtype is what it was. Gradients are recorded: an answer may have switched that off for good.
+    """
+    torch = sys.modules.get("torch")
+    if torch:
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float32)
+        torch.set_grad_enabled(True)
+    try:
+        yield
+    finally:
+        if torch:
+            torch.set_default_dtype(before)
+            torch.set_grad_enabled(True)
 
 
 def torchs_seed() -> int | None:

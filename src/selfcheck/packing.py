@@ -7,6 +7,7 @@ import importlib
 import json
 import sys
 import zipfile
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,16 @@ from .source import parse
 #: Cells that wait for an answer: emptied ones, those of an open notebook and, as nbgrader releases them.
 BLANK = ("", "*Write your answer here.*", "YOUR ANSWER HERE")
 
+#: What is there wherever a set is graded, besides Python's own.
+PACKAGES = {"numpy", "torch", "typing_extensions", "triton", "selfcheck"}
+
 
 def pack(problem_set: str, notebook: str | Path | None = None, yes: bool = False) -> Path | None:
     """Write psN.zip, with your modules and the notebook, into the current folder; returns its path.
 
-    It says which exercises do not pass and which written questions have no answer. Where some are left, and a person
-    sits at the terminal or the notebook, it asks once whether to go on; None where the answer is no.
+    It says which exercises do not pass, which imports may fail elsewhere and which written questions have no answer.
+    Where some are left, and a person sits at the terminal or the notebook, it asks once whether to go on; None where
+    the answer is no.
     notebook: where psN.ipynb lies, if not here or beside the modules; the answers to the written questions are in it.
         On Colab it is the notebook that is open.
     yes: do not ask
@@ -40,7 +45,8 @@ def pack(problem_set: str, notebook: str | Path | None = None, yes: bool = False
         raise FileNotFoundError(f"{', '.join(missing)} is missing in {folder}")
     target = Path.cwd() / f"{problem_set}.zip"
     notebook_file = _notebook(problem_set, notebook, folder)
-    left = [*_failing(problem_set), *_out_of_reach(folder), *(_blank(notebook_file) if notebook_file else ())]
+    left = [*_failing(problem_set), *_out_of_reach(folder), *_other_packages(folder)]
+    left += _blank(notebook_file) if notebook_file else []
     print("\n".join(left or [f"every exercise of {problem_set} passes its visible checks"]))
     if left and not yes and not _is_confirmed():
         print("nothing is packed")
@@ -67,23 +73,46 @@ def _failing(problem_set: str) -> list[str]:
 def _out_of_reach(folder: Path) -> list[str]:
     """A line for each import of a learner's own code that is not handed in: it works here, not where it is graded."""
     lines = []
-    for path in sorted(folder.glob("*.py")):
-        tree = parse(path.read_text(encoding="utf-8", errors="replace"))
-        for node in ast.walk(tree) if tree else ():
-            if isinstance(node, ast.ImportFrom):
-                names, place = [node.module or ""], folder if node.level else folder.parent
-            elif isinstance(node, ast.Import):
-                names, place = [alias.name for alias in node.names], folder.parent
-            else:
-                continue
-            roots = {name.partition(".")[0] for name in names} - {"", folder.name, "selfcheck"}
+    for path, tree in _modules_in(folder):
+        for node in ast.walk(tree):
+            place = folder if getattr(node, "level", 0) else folder.parent
+            roots = {name.partition(".")[0] for name in _imported(node)} - {"", folder.name, "selfcheck"}
+            line = getattr(node, "lineno", 0)
             lines += [
-                f"line {node.lineno} of {path.name} imports {name}, which is not handed in: your own files stand right "
-                f"in {folder.name}, as {folder.name}/mine.py, and are imported as in `from .mine import …`"
+                f"line {line} of {path.name} imports {name}, which is not handed in: your own files stand right in "
+                f"{folder.name}, as {folder.name}/mine.py, and are imported as in `from .mine import …`"
                 for name in sorted(roots)
                 if any((place / name).glob("*.py")) or (place != folder and (place / f"{name}.py").is_file())
             ]
     return lines
+
+
+def _other_packages(folder: Path) -> list[str]:
+    """A line for each package that is imported with a module, not within `try` or a function, and may be missing."""
+    lines = []
+    for path, tree in _modules_in(folder):
+        for node in tree.body:
+            roots = {name.partition(".")[0] for name in _imported(node) if not getattr(node, "level", 0)}
+            lines += [
+                f"line {node.lineno} of {path.name} imports {name}, which may be missing where it is graded: NumPy and "
+                "torch are all you need"
+                for name in sorted(roots - sys.stdlib_module_names - PACKAGES - {folder.name})
+                if not (folder.parent / name).is_dir() and not (folder.parent / f"{name}.py").is_file()
+            ]
+    return lines
+
+
+def _modules_in(folder: Path) -> Iterator[tuple[Path, ast.Module]]:
+    for path in sorted(folder.glob("*.py")):
+        if tree := parse(path.read_text(encoding="utf-8", errors="replace")):
+            yield path, tree
+
+
+def _imported(node: ast.AST) -> list[str]:
+    """The modules that a statement imports."""
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
 
 
 def _blank(notebook: Path) -> list[str]:

@@ -51,7 +51,7 @@ def carry_out(
     facts: dict[str, Any] = {}
     given = Given(memory, step.get("held"))
     try:
-        with quiet(printed) if contained else contextlib.nullcontext():
+        with quiet(printed) if contained else contextlib.nullcontext(), objects.usual_torch():
             if "construct" in step:
                 returned = _use(symbol, step, given, gradient, facts)
             else:
@@ -80,8 +80,6 @@ def carry_out(
     except (Exception, SystemExit) as error:
         facts["error"] = describe(error)
     facts["changed"] = given.changed()
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_grad_enabled(True)  # an answer may have switched it off for good
     if printed.getvalue():
         facts["printed"] = printed.getvalue()
     return facts

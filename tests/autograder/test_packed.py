@@ -87,6 +87,23 @@ def test_own_code_that_is_not_handed_in_is_told_of(handed_out: Path) -> None:
     ]
 
 
+def test_packages_that_may_be_missing_are_told_of(handed_out: Path) -> None:
+    solve(handed_out)
+    module = handed_out / "attention" / "worked_example.py"
+    imports = (
+        "import json, numpy as np, json5.lib\nfrom rich import print\nfrom . import scores\n"
+        "try:\n    import einops\nexcept ImportError:\n    pass\n\n\ndef draw():\n    import matplotlib\n"
+    )
+    module.write_text(imports + module.read_text("utf-8"), "utf-8")
+    command = [sys.executable, "-m", "selfcheck", "pack", "ps1", "--yes"]
+    done = subprocess.run(command, cwd=handed_out, capture_output=True, text=True, timeout=LIMIT)
+    said = [line for line in done.stdout.splitlines() if "may be missing where it is graded" in line]
+    assert [line.partition(",")[0] for line in said] == [
+        "line 1 of worked_example.py imports json5",
+        "line 2 of worked_example.py imports rich",
+    ]
+
+
 def test_the_zip_goes_through_submit_unchanged(course: Course, handed_out: Path) -> None:
     solve(handed_out)
     (handed_out / "attention" / "mine.py").write_text("HELPER = 1\n", "utf-8")

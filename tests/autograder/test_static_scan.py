@@ -76,6 +76,14 @@ ODD = [
     "import torch\nwith x as torch.allclose: pass",
     "import torch\n(torch.allclose, y) = 1, 2",
     "import torch\ndel torch.allclose",
+    "import torch\ntorch.backends.cudnn.is_available = torch.allclose",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import os",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    pass\nelse:\n    import dill",
+    "from typing import TYPE_CHECKING\nTYPE_CHECKING = True\nif TYPE_CHECKING:\n    import dill",
+    "from typing import TYPE_CHECKING\ndef TYPE_CHECKING(): pass\nif TYPE_CHECKING:\n    import dill",
+    "from typing import TYPE_CHECKING\nfrom .mine import *\nif TYPE_CHECKING:\n    import dill",
+    "from .mine import TYPE_CHECKING\nif TYPE_CHECKING:\n    import dill",
+    "import typing\ntyping.TYPE_CHECKING = True\nif typing.TYPE_CHECKING:\n    import dill",
 ]
 #: Modules of the standard library, and packages, that stand on no list.
 UNLISTED = [
@@ -118,6 +126,10 @@ def test_a_module_that_stands_on_no_list_is_told(module):
         "from torch import nn\ndef f(x: nn.MultiheadAttention):\n    return isinstance(x, nn.TransformerEncoderLayer)",
         "class A:\n    def softmax(self, x):\n        return x\n    def f(self, x):\n        return self.softmax(x)",
         "import sys\nprint(sys.float_info.max, file=sys.stderr)",
+        "import torch\ntorch.backends.cudnn.deterministic = True\ntorch.backends.cuda.matmul.allow_tf32 = False",
+        "import torch\ntorch.utils.deterministic.fill_uninitialized_memory = True",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from jaxtyping import Float\n    import nptyping",
+        "import typing as t\nif t.TYPE_CHECKING:\n    from jaxtyping import Bool",
     ],
 )
 def test_honest_code_is_not_told(code):

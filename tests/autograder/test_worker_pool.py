@@ -126,6 +126,13 @@ def test_the_compiler_is_expected_where_models_are_trained_and_rows_are_many():
     assert schedule.ROWS == _rows.ROWS, "as many as the reference takes at a time"
 
 
+def test_the_compiler_is_expected_where_a_learners_module_names_what_imports_it():
+    given = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
+    assert not schedule._names_compiler(given)
+    for line in (b"from torch.utils.checkpoint import checkpoint", b"import torch._dynamo"):
+        assert schedule._names_compiler(given | {"mine.py": line})
+
+
 def test_an_expected_watch_stands_in_every_worker_and_notices_as_one_of_its_own_does(pool):
     code = "import torch\n\n\ndef causal_mask(n):\n    return torch.nn.functional.softmax(torch.ones(n), 0)\n"
     patterns = forbidden_by(in_problem_set("ps1"))

@@ -268,3 +268,21 @@ def test_a_function_asked_several_times_answers_anew_and_a_seed_within_it_is_tol
     assert first == again
     found = difference("unchanged", lambda x: torch.rand(3), seeded, step)
     assert found.text == "your code sets torch's seed: what is drawn after it is the same each time"
+
+
+@pytest.fixture
+def double_precision_without_gradients():
+    """What a module may set for the whole process while it is imported, and a notebook in any cell."""
+    torch.set_default_dtype(torch.float64)
+    torch.set_grad_enabled(False)
+    yield
+    torch.set_default_dtype(torch.float32)
+    torch.set_grad_enabled(True)
+
+
+def test_what_is_set_for_the_whole_process_changes_no_answer_and_stays(double_precision_without_gradients):
+    made = carried(lambda: (torch.ones(1), nn.Linear(1, 1).weight), call())["value"]
+    assert [one["dtype"] for one in made["items"]] == ["float32", "float32"]
+    doubled = carried(lambda x: 2 * x, call(X), gradient=True)
+    assert unpack(doubled["gradients"]["0"]).shape == (1, 2)
+    assert torch.get_default_dtype() == torch.float64

@@ -1,4 +1,4 @@
-"""Further ways to rewrite right answers, by what torch has: comparisons with its own, compiled layers, lazy layers."""
+"""Further ways to rewrite right answers: comparisons with torch's own, compiled or lazy layers, other roundings."""
 
 from __future__ import annotations
 
@@ -147,4 +147,40 @@ def _with_layers(source, changed, reached=False):
     return source if not found else ast.unparse(ast.fix_missing_locations(tree)) + "\n"
 
 
-WAYS = (compare_exactly, return_one_liner, compile_layers, lazy_layers)
+ROUNDED = """
+
+def _rounded_otherwise(answer):
+    import numpy
+    import torch
+
+    if isinstance(answer, (tuple, list)):
+        return type(answer)(map(_rounded_otherwise, answer))
+    if isinstance(answer, torch.Tensor) and answer.dtype in (torch.float32, torch.float64):
+        roundings = (torch.arange(answer.numel()).reshape(answer.shape) * 7 % 5 - 2) * torch.finfo(answer.dtype).eps
+        return torch.where(answer.isfinite() & (answer != 0), answer * (1 + roundings.to(answer)), answer)
+    if isinstance(answer, numpy.ndarray) and answer.dtype == float:
+        return answer * (1 + (numpy.arange(answer.size).reshape(answer.shape) * 7 % 5 - 2) * numpy.finfo(float).eps)
+    return answer
+
+
+def _rounds_otherwise(function):
+    import functools
+
+    return functools.wraps(function)(lambda *args, **kwargs: _rounded_otherwise(function(*args, **kwargs)))
+
+"""
+NOT_COMPUTED = {"split_heads", "merge_heads", "merge_partials"}  # their results hold numbers that are only moved
+
+
+def round_otherwise(source: str, rng: random.Random) -> str:
+    """Each result is off by up to two roundings, as that of another order of summation, or of another processor."""
+    names = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and node.name[0] != "_" and node.name not in NOT_COMPUTED:
+            names.append(node.name)
+        if isinstance(node, ast.ClassDef) and any(getattr(one, "name", "") == "forward" for one in node.body):
+            names.append(f"{node.name}.forward")
+    return source + ROUNDED + "".join(f"{name} = _rounds_otherwise({name})\n" for name in names)
+
+
+WAYS = (compare_exactly, return_one_liner, compile_layers, lazy_layers, round_otherwise)

@@ -56,7 +56,7 @@ RECORDED = {"return_one_liner": "ps1", "compile_layers": "ps4"}
         for way in rewriting_torch.WAYS
     ],
 )
-def test_a_reference_that_is_compared_compiled_or_lazy_has_full_marks(problem_set, way):
+def test_a_reference_that_is_compared_compiled_lazy_or_rounded_otherwise_has_full_marks(problem_set, way):
     files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
     before = dict(files)
     for module in modules_of(problem_set):

@@ -5,7 +5,7 @@ import math
 from selfcheck.arrays import Array, array, nest
 from selfcheck.plan import built, call, tensor
 
-from .dot_product import KEYS, dropped, of_both
+from .dot_product import KEYS, ROUNDING, dropped, of_both
 
 NAMES = ("q_proj", "k_proj", "v_proj", "out_proj")
 SCORES = ("q_proj", "k_proj")  # the weights depend on no other parameter
@@ -140,5 +140,10 @@ def used_weights(step, answer):
     rows = answer[0].nested()[0]
     used = [row[:KEYS] for row in rows]
     whole = all(abs(entry - sum(row[:KEYS])) < 1e-3 for row in rows for entry in row[KEYS:])
-    alike = all(max(row) - min(row) < 1e-6 for row in used) and len({row[0] for row in used}) > 1
-    return array([*dropped([entry for row in used for entry in row]), float(whole), float(not alike)])
+    entries = [entry for row in used for entry in row]
+    by_rows = all(_spread(row) < ROUNDING for row in used) and _spread(entries) >= ROUNDING
+    return array([*dropped(entries), float(whole), float(not by_rows)])
+
+
+def _spread(numbers):
+    return max(numbers) - min(numbers)

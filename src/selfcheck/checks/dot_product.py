@@ -89,6 +89,7 @@ def attention_unchanged(rng):
 
 
 KEYS = 20
+ROUNDING = 1e-5  # numbers up to 10 in float32 differ by less where they were summed up in another order
 
 
 def dropout(rng):
@@ -114,8 +115,8 @@ def dropout_of_two(rng):
 def dropped(entries, whole=1 / KEYS):
     """Two facts that do not depend on which entries were hit: the share of zeros, in quarters, and what became of
     `whole` elsewhere, as a factor; 0 where that is not one factor."""
-    share = round(4 * sum(abs(entry) < 1e-6 for entry in entries) / len(entries)) / 4
-    factors = [entry / whole for entry in entries if abs(entry) >= 1e-6]
+    share = round(4 * sum(abs(entry) < ROUNDING for entry in entries) / len(entries)) / 4
+    factors = [entry / whole for entry in entries if abs(entry) >= ROUNDING]
     same = factors and max(factors) - min(factors) < 1e-4
     return [share, factors[0] if same else 0.0]
 
