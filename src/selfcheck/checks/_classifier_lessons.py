@@ -145,11 +145,18 @@ def _how_many(step, leads, what, classes):
 
 
 def told_apart(step, answer):
-    """Whether texts of one class lead texts of the other, where two words of a text decide together."""
+    """Whether texts of one class lead texts of the other, where two words of a text decide together; and whether, of
+    texts that differ in these words alone, one class has more in all than the other: of a sum of words none has.
+    """
     rows = rows_of(answer)
     if rows is None or any(len(row) != 2 for row in rows):
         return unlike(answer)
-    return array([_tells_apart([row[1] - row[0] for row in rows], [_rule(step)(text) for text in _texts(step)])])
+    numbers, texts, rule, sums = [row[1] - row[0] for row in rows], _texts(step), _rule(step), {}
+    classes = [rule(text) for text in texts]
+    for text, number, right in zip(texts, numbers, classes, strict=True):
+        sums[tuple(text[2:])] = sums.get(tuple(text[2:]), 0.0) + (number if right else -number)
+    meet = max(map(abs, sums.values())) > NOTHING_LEFT * (1 + max(map(abs, numbers)))
+    return array([_tells_apart(numbers, classes), int(meet)])
 
 
 def pairs_told_apart(step, answer):
