@@ -149,7 +149,9 @@ def pair_words(rng):
     tells=right_classes,
 )
 def text_two_words(rng):
-    return taught(two_together(rng), classifier(classes=2, heads=MORE_HEADS), steps=120, rate=0.01, tries=TRIES)
+    return taught(
+        two_together(rng), classifier(classes=2, heads=MORE_HEADS, max_length=50), steps=120, rate=0.01, tries=TRIES
+    )
 
 
 @check(
@@ -158,7 +160,7 @@ def text_two_words(rng):
     view=pairs_told_apart,
 )
 def pair_two_words(rng):
-    return taught_pairs(two_together_on_either_side(rng), matcher(heads=MORE_HEADS), steps=100, rate=0.01, tries=TRIES)
+    return taught_pairs(two_together_on_either_side(rng), matcher(), steps=100, rate=0.01, tries=TRIES)
 
 
 @check("classifier.PairMatcher", sees="the order of either text's words matters", view=pair_uses_agree, given=True)
