@@ -202,8 +202,8 @@ def check(
     tolerance: an entry may differ by tolerance · (1 + |expected|); 1e-5 lets float32 arithmetic pass
     view: view(call, value) brings several right answers to one form before they are compared
     points: of a hidden check; problem_set: of a hidden check, where the exercise's id has two parts
-    given: whether an answer that does nothing passes, one number throughout or an argument handed back: such checks
-        earn points only where another check of the exercise passes
+    given: whether an answer passes that does nothing of what the exercise asks, such as one number throughout, an
+        argument handed back, or numbers of its own for each text: such checks earn points only where another passes
     outside: makes steps that the grader asks besides, in a process of their own, whose peak of memory the kernel tells
         it: the answer has to be right in little memory. So what a process alone could tell of itself is seen by others
     outside_view: the view of these answers

@@ -1,6 +1,7 @@
 """Answers that do nothing of what is asked: none of them is worth a point."""
 
 import math
+import random
 
 from selfcheck.arrays import Array, array, pack, unpack
 
@@ -63,23 +64,53 @@ def as_class(answer):
     return Lazy
 
 
-def of_one_number(due, number):
-    """An answer of the form that is due, each of whose numbers is the same one; what is to be refused is refused.
+def _noise(count, width):
+    rng = random.Random(count)
+    return [rng.gauss(0, 1) for _ in range(count)]
 
-    It says nothing of parameters, modules or gradients: that takes more than a number.
+
+def _shares(count, width):
+    """Numbers by chance, of which those of a row sum to 1."""
+    numbers = [math.exp(number) for number in _noise(count, width)]
+    sums = [sum(numbers[at : at + width]) for at in range(0, count, width)]
+    return [number / sums[at // width] for at, number in enumerate(numbers)]
+
+
+#: Numbers of an answer that looks at nothing but its form: of `count` numbers in rows of `width`.
+NUMBERS = {
+    **{f"{number} throughout": lambda count, width, number=number: [number] * count for number in (0, 1, -1, 0.37)},
+    "equal shares": lambda count, width: [1 / width] * count,
+    "the first of each row alone": lambda count, width: [float(at % width == 0) for at in range(count)],
+    "counted": lambda count, width: list(map(float, range(count))),
+    "by chance": _noise,
+    "large, by chance": lambda count, width: [1000 * number for number in _noise(count, width)],
+    "shares by chance": _shares,
+}
+
+
+def of_the_form(due, numbers):
+    """An answer of the form that is due, with other numbers; what is to be refused is refused.
+
+    numbers: numbers(count, width) makes those of an array
+    It says nothing of parameters, modules or gradients: that takes more than numbers.
     """
     if "error" in due:
         return due
     rest = {name: fact for name, fact in due.items() if name not in ("parameters", "states")}
-    gradients = {name: pack(_filled(unpack(tree), 0)) for name, tree in due.get("gradients", {}).items()}
-    return rest | {"value": pack(_filled(unpack(due["value"]), number)), "gradients": gradients}
+    gradients = {
+        name: pack(_filled(unpack(tree), lambda count, _: [0] * count))
+        for name, tree in due.get("gradients", {}).items()
+    }
+    return rest | {"value": pack(_filled(unpack(due["value"]), numbers)), "gradients": gradients}
 
 
-def _filled(value, number):
+def _filled(value, numbers):
     if isinstance(value, Array):
         kind = bool if value.dtype == "bool" else float if value.floating else int
-        filled = array([kind(number)] * len(value.values()), value.kind, value.dtype)
+        count = len(value.values())
+        drawn = numbers(count, value.shape[-1] if value.shape and count else 1)
+        filled = array([kind(number) for number in drawn], value.kind, value.dtype)
         return Array(value.kind, value.dtype, value.shape, filled.data)
     if isinstance(value, (tuple, list)):
-        return type(value)(_filled(part, number) for part in value)
-    return type(value)(number) if isinstance(value, (bool, int, float)) else value
+        return type(value)(_filled(part, numbers) for part in value)
+    return type(value)(numbers(1, 1)[0]) if isinstance(value, (bool, int, float)) else value

@@ -85,13 +85,13 @@ def test_an_answer_that_does_nothing_gets_nothing(exercise):
 
 @proof_of_an_exercise
 @each
-def test_one_number_in_the_form_that_is_due_gets_nothing(exercise):
-    """As of a model that learns a number for each class, or of `0 * x.sum()`: it looks at nothing."""
+def test_numbers_in_the_form_that_is_due_get_nothing(exercise):
+    """As of a model that learns a number for each class, of `0 * x.sum()`, of equal weights: they look at nothing."""
     keys = proofs.keys_of(exercise, GradingPolicy(SECRETS[0]))
-    for number in (0, 1, -1, 0.37):
-        answers = [[lazy.of_one_number(due, number) for due in key.expected] for key in keys]
+    for name, numbers in lazy.NUMBERS.items():
+        answers = [[lazy.of_the_form(due, numbers) for due in key.expected] for key in keys]
         earned = [one.check for one in judge(exercise, keys, answers).checks if one.points]
-        assert not earned, f"{number} earns {earned}"
+        assert not earned, f"{name}: {earned}"
 
 
 @proof_of_an_exercise

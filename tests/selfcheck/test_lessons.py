@@ -10,10 +10,16 @@ from autograder.authoring.proofs import alternatives_here
 from selfcheck import runner
 from selfcheck.arrays import pack, unpack
 from selfcheck.catalogue import exercises
+from selfcheck.verdict import _is_given
 
-LEARNS = ("text_learns", "text_order", "text_learns_with_empty", "pair_learns")
+LEARNS = ("text_learns", "text_order", "text_learns_with_empty", "text_two_words", "pair_learns", "pair_two_words")
 #: What the view of a right model's answers says: of pairs also that the sides meet, and that logits leave -1 … 1.
-LEARNT = dict.fromkeys(LEARNS, [1]) | {"pair_learns": [1, 1, 0]}
+LEARNT = dict.fromkeys(LEARNS, [1]) | {
+    "text_order": [1, 1],
+    "text_two_words": [1, 1],
+    "pair_learns": [1, 1, 0],
+    "pair_two_words": [1, 1],
+}
 WORDS = {"text_words": [1, 1, 1, 1, 1], "pair_words": [1, 1, 1]}
 CHECKS = {one.name: one for part in exercises() for one in visible_checks(part) + hidden_checks(part)}
 WIDTH = 64
@@ -37,6 +43,24 @@ class ByHeart(nn.Module):
         return logits[:, 0] if logits.shape[1] == 1 else logits
 
 
+class Sums(nn.Module):
+    """A number for each word and position, added up, and a thousandth by a hash of the whole text."""
+
+    def __init__(self, outputs):
+        super().__init__()
+        self.numbers = nn.ModuleList(nn.Embedding(17, 8 * outputs) for _ in range(2))
+        self.outputs = outputs
+
+    def forward(self, *texts):
+        logits = 0.0
+        for numbers, ids in zip(self.numbers, texts, strict=False):
+            by_position = numbers(ids).unflatten(-1, (8, self.outputs))
+            at = torch.arange(ids.shape[1])
+            text = (ids * 1.37 ** (1 + at)).sum(dim=1, keepdim=True)
+            logits = logits + (by_position[:, at, at] * (ids != 0)[..., None]).sum(dim=1) + 1e-3 * torch.sin(text)
+        return logits[:, 0] if self.outputs == 1 else logits
+
+
 def by_heart(vocab_size, *sizes, **more):
     return ByHeart(sizes[0] if len(sizes) >= 5 else 1)  # a classifier is built with one size more
 
@@ -49,12 +73,28 @@ def test_who_knows_the_lessons_by_heart_fails_what_was_not_in_them(name):
     assert check.view(step, unpack(answer["value"])).values()[0] == 0  # whether it has learnt
 
 
+@pytest.mark.parametrize("name", ["text_two_words", "pair_two_words"])
+def test_no_sum_of_words_learns_which_go_together_however_it_hides_that_it_is_one(name):
+    check = CHECKS[name]
+    (step,) = check.calls(1)
+    (answer,) = runner.answer(lambda *sizes, **more: Sums(sizes[1] if len(sizes) >= 6 else 1), [step])
+    assert check.view(step, unpack(answer["value"])).values()[0] == 0
+
+
+@pytest.mark.parametrize("exercise", ["classifier.TextClassifier", "classifier.PairMatcher"])
+def test_what_such_models_pass_counts_beside_what_they_fail(exercise):
+    """Form, padding, rows, dropout: all of it holds for numbers that have nothing to do with a text."""
+    earned = {check.name for check in CHECKS.values() if check.exercise == exercise and not _is_given(check)}
+    assert earned <= {*LEARNS, *WORDS}
+
+
 @pytest.mark.parametrize("name", WORDS)
 def test_nor_do_its_logits_of_texts_that_share_words_have_anything_in_common(name):
     check = CHECKS[name]
     (step,) = check.calls(1)
     (answer,) = runner.answer(by_heart, [step])
     assert check.view(step, unpack(answer["value"])).values() == [*WORDS[name][:-1], 0]
+    assert "differ in a word or two" in check.tells(step, unpack(answer["value"]), unpack(answer["value"]))
 
 
 @pytest.mark.full
@@ -99,4 +139,4 @@ def test_who_has_learnt_order_leads_clearly_and_nearly_everywhere(lead, share, p
         right, ahead = begins[tuple(text[:2])], lead if place < share * len(texts) else -lead / 4
         rows.append([ahead if which == right else 0.0 for which in range(2)])
     answer = unpack(pack(torch.tensor(rows)))
-    assert check.view(step, answer).values() == [int(passes)]
+    assert check.view(step, answer).values() == [int(passes), 1]

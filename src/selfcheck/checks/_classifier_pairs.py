@@ -2,7 +2,7 @@
 
 from selfcheck.plan import built, call, check
 
-from ._classifier_lessons import TRIES, left_word, pairs_learnt, shared_word, taught_pairs
+from ._classifier_lessons import TRIES, left_word, pairs_learnt, right_pairs, shared_word, taught_pairs
 from ._classifier_texts import (
     MORE_HEADS,
     VOCAB,
@@ -36,23 +36,20 @@ def pair_shape(rng):
     return built(matcher(), call(*sides))
 
 
-@check(PAIR, sees="it learns which pairs share their rare word, which no side tells alone", view=pairs_learnt)
+@check(
+    PAIR,
+    sees="it learns which pairs share their rare word, which no side tells alone",
+    view=pairs_learnt,
+    tells=right_pairs,
+)
 def pair_learns(rng):
     return taught_pairs(shared_word(rng), matcher(), steps=100, rate=0.01, tries=TRIES)
 
 
-@check(PAIR, sees="the answers are logits of both signs, no probabilities", view=sign_learnt)
+@check(PAIR, sees="the answers are logits of both signs, no probabilities", view=sign_learnt, given=True)
 def pair_logits(rng):
     left, right, target, *others = left_word(rng)
     return [taught_pairs((left, right, [all_of] * len(target), *others), matcher(), steps=20) for all_of in (1.0, 0.0)]
-
-
-@check(PAIR, sees="another left text changes the logit, and so does another right text", view=pair_uses_agree)
-def pair_sides(rng):
-    left, other_left = (padded(some_texts(rng, (8, 8, 3, 5, 4)), 8) for _ in range(2))
-    right, other_right = (padded(some_texts(rng, (11, 5, 3, 11, 4)), 11) for _ in range(2))
-    uses = [call(left, right), call(other_left, right), call(left, other_right)]
-    return built(matcher(), *uses, lessons=pair_warm_up(rng))
 
 
 @check(

@@ -5,7 +5,18 @@ import itertools
 from selfcheck.arrays import array
 from selfcheck.plan import built, call, check
 
+from ._classifier_lessons import (
+    TRIES,
+    pairs_told_apart,
+    right_classes,
+    taught,
+    taught_pairs,
+    told_apart,
+    two_together,
+    two_together_on_either_side,
+)
 from ._classifier_texts import (
+    MORE_HEADS,
     VOCAB,
     agree,
     all_agree,
@@ -32,6 +43,11 @@ LEAST = 5e-6
 #: And by how much at most, of what one exchange of both words changes. Right models have 0.9 or less in 16 fours; one
 #: that gives each text logits of its own, by chance, has about the root of 2, which four independent numbers have.
 MOST = 1.15
+STRANGERS = (
+    "Texts that differ in a word or two have logits without anything in common, so what your model learns of one text "
+    "says nothing of the next. Does it number or hash whole texts? Let a text's vector be made of its words' vectors: "
+    "embedding, attention, mean over the real tokens"
+)
 
 
 def fours_of_texts(rng):
@@ -74,6 +90,16 @@ def pair_words_meet(step, answer):
     return array([*map(_interact, sides), _is_made_of_words([row for rows in sides for row in rows])])
 
 
+def strangers(view):
+    """What a check tells of logits of which the view finds wrong that they share nothing, and finds nothing else."""
+
+    def tells(step, due, given):
+        *others, last = view(step, given).values()
+        return STRANGERS if all(others) and not last else ""
+
+    return tells
+
+
 def _interact(rows):
     """1 where in some four both words together do more or less than each alone, by LEAST."""
     size = 1 + max(abs(value) for row in rows for value in row)
@@ -96,6 +122,7 @@ def _fours(rows):
     "classifier.TextClassifier",
     sees="words add up to logits, and what one adds depends on the text's others",
     view=words_meet,
+    tells=strangers(words_meet),
 )
 def text_words(rng):
     texts = fours_of_texts(rng)
@@ -107,6 +134,7 @@ def text_words(rng):
     "classifier.PairMatcher",
     sees="words add up to logits, and what one adds depends on its text's others",
     view=pair_words_meet,
+    tells=strangers(pair_words_meet),
 )
 def pair_words(rng):
     texts = padded(fours_of_texts(rng), LENGTH)
@@ -114,7 +142,28 @@ def pair_words(rng):
     return built(matcher(), call(texts, same), call(same, texts), lessons=pair_warm_up(rng), stirred=STIRRED)
 
 
-@check("classifier.PairMatcher", sees="the order of either text's words matters", view=pair_uses_agree)
+@check(
+    "classifier.TextClassifier",
+    sees="it learns which words go together, which no sum of words tells",
+    view=told_apart,
+    tells=right_classes,
+)
+def text_two_words(rng):
+    return taught(
+        two_together(rng), classifier(classes=2, heads=MORE_HEADS, max_length=50), steps=120, rate=0.01, tries=TRIES
+    )
+
+
+@check(
+    "classifier.PairMatcher",
+    sees="it learns which words go together within either text, which no sum of words tells",
+    view=pairs_told_apart,
+)
+def pair_two_words(rng):
+    return taught_pairs(two_together_on_either_side(rng), matcher(), steps=100, rate=0.01, tries=TRIES)
+
+
+@check("classifier.PairMatcher", sees="the order of either text's words matters", view=pair_uses_agree, given=True)
 def pair_order(rng):
     left, right = ([words(rng, length) for _ in range(8)] for length in (5, 11))
     sides = padded(left, 5), padded(right, 11)

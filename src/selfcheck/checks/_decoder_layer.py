@@ -75,7 +75,12 @@ def layer_cross(rng):
     return built(layer(cross=True), call(x, memory), state=state)
 
 
-@check(LAYER, sees="every position may read every position of the memory, whatever key_mask hides", view=influence)
+@check(
+    LAYER,
+    sees="every position may read every position of the memory, whatever key_mask hides",
+    view=influence,
+    given=True,
+)
 def layer_cross_sees_all(rng):
     source, length = rng.sample((3, 6), 2)
     x, memory = repeated(rng, source + 1, length, D_MODEL), memory_changed(rng, source, D_MODEL)
@@ -183,6 +188,7 @@ def layer_dropout(rng):
     LAYER,
     sees="dropout acts inside as well: on the weights of all attention, with a cache too, and on the hidden units",
     view=dropped_inside,
+    given=True,
 )
 def layer_dropout_inside(rng):
     attention = ("v_proj.bias", "out_proj.weight")

@@ -2,12 +2,13 @@
 
 import functools
 
-from selfcheck.arrays import array, nest
+from selfcheck.arrays import array, nest, unpack
 from selfcheck.plan import call, tensor
 
 ATTENTION = "dot_product.scaled_dot_product_attention"
 #: Sequences, heads, queries and keys of two calls; no two sizes that can be taken for another in one can in the other.
 IN_BATCHES = ((2, 3, 5, 4), (3, 2, 4, 5))
+MOST = 0.75  # of the queries
 
 
 def attend(rng, query_shape, key_shape, d_v, value_batch=None, dtype="float64", **more):
@@ -44,6 +45,35 @@ def row_sums(step, answer):
     values, width = weights.values(), weights.shape[-1]
     sums = [sum(values[start : start + width]) for start in range(0, len(values), width)]
     return array(nest(sums, weights.shape[:-1]))
+
+
+@of_both
+def sums_of_shares(step, answer):
+    """What the weights of each query add up to, and zeros where they have nothing to do with the scores: where, of the
+    keys that a query attends to, the one of the largest weight has no larger score than the one of the smallest.
+    """
+    sums = row_sums(step, answer)
+    return sums if _follow_scores(step, answer[1]) else array(nest([0.0] * len(sums.values()), sums.shape))
+
+
+def _follow_scores(step, weights):
+    """Whether that holds of MOST queries: equal weights, or weights by chance, are the result of no softmax."""
+    query, key = (unpack(tree) for tree in [*step["args"], *step["kwargs"].values()][:2])
+    queries, keys = ([*_lines(of.values(), of.shape[-1])] for of in (query, key))
+    count, several = query.shape[-2], key.shape[-2]
+    rows = []
+    for at, (row, one) in enumerate(zip(_lines(weights.values(), several), queries, strict=False)):
+        here = keys[at // count * several :][:several]
+        scores = (sum(a * b for a, b in zip(one, other, strict=False)) for other in here)
+        rows.append(list(zip(row, scores, strict=False)))
+    attended = [[pair for pair in row if pair[0] > 0] for row in rows]
+    rows = [row for row in attended if len(row) > 1] or rows
+    ends = [(min(row), max(row)) for row in rows if row]
+    return sum(low[0] < high[0] and low[1] < high[1] for low, high in ends) >= MOST * max(len(rows), 1)
+
+
+def _lines(values, width):
+    return (values[start : start + width] for start in range(0, len(values), width))
 
 
 def some_of(rng, count):

@@ -2,7 +2,7 @@
 
 from selfcheck.plan import call, check, tensor
 
-from ._dot_product_inputs import ATTENTION, IN_BATCHES, attend, attended, mask_of, masked, row_sums
+from ._dot_product_inputs import ATTENTION, IN_BATCHES, attend, attended, mask_of, masked, sums_of_shares
 from ._dtypes import DTYPES
 from ._numbers import LOWEST
 
@@ -13,7 +13,7 @@ def masked_polarity(rng):
     return masked(rng, (), queries, keys, d_v, mask_of(rng, queries, keys))
 
 
-@check(ATTENTION, sees="the weights that are left sum to 1 for each query", view=row_sums)
+@check(ATTENTION, sees="the weights that are left sum to 1 for each query", view=sums_of_shares)
 def masked_sums(rng):
     queries, keys, d_v = rng.sizes(3, 4, 10)
     return masked(rng, (), queries, keys, d_v, mask_of(rng, queries, keys))

@@ -99,7 +99,12 @@ def layer_dropout_feed_forward(rng):
     return layer_in_training(rng, 40, 0.25, feed_forward__linear2__bias=1)
 
 
-@check(LAYER, sees="post-norm: dropout acts on each of the two results, and not on the sums", view=dropout_after_norm)
+@check(
+    LAYER,
+    sees="post-norm: dropout acts on each of the two results, and not on the sums",
+    view=dropout_after_norm,
+    given=True,
+)
 def layer_dropout_post(rng):
     return [
         layer_after_norm(rng, 0.0, self_attention__out_proj__bias=1),
@@ -108,7 +113,12 @@ def layer_dropout_post(rng):
     ]
 
 
-@check(LAYER, sees="dropout acts inside as well: on attention's weights and on the hidden units", view=dropped_inside)
+@check(
+    LAYER,
+    sees="dropout acts inside as well: on attention's weights and on the hidden units",
+    view=dropped_inside,
+    given=True,
+)
 def layer_dropout_inside(rng):
     unit = eye(8, 8, "float32")
     return [

@@ -68,7 +68,7 @@ def mha_heads(rng):
     return [one_hot(rng, *sizes) for sizes in SEVERAL]
 
 
-@check(ATTENTION, sees="weights come back for each head, and each query's sum to 1", view=row_sums)
+@check(ATTENTION, sees="weights come back for each head, and each query's sum to 1", view=row_sums, given=True)
 def mha_weights(rng):
     return [weights_step(rng, *sizes) for sizes in SEVERAL]
 
@@ -177,7 +177,7 @@ def mha_evaluation(rng):
     return uniform(rng, training=False)
 
 
-@check(ATTENTION, sees="the returned weights are those before dropout", view=returned_facts)
+@check(ATTENTION, sees="the returned weights are those before dropout", view=returned_facts, given=True)
 def mha_dropout_weights(rng):
     return uniform(rng, training=True)
 

@@ -7,7 +7,7 @@ facts about their logits are compared.
 from selfcheck.plan import built, call, check, loss, network, optimizer, tensor
 
 from . import _classifier_pairs, _classifier_words  # noqa: F401
-from ._classifier_lessons import TRIES, learnt, order, order_learnt, presence, taught
+from ._classifier_lessons import TRIES, learnt, order, order_learnt, presence, right_classes, taught
 from ._classifier_texts import (
     MORE_HEADS,
     VOCAB,
@@ -115,12 +115,12 @@ def text_shape(rng):
     return built(classifier(classes), call(padded(texts, longest)))
 
 
-@check(TEXT, sees="from texts of different lengths it learns which word decides", view=learnt)
+@check(TEXT, sees="from texts of different lengths it learns which word decides", view=learnt, tells=right_classes)
 def text_learns(rng):
     return taught(presence(rng), classifier(), steps=60, rate=0.02, tries=TRIES)
 
 
-@check(TEXT, sees="it learns which of two words comes first, with one layer", view=order_learnt)
+@check(TEXT, sees="it learns which of two words comes first, with one layer", view=order_learnt, tells=right_classes)
 def text_order(rng):
     return taught(order(rng), classifier(classes=2, heads=MORE_HEADS), steps=120, rate=0.01, tries=TRIES)
 

@@ -20,11 +20,20 @@ from ._dot_product_inputs import (
     of_both,
     row_sums,
     some_of,
+    sums_of_shares,
     weights,
 )
 from ._dtypes import DTYPES
 
-__all__ = ["attended", "mask_of", "returned_facts", "row_sums", "some_of", "weights"]  # other modules' checks use these
+__all__ = [
+    "attended",
+    "mask_of",
+    "returned_facts",
+    "row_sums",
+    "some_of",
+    "sums_of_shares",
+    "weights",
+]  # other modules' checks use these
 
 LONG = (11, 13, 15)  # lengths whose square roots are far from those of the widths
 WIDE = (5, 7)  # the roots are rounded down and to the nearest number in different ways
@@ -40,7 +49,7 @@ def attention_scale(rng):
     ]
 
 
-@check(ATTENTION, sees="the weights of each query sum to 1, in a batch too", view=row_sums)
+@check(ATTENTION, sees="the weights of each query sum to 1, in a batch too", view=sums_of_shares)
 def attention_axis(rng):
     queries, keys = rng.sample((5, 7, 9), 2)
     apart = [[0.5], [2000.0], [4000.0]]  # one query's scores lie far below another's
@@ -184,7 +193,9 @@ def attention_dropout(rng):
     return [dropout(rng), replace(dropout(rng), times=2), dropout_of_two(rng)]
 
 
-@check(ATTENTION, sees="the returned weights are those before dropout", view=returned_facts, coinciding=True)
+@check(
+    ATTENTION, sees="the returned weights are those before dropout", view=returned_facts, coinciding=True, given=True
+)
 def attention_dropout_weights(rng):
     return dropout(rng)
 

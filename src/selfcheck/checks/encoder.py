@@ -86,6 +86,7 @@ def norm_constant(rng):
     NORM,
     sees="in float16, features of several hundred do not overflow; in float64, no digits are lost",
     view=spread_kept,
+    given=True,
 )
 def norm_float16(rng):
     rows = [[rng.choice((-1, 1)) * (300.0 + 100 * rng.random()) for _ in range(5)] + [0.0] for _ in range(4)]
@@ -225,7 +226,7 @@ def encoder_errors(rng):
 # 7.5 attention_columns
 
 
-@check(COLUMNS, sees="the weights in each column sum to 1, however large the scores", view=column_sums)
+@check(COLUMNS, sees="the weights in each column sum to 1, however large the scores", view=column_sums, given=True)
 def columns_sums(rng):
     return [showing_weights(rng, rng.choice((4, 6, 7)), 1, scale) for scale in (1.0, 60.0)]  # an exponential overflows
 

@@ -17,7 +17,7 @@ from . import _sequence_to_sequence_parts as parts
 from . import _sequence_to_sequence_refused as refused
 from ._dtypes import DTYPES
 from ._encoder_inputs import scale_free
-from .dot_product import attended, mask_of, row_sums, weights
+from .dot_product import attended, mask_of, sums_of_shares, weights
 
 ATTEND, LOCAL, HIERARCHICAL = (
     "sequence_to_sequence.attend",
@@ -55,7 +55,7 @@ def attend_widths(rng):
     return [inputs.attending(rng, kind, queries, keys, 1, widths=widths) for kind in ("additive", "bilinear")]
 
 
-@check(ATTEND, sees="the weights of each query sum to 1, in a batch too", view=row_sums)
+@check(ATTEND, sees="the weights of each query sum to 1, in a batch too", view=sums_of_shares)
 def attend_sums(rng):
     queries, keys, batch = rng.sample((4, 7, 9), 3)
     leads = ((), (batch,), (3, 2), (2, 3))
