@@ -15,6 +15,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
@@ -72,10 +73,36 @@ def made_otherwise(made: Any, given: tuple[Any, ...], by: float) -> Any:
     raise TypeError(f"what is in a {kind.__qualname__} cannot be moved")  # counts as a use: see call_effect.py
 
 
+def plain(value: Any) -> Any:
+    """What is given to a function, with Python's own classes in place of those that are made of them.
+
+    Raises TypeError for what may stand for numbers that cannot be moved: an object of one's own, which records what a
+    function does with it, would know its steps. So would a function or a class that has attributes for this.
+    """
+    kind = value if isinstance(value, type) else type(value)
+    if kind in (FunctionType, MethodType):
+        if vars(value).keys() - {"__wrapped__"}:
+            raise TypeError("a function that has attributes cannot be moved")
+        return value
+    if type(value) is dict:
+        return {key: plain(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)([plain(item) for item in value])
+    if value is None or _is_of_a_library(kind) or issubclass(kind, (BuiltinFunctionType, partial)):
+        return value
+    torch = sys.modules.get("torch")
+    if torch and issubclass(kind, (torch.Tensor, torch._C._FunctionBase)):  # `bent` takes the numbers of a tensor
+        return value
+    for own, numbers in ((tuple, tuple.__iter__), (list, list.__iter__), (int, int.__int__), (str, str.__str__)):
+        if issubclass(type(value), own):
+            return own(numbers(value))
+    raise TypeError(f"what is in a {kind.__qualname__} cannot be moved")
+
+
 def _is_of_a_library(kind: type) -> bool:
-    """Whether a class is Python's own, torch's or NumPy's, and its objects are no trace of operations."""
+    """Whether a class is Python's own or of a library of arrays, and its objects are no trace of operations."""
     package = kind.__module__.partition(".")[0]
-    if package not in ("torch", "numpy", "builtins") or kind.__module__.startswith("torch.fx."):
+    if package not in ("torch", "numpy", "keras", "builtins") or kind.__module__.startswith("torch.fx."):
         return False
     return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
 
