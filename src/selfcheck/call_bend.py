@@ -80,23 +80,39 @@ def plain(value: Any) -> Any:
     function does with it, would know its steps. So would a function or a class that has attributes for this.
     """
     kind = value if isinstance(value, type) else type(value)
-    if kind in (FunctionType, MethodType):
+    if kind in (FunctionType, MethodType, partial):
         if vars(value).keys() - {"__wrapped__"}:
             raise TypeError("a function that has attributes cannot be moved")
         return value
+    torch = sys.modules.get("torch")
+    if torch and issubclass(kind, torch.Tensor):
+        return _of_torch(value)
+    if torch and issubclass(kind, torch.nn.Module):  # whose attributes are anybody's
+        raise TypeError("what is in a layer cannot be moved")
     if type(value) is dict:
         return {key: plain(item) for key, item in value.items()}
     if type(value) in (list, tuple):
         return type(value)([plain(item) for item in value])
-    if value is None or _is_of_a_library(kind) or issubclass(kind, (BuiltinFunctionType, partial)):
+    if value is None or _is_of_a_library(kind) or issubclass(kind, BuiltinFunctionType):
         return value
-    torch = sys.modules.get("torch")
-    if torch and issubclass(kind, (torch.Tensor, torch._C._FunctionBase)):  # `bent` takes the numbers of a tensor
+    if torch and issubclass(kind, torch._C._FunctionBase):  # what a function of autograd keeps for its derivative
         return value
     for own, numbers in ((tuple, tuple.__iter__), (list, list.__iter__), (int, int.__int__), (str, str.__str__)):
         if issubclass(type(value), own):
             return own(numbers(value))
     raise TypeError(f"what is in a {kind.__qualname__} cannot be moved")
+
+
+def _of_torch(value: Any) -> Any:
+    """A tensor, as one of torch's own class where its numbers are not moved; `bent` does that where they are."""
+    import torch
+
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        if _is_of_a_library(type(value)) or value.is_floating_point() or value.is_complex():
+            return value
+        if _holds_others(value):
+            raise TypeError("a tensor that holds others cannot be moved")
+        return value.as_subclass(torch.Tensor)
 
 
 def _is_of_a_library(kind: type) -> bool:
