@@ -22,6 +22,13 @@ from typing import Any
 FLIPPED_FROM = 1e-3  # a mask has no small changes: a weaker bend leaves it as it is
 PRIME = 2**31 - 1
 LEAST = 0.2  # of the bend: each number is moved by half as much by its size, and more by chance
+#: What makes an object of Python's own class of one whose class is made of that, whatever this has of its own.
+_PLAINLY: dict[type, Callable[[Any], Any]] = {
+    tuple: lambda value: tuple(tuple.__iter__(value)),
+    list: lambda value: list(list.__iter__(value)),
+    int: int.__int__,
+    str: str.__str__,
+}
 
 
 def bent(value: Any, by: float) -> Any:
@@ -79,7 +86,11 @@ def plain(value: Any) -> Any:
     Raises TypeError for what may stand for numbers that cannot be moved: an object of one's own, which records what a
     function does with it, would know its steps. So would a function or a class that has attributes for this.
     """
-    kind = value if isinstance(value, type) else type(value)
+    kind: type[Any] = type(value)
+    if issubclass(kind, type):
+        if not _is_of_a_library(value):
+            raise TypeError("what is in a class cannot be moved")
+        return value
     if kind in (FunctionType, MethodType, partial):
         if vars(value).keys() - {"__wrapped__"}:
             raise TypeError("a function that has attributes cannot be moved")
@@ -97,9 +108,9 @@ def plain(value: Any) -> Any:
         return value
     if torch and issubclass(kind, torch._C._FunctionBase):  # what a function of autograd keeps for its derivative
         return value
-    for own, numbers in ((tuple, tuple.__iter__), (list, list.__iter__), (int, int.__int__), (str, str.__str__)):
-        if issubclass(type(value), own):
-            return own(numbers(value))
+    for own, plainly in _PLAINLY.items():
+        if issubclass(kind, own):
+            return plainly(value)
     raise TypeError(f"what is in a {kind.__qualname__} cannot be moved")
 
 

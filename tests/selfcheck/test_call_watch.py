@@ -5,6 +5,9 @@ import importlib
 import inspect
 import math
 import threading
+from collections import namedtuple
+from enum import IntEnum
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from torch.nn.attention import bias
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
-from selfcheck.call_bend import bent, made_otherwise
+from selfcheck.call_bend import bent, made_otherwise, plain
 from selfcheck.call_watch import watching
 from selfcheck.catalogue import exercises
 from selfcheck.named_functions import functions_named, operators_named
@@ -352,3 +355,34 @@ def test_a_bent_watch_within_another_leaves_self_alone():
     with watching(patterns), watching(patterns, 0.0), watching(patterns, 0.05):
         made = bias.causal_lower_right(3, 5)
         assert made.variant is plain.variant and made.seq_len_kv == 5
+
+
+class Axis(IntEnum):
+    LAST = -1
+
+
+class Whole(torch.Tensor):
+    """Whole numbers, which no bend moves."""
+
+
+def with_attribute(thing):
+    thing.max = max
+    return thing
+
+
+def test_what_is_given_is_of_pythons_own_classes_or_a_librarys():
+    given = [Axis.LAST, namedtuple("Shape", "width")(4), {"eps": 1e-5}, None, torch.float32, len, in_a_thread]
+    taken = plain([*given, torch.arange(3).as_subclass(Whole)])
+    assert [type(one) for one in taken[:2]] == [int, tuple]
+    assert taken[:-1] == given
+    assert type(taken[-1]) is torch.Tensor
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Denies, torch.nn.Identity, lambda: with_attribute(partial(max)), lambda: (Axis,)],
+)
+def test_what_may_record_the_steps_of_a_function_is_not_given_to_it(make):
+    made = make if make is Denies else make()
+    with pytest.raises(TypeError, match="cannot be moved"):
+        plain({"x": [made]})
