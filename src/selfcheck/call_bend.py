@@ -15,12 +15,20 @@ import math
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 FLIPPED_FROM = 1e-3  # a mask has no small changes: a weaker bend leaves it as it is
 PRIME = 2**31 - 1
 LEAST = 0.2  # of the bend: each number is moved by half as much by its size, and more by chance
+#: What makes an object of Python's own class of one whose class is made of that, whatever this has of its own.
+_PLAINLY: dict[type, Callable[[Any], Any]] = {
+    tuple: lambda value: tuple(tuple.__iter__(value)),
+    list: lambda value: list(list.__iter__(value)),
+    int: int.__int__,
+    str: str.__str__,
+}
 
 
 def bent(value: Any, by: float) -> Any:
@@ -72,10 +80,56 @@ def made_otherwise(made: Any, given: tuple[Any, ...], by: float) -> Any:
     raise TypeError(f"what is in a {kind.__qualname__} cannot be moved")  # counts as a use: see call_effect.py
 
 
+def plain(value: Any) -> Any:
+    """What is given to a function, with Python's own classes in place of those that are made of them.
+
+    Raises TypeError for what may stand for numbers that cannot be moved: an object of one's own, which records what a
+    function does with it, would know its steps. So would a function or a class that has attributes for this.
+    """
+    kind: type[Any] = type(value)
+    if issubclass(kind, type):
+        if not _is_of_a_library(value):
+            raise TypeError("what is in a class cannot be moved")
+        return value
+    if kind in (FunctionType, MethodType, partial):
+        if vars(value).keys() - {"__wrapped__"}:
+            raise TypeError("a function that has attributes cannot be moved")
+        return value
+    torch = sys.modules.get("torch")
+    if torch and issubclass(kind, torch.Tensor):
+        return _of_torch(value)
+    if torch and issubclass(kind, torch.nn.Module):  # whose attributes are anybody's
+        raise TypeError("what is in a layer cannot be moved")
+    if type(value) is dict:
+        return {key: plain(item) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)([plain(item) for item in value])
+    if value is None or _is_of_a_library(kind) or issubclass(kind, BuiltinFunctionType):
+        return value
+    if torch and issubclass(kind, torch._C._FunctionBase):  # what a function of autograd keeps for its derivative
+        return value
+    for own, plainly in _PLAINLY.items():
+        if issubclass(kind, own):
+            return plainly(value)
+    raise TypeError(f"what is in a {kind.__qualname__} cannot be moved")
+
+
+def _of_torch(value: Any) -> Any:
+    """A tensor, as one of torch's own class where its numbers are not moved; `bent` does that where they are."""
+    import torch
+
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        if _is_of_a_library(type(value)) or value.is_floating_point() or value.is_complex():
+            return value
+        if _holds_others(value):
+            raise TypeError("a tensor that holds others cannot be moved")
+        return value.as_subclass(torch.Tensor)
+
+
 def _is_of_a_library(kind: type) -> bool:
-    """Whether a class is Python's own, torch's or NumPy's, and its objects are no trace of operations."""
+    """Whether a class is Python's own or of a library of arrays, and its objects are no trace of operations."""
     package = kind.__module__.partition(".")[0]
-    if package not in ("torch", "numpy", "builtins") or kind.__module__.startswith("torch.fx."):
+    if package not in ("torch", "numpy", "keras", "builtins") or kind.__module__.startswith("torch.fx."):
         return False
     return getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
 

@@ -135,8 +135,10 @@ def _effect_on_the_same_branches(plain: Answers, ask: Ask, itself: _Itself) -> s
         if any(moves and not itself.moves_as_far(*where, other) for where, moves in moved.items()):
             return MOVES
         missing = [other[key][place] for (key, place), moves in moved.items() if moves is None]
-        if ALL in bend.forced or not missing:
-            return UNTOLD if ALL in bend.forced else STAYS
+        if ALL in bend.forced:  # beyond as many branches as a record holds, code may yet evade
+            return MOVES if records and any(map(_is_stopped, missing)) else UNTOLD
+        if not missing:
+            return STAYS
         forced = {answer.get("guard", "") for answer in missing}
         if any(answer.get("error", {}).get("importing") for answer in missing):
             forced.add(OF_IMPORT)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
-from .call_bend import bent, made_otherwise
+from .call_bend import bent, made_otherwise, plain
 from .dispatched import WHOLE, kernel_of
 from .import_finder import FINDER
 from .named_functions import functions_named, operators_named, roots_of
@@ -111,8 +111,12 @@ class Overrides:
         for listener in self._listeners:
             listener.look()
 
-    def _calling(self, what: int | str, original: Callable[..., Any], is_method: bool = False) -> Callable[..., Any]:
-        listeners, functions, is_bent, bend = self._listeners, self._functions, self._is_bent, self._bend
+    def _calling(
+        self, what: int | str, original: Callable[..., Any], function: FunctionType | None = None
+    ) -> Callable[..., Any]:
+        listeners, is_bent, bend = self._listeners, self._is_bent, self._bend
+        is_method = function is not None and _is_method(function)
+        takes_parts = function is None or function.__name__.startswith("__")  # such as layers, of which it is made
 
         def call(*args: Any, **kwargs: Any) -> Any:
             for listener in listeners:
@@ -123,11 +127,14 @@ class Overrides:
                 if not bend:
                     return original(*args, **kwargs)
                 kept = args[:1] if is_method else ()
-                moved = [bent(argument, bend) for argument in args[len(kept) :]]
-                named = {key: value if key in OUTPUTS else bent(value, bend) for key, value in kwargs.items()}
+                if function and _is_in_a_trace((*args, *kwargs.values())):
+                    return _call_in_a_trace(function, args, kwargs)
+                given, more = args[len(kept) :], kwargs
+                if not takes_parts:
+                    given, more = plain(given), plain(more)
+                moved = [bent(argument, bend) for argument in given]
+                named = {key: value if key in OUTPUTS else bent(value, bend) for key, value in more.items()}
                 made = original(*kept, *moved, **named)
-                if _is_call_in_a_trace(made, functions):  # whoever runs the trace calls the function
-                    return made
                 return made_otherwise(made, (*args, *kwargs.values()), bend)
 
         return call
@@ -136,7 +143,7 @@ class Overrides:
         code = function.__code__
         original = FunctionType(code, function.__globals__, code.co_name, function.__defaults__, function.__closure__)
         original.__kwdefaults__ = function.__kwdefaults__
-        calling = self._calling(id(function), original, _is_method(function))
+        calling = self._calling(id(function), original, function)
         function.__code__ = code_calling(calling, function)
         self._stack.callback(setattr, function, "__code__", code)
 
@@ -197,10 +204,19 @@ def _without_modes() -> Iterator[None]:
             torch._C._push_on_torch_function_stack(mode)
 
 
-def _is_call_in_a_trace(made: Any, functions: set[int]) -> bool:
-    """Whether torch.fx has recorded a call, of one of the functions with these ids, instead of making it."""
+def _is_in_a_trace(given: Any) -> bool:
+    """Whether what is given stands for numbers in a trace of torch.fx."""
     fx: Any = sys.modules.get("torch.fx")
-    return fx is not None and type(made) is fx.Proxy and id(made.node.target) in functions
+    if fx is None:
+        return False
+    if type(given) in (list, tuple):
+        return any(map(_is_in_a_trace, given))
+    return issubclass(type(given), fx.Proxy) or (type(given) is dict and any(map(_is_in_a_trace, given.values())))
+
+
+def _call_in_a_trace(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The call in that trace, whose steps are in none: whoever runs the trace calls the function."""
+    return sys.modules["torch.fx"].Proxy.__torch_function__(function, (), args, kwargs)
 
 
 def _names_of(patterns: tuple[str, ...]) -> _Names:

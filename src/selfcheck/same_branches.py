@@ -186,7 +186,10 @@ class _Asking(ast.NodeTransformer):
         node.test = self._ask("taken", node.test)
         return node
 
-    visit_If = visit_While = visit_IfExp = visit_Assert = _with_test
+    visit_If = visit_While = visit_IfExp = _with_test
+
+    def visit_Assert(self, node: ast.Assert) -> Any:  # what it asks may raise, as torch.testing.assert_close does
+        return self._going_on(self._with_test(node), ast.Pass())
 
     def visit_comprehension(self, node: ast.comprehension) -> Any:
         self.generic_visit(node)

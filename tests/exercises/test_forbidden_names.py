@@ -13,7 +13,12 @@ from selfcheck.named_functions import defining, functions_in, functions_named, o
 #: Modules that `import torch` leaves to whoever wants them.
 FURTHER = (
     *("torch._refs", "torch._decomp.decompositions", "torch.onnx.ops", "torch.masked", "torch.sparse"),
-    *("torch.ao.nn.quantizable", "torch.nn.attention.flex_attention", "torch.distributions.transforms"),
+    *(
+        "torch.nested._internal.ops",
+        "torch.ao.nn.quantizable",
+        "torch.nn.attention.flex_attention",
+        "torch.distributions.transforms",
+    ),
 )
 #: Modules that compile functions of such a name, spread their calls over machines, or test them.
 ABOUT_OTHERS = (
@@ -30,12 +35,12 @@ ABOUT_OTHERS = (
 #: By exercise: words that stand in such names, and which of these compute something else.
 NAMED = {
     "efficient.online_softmax": (
-        ("softmax", "softmin", "logsumexp", "logcumsumexp"),
+        ("softmax", "softmin", "logsumexp", "logcumsumexp", "ctc_loss"),
         {"_get_softmax_dim", "_softmax_unbacked_safe_amax"},
     ),
     "masks.masked_softmax": (("safe_softmax", "masked_softmax"), set()),
     "encoder.layer_norm": (
-        ("layer_norm", "layernorm", "rms_norm", "group_norm", "instance_norm", "batch_norm", "batchnorm"),
+        ("layer_norm", "layernorm", "rms_norm", "group_norm", "instance_norm", "batch_norm", "batchnorm", "lrn"),
         {
             "_fused_rms_norm_cond",
             "native_layer_norm_fake",

@@ -125,6 +125,7 @@ COMPARISONS = {
     "raise": "if not torch.allclose(own, theirs):\n        raise ValueError",
     "of torch": "torch.testing.assert_close(own, theirs)",
     "of NumPy": "np.testing.assert_allclose(own.numpy(), theirs.numpy(), rtol=1e-5)",
+    "asserted": "assert torch.testing.assert_close(own, theirs) is None",
     "in a function": "same(own, theirs)",
     "kept": "result = same(own, theirs)",
     "in a lambda": "(lambda a, b: same(a, b))(own, theirs)",
@@ -395,6 +396,5 @@ def test_of_what_a_limit_ends_in_any_case_nobody_can_tell():
 
 
 def test_the_function_is_named_as_one_would_write_it():
-    ran = ["torch.nn.Softmax.__init__", "torch.nn.Softmax.forward", "torch.softmax"]
-    assert best_name(ran, SOFTMAX) == "torch.nn.Softmax"
+    assert best_name(["torch.nn.Softmax.forward", "torch.softmax"], SOFTMAX) == "torch.nn.Softmax"
     assert best_name(["made up by a hostile process"], SOFTMAX) == "a function that is forbidden here"

@@ -2,7 +2,10 @@
 
 import pytest
 
-from .test_call_effect import ROUNDED, STOPPED, answers_depend, package
+from selfcheck.call_effect import MOVES, effect
+from selfcheck.same_branches import RECORD
+
+from .test_call_effect import COMPARISONS, ROUNDED, SAME, STOPPED, answers_depend, package
 
 __all__ = ["package"]  # the fixture
 
@@ -34,3 +37,14 @@ def test_who_rounds_and_evades_the_same_branches_counts_as_using_it(package, eva
         return found
 
     assert answers_depend(ending)
+
+
+def test_what_is_ended_though_it_takes_the_branches_of_before_uses_it(package):
+    """Code may evade behind more branches than are recorded."""
+    ask = package(SAME.format(comparison=COMPARISONS["assert"]))
+
+    def stopped(bends):
+        evades = [bool(bend) and bend.branches not in ("", RECORD) for bend in bends]
+        return [STOPPED if one else answers for one, answers in zip(evades, ask(bends), strict=True)]
+
+    assert effect(stopped, ask([None])[0]) == MOVES

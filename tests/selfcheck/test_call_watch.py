@@ -5,6 +5,9 @@ import importlib
 import inspect
 import math
 import threading
+from collections import namedtuple
+from enum import IntEnum
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from torch.nn.attention import bias
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
-from selfcheck.call_bend import bent, made_otherwise
+from selfcheck.call_bend import bent, made_otherwise, plain
 from selfcheck.call_watch import watching
 from selfcheck.catalogue import exercises
 from selfcheck.named_functions import functions_named, operators_named
@@ -296,6 +299,7 @@ def test_a_tensor_that_holds_another_is_refused_where_it_would_have_to_be_moved(
 def test_every_forbidden_name_of_torch_names_something():
     """A renamed function of torch would make a prohibition void."""
     import torch._inductor.fx_passes.fuse_attention
+    import torch.nested._internal.ops
     import torch.nn.attention.bias
     import torch.nn.attention.flex_attention  # noqa: F401
 
@@ -306,7 +310,11 @@ def test_every_forbidden_name_of_torch_names_something():
 
 #: What one of the first of these patterns names holds in kernels of its own, without a call that could be seen.
 HELD_IN = {
-    "torch.*softmax": ("torch.*scaled_dot_product*", "torch.*multi_head_attention*"),
+    "torch.*softmax": (
+        *("torch.*scaled_dot_product*", "torch.*multi_head_attention*", "torch.*ctc_loss"),
+        "torch.*linear_cross_entropy*",
+    ),
+    "torch.*layer_norm": ("torch.*CrossMapLRN2d",),
     "torch.*multi_head_attention*": ("torch.*transformer_encoder*",),
     "torch.*TransformerEncoderLayer": ("torch.*transformer_encoder*",),
 }
@@ -347,3 +355,34 @@ def test_a_bent_watch_within_another_leaves_self_alone():
     with watching(patterns), watching(patterns, 0.0), watching(patterns, 0.05):
         made = bias.causal_lower_right(3, 5)
         assert made.variant is plain.variant and made.seq_len_kv == 5
+
+
+class Axis(IntEnum):
+    LAST = -1
+
+
+class Whole(torch.Tensor):
+    """Whole numbers, which no bend moves."""
+
+
+def with_attribute(thing):
+    thing.max = max
+    return thing
+
+
+def test_what_is_given_is_of_pythons_own_classes_or_a_librarys():
+    given = [Axis.LAST, namedtuple("Shape", "width")(4), {"eps": 1e-5}, None, torch.float32, len, in_a_thread]
+    taken = plain([*given, torch.arange(3).as_subclass(Whole)])
+    assert [type(one) for one in taken[:2]] == [int, tuple]
+    assert taken[:-1] == given
+    assert type(taken[-1]) is torch.Tensor
+
+
+@pytest.mark.parametrize(
+    "make",
+    [Denies, torch.nn.Identity, lambda: with_attribute(partial(max)), lambda: (Axis,)],
+)
+def test_what_may_record_the_steps_of_a_function_is_not_given_to_it(make):
+    made = make if make is Denies else make()
+    with pytest.raises(TypeError, match="cannot be moved"):
+        plain({"x": [made]})
