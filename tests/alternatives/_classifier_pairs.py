@@ -127,7 +127,7 @@ class one_sequence(Matching):
         self.places = LearnedPositionalEmbedding(d_model, self.max_length)
         self.first = nn.Parameter(torch.randn(1, 1, d_model))
         self.drop = nn.Dropout(self.dropout)
-        self.encoder = torch_encoder(d_model, num_heads, d_ff, max(num_layers, 2), self.dropout, norm_first=True)
+        self.encoder = torch_encoder(d_model, num_heads, d_ff, num_layers, self.dropout, norm_first=True)
         self.output = nn.Sequential(nn.LayerNorm(d_model), nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, 1))
 
     def answer(self, left_ids, right_ids):
