@@ -91,6 +91,8 @@ NAMES = {
 }
 #: Of torch, what is set by assigning to it.
 SETTINGS = ("torch.backends.", "torch.utils.deterministic.")
+#: Of these, names that honest code reads: self.__class__.__name__ stands in many a __repr__, and says what type() says.
+READ = {"__class__"}
 #: Built-ins that are odd as plain names, for many an object has a method of that name: model.eval().
 BUILTINS = {
     "code made from text": "exec eval compile",
@@ -185,7 +187,8 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
         for imported in () if id(node) in for_annotations else _imported(node):
             yield from ((line, imported, reached) for reached in _reached_by_import(imported))
         own = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
-        if isinstance(own, str) and own in _NAMES:
+        is_read = own in READ and isinstance(getattr(node, "ctx", None), ast.Load)
+        if isinstance(own, str) and own in _NAMES and not is_read:
             yield line, own, _NAMES[own]
         for word in _attributes(node):
             if word in _MODULE_WORDS:
@@ -196,7 +199,7 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
             elif node.id in HANDED_ON and id(node) not in called:
                 yield line, f"{node.id} under another name", "names looked up while it runs"
         dotted = dotted_name(node, aliases) if isinstance(node, (ast.Attribute, ast.Name)) else None
-        if dotted in _NAMES:
+        if dotted in _NAMES and dotted not in READ:
             yield line, dotted, _NAMES[dotted]
         if dotted and dotted.startswith("sys.") and dotted.split(".")[1] not in PLAIN_SYS:
             yield line, dotted, "the interpreter's insides"

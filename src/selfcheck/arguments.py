@@ -162,7 +162,7 @@ def lessons(*inputs: Array, target: Array, loss: str, steps: int, rate: float, t
     """Training of a built module: that many steps of Adam with learning rate `rate` on one batch (*inputs, target).
 
     tries: how often it is built anew and trained, until it has learnt every row: parameters are drawn at random, and a
-        few draws are stuck for long
+        few draws are stuck for long. From the second on it has more steps, at a lower rate
     """
     _require_known("loss", loss, LOSSES)
     packed = [pack(value) for value in inputs]

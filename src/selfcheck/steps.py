@@ -31,6 +31,7 @@ from .printed import Printed, quiet
 from .traces import describe
 
 LEARNT = 0.47  # the loss of a row whose right class leads by 0.5
+LONGER, SLOWER = 2, 3.0  # by which lessons that were not learnt are given to another draw of the model
 
 
 class NotRefused(Exception):
@@ -213,7 +214,9 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts:
     """An object of the class as a step describes it, its state set and its lessons taught, and its own parameters."""
     args, kwargs = given.take(step["construct"], "construct.")
     lessons, own = step.get("lessons"), {}
-    for _ in range(lessons.get("tries", 1) if lessons else 1):
+    for number in range(lessons.get("tries", 1) if lessons else 1):
+        if number == 1:  # some right models are stuck at the first rate, in every other draw or in each
+            lessons = lessons | {"steps": LONGER * lessons["steps"], "rate": lessons["rate"] / SLOWER}
         built = made_with_shapes(functools.partial(symbol, *args, **kwargs), (*args, *kwargs.values()))
         if not hasattr(built, "state_dict"):
             break

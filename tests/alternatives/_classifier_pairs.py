@@ -5,6 +5,7 @@ from torch import nn
 
 from attention.classifier import masked_mean
 from attention.encoder import Encoder
+from attention.masks import masked_softmax
 from attention.multi_head import MultiHeadAttention
 from attention.positions import LearnedPositionalEmbedding, PositionalEncoding
 
@@ -119,6 +120,30 @@ class left_asks_right(Towers):
 
 
 @alternative(PAIR)
+class softly_aligned(Towers):
+    """Each token beside what it finds in the other text, their difference and product; a mean and a maximum of each."""
+
+    def make_comparison(self, d_model):
+        self.compare = nn.Sequential(nn.Linear(4 * d_model, d_model), nn.ReLU())
+        self.layers = nn.Sequential(nn.Linear(4 * d_model, d_model), nn.Tanh(), nn.Linear(d_model, 1))
+
+    def answer(self, left_ids, right_ids):
+        sides = self.left.tokens(left_ids), self.left.tokens(right_ids)
+        (left, real_left), (right, real_right) = sides
+        scores = left @ right.mT / self.d_model**0.5
+        found = (
+            masked_softmax(scores, real_right[:, None]) @ right,
+            masked_softmax(scores.mT, real_left[:, None]) @ left,
+        )
+        pooled = []
+        for (tokens, real), other in zip(sides, found, strict=True):
+            compared = self.compare(torch.cat([tokens, other, tokens - other, tokens * other], dim=-1))
+            largest = compared.where(real[..., None], 0.0).amax(dim=1)  # none is below 0
+            pooled += [masked_mean(compared, real), largest]
+        return self.layers(torch.cat(pooled, dim=-1)).squeeze(1)
+
+
+@alternative(PAIR)
 class one_sequence(Matching):
     """[first] left right: each side has positions of its own and a vector that says which side it is."""
 
@@ -127,7 +152,7 @@ class one_sequence(Matching):
         self.places = LearnedPositionalEmbedding(d_model, self.max_length)
         self.first = nn.Parameter(torch.randn(1, 1, d_model))
         self.drop = nn.Dropout(self.dropout)
-        self.encoder = torch_encoder(d_model, num_heads, d_ff, max(num_layers, 2), self.dropout, norm_first=True)
+        self.encoder = torch_encoder(d_model, num_heads, d_ff, num_layers, self.dropout, norm_first=True)
         self.output = nn.Sequential(nn.LayerNorm(d_model), nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, 1))
 
     def answer(self, left_ids, right_ids):

@@ -57,6 +57,10 @@ ODD = [
     "import numpy as np\nnp.lib._format_impl.io.open('/x')",
     "from torch._dynamo.convert_frame import mock\nmock.patch",
     "().__class__.__mro__",
+    "x.__class__ = list",
+    "class A:\n    __class__ = property(lambda self: list)",
+    "class A:\n    @property\n    def __class__(self): return list",
+    "import torch\nobject.__setattr__(x, '__class__', list)\nsetattr(x, '__class__', list)",
     "e = eval",
     "from torch.multiprocessing import spawn",
     "import torch.multiprocessing as m",
@@ -130,6 +134,8 @@ def test_a_module_that_stands_on_no_list_is_told(module):
         "import torch\ntorch.utils.deterministic.fill_uninitialized_memory = True",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from jaxtyping import Float\n    import nptyping",
         "import typing as t\nif t.TYPE_CHECKING:\n    from jaxtyping import Bool",
+        "class A:\n    def __repr__(self):\n        return f'{self.__class__.__name__}({self.size})'",
+        "class A(B):\n    def __init__(self):\n        super(__class__, self).__init__()",
     ],
 )
 def test_honest_code_is_not_told(code):

@@ -243,3 +243,27 @@ def test_a_model_that_is_stuck_is_built_anew():
     assert Unsure.built == 2
     carry_out(Unsure, built(call(), call(apart), lessons=course).packed(), False)
     assert Unsure.built == 5  # three tries, none of which learns
+
+
+def test_the_next_one_learns_longer_at_a_lower_rate():
+    class Counted(nn.Module):
+        built = []  # for each, the size of every step: Adam's are its rate where the gradient stays the same
+
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.zeros(1))
+            self.before = 0.0
+            Counted.built.append([])
+
+        def forward(self, x):
+            if self.training and torch.is_grad_enabled():
+                Counted.built[-1].append(round(abs(float(self.weight.detach()) - self.before), 4))
+                self.before = float(self.weight.detach())
+            return self.weight + 0 * x
+
+    texts, ones = plan.tensor([[0.0], [0.0]]), plan.tensor([[1.0], [1.0]])
+    loss = "binary_cross_entropy_with_logits"
+    course = plan.lessons(texts, target=ones, loss=loss, steps=2, rate=0.03, tries=3)
+    carry_out(Counted, built(call(), call(texts), lessons=course).packed(), False)
+    assert [len(steps) for steps in Counted.built] == [2, 4, 4]
+    assert [steps[1] for steps in Counted.built] == [0.03, 0.01, 0.01]

@@ -16,7 +16,12 @@ from selfcheck.catalogue import exercises
 from .bank import Unusual, answers_in
 
 RIGHT = answers_in(
-    "right.toml", "right_classes.toml", "right_further.toml", "right_forms.toml", "right_parameters.toml"
+    "right.toml",
+    "right_classes.toml",
+    "right_forms.toml",
+    "right_further.toml",
+    "right_orders.toml",
+    "right_parameters.toml",
 )
 FORBIDDEN = answers_in("forbidden.toml", "detours.toml")
 LEAST = {"right": 60, "forbidden": 60}

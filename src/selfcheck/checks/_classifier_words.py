@@ -34,15 +34,15 @@ from ._classifier_texts import (
     words,
 )
 
-FOURS, LENGTH = 20, 6  # fours of texts, and the words of each text
+FOURS, LENGTH = 40, 6  # fours of texts, and the words of each text
 STIRRED = 0.3  # so that no branch is without influence because it began at zero
 #: By how much two words together differ from each alone, of 1 + the largest logit. In 30 draws of each, right models
 #: have 1e-4 or more, whatever they begin with and pool by, and sums of the words' own contributions 6e-7 or less. In
 #: one of some hundred draws a model with a class token had less than 3e-5.
 LEAST = 5e-6
-#: And by how much at most, of what one exchange of both words changes. Right models have 0.9 or less in 16 fours; one
-#: that gives each text logits of its own, by chance, has about the root of 2, which four independent numbers have.
-MOST = 1.15
+#: And by how much at most, of what one exchange of both words changes. Right models have 1.04 or less in 16 draws of
+#: FOURS; where every text has logits of its own, by chance, it is about the root of 2, and below MOST in one of 17.
+MOST = 1.2
 STRANGERS = (
     "Texts that differ in a word or two have logits without anything in common, so what your model learns of one text "
     "says nothing of the next. Does it number or hash whole texts? Let a text's vector be made of its words' vectors: "
