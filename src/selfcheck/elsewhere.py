@@ -1,6 +1,6 @@
 """Emulates a second device, so that a machine with a CPU alone shows whose code works on one device only.
 
-It is asked about one thing: whether a function makes its tensors where its arguments lie. What it cannot play raises
+It is asked about one thing: whether a function makes its tensors where its arguments lie. What it cannot emulate raises
 errors of its own, which tell nothing of a learner's code: they are dropped. What a `raise` or `assert` of the learner's
 code refuses there, and on the CPU not, counts.
 """
