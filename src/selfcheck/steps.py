@@ -215,7 +215,7 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts:
     args, kwargs = given.take(step["construct"], "construct.")
     lessons, own = step.get("lessons"), {}
     for number in range(lessons.get("tries", 1) if lessons else 1):
-        if number == 1:  # some right models are stuck at the first rate, in every other draw or in each
+        if lessons and number == 1:  # some right models are stuck at the first rate, in every other draw or in each
             lessons = lessons | {"steps": LONGER * lessons["steps"], "rate": lessons["rate"] / SLOWER}
         built = made_with_shapes(functools.partial(symbol, *args, **kwargs), (*args, *kwargs.values()))
         if not hasattr(built, "state_dict"):
