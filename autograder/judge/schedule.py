@@ -11,6 +11,7 @@ from selfcheck.compare import Answer
 from selfcheck.diagnose import Key, first_difference
 from selfcheck.verdict import Differences, differences_of
 
+from ..build.stubs import given_files
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally
 from ..sandbox.worker_pool import expect_compiler, is_fork_server_available
@@ -150,8 +151,6 @@ BRINGS_COMPILER = (b"checkpoint", b"_dynamo", b"flex_attention", b"torch.export"
 
 
 def _names_compiler(files: Mapping[str, bytes]) -> bool:
-    """Whether a module names what has torch import its compiler: 140 MiB that are not the answer's.
-
-    The modules with an underscore in front are given; some of them name it.
-    """
-    return any(word in text for name, text in files.items() if not name.startswith("_") for word in BRINGS_COMPILER)
+    """Whether a module of the learner's names what has torch import its compiler: 140 MiB that are not the answer's."""
+    own = files.keys() - set(given_files())  # some that are given name it too
+    return any(word in files[name] for name in own for word in BRINGS_COMPILER)

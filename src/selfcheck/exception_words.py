@@ -109,7 +109,7 @@ ADVICE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "one_number_due",
         "int(), float(), torch.tensor(…) of a list and the functions of math take single numbers, and here is a tensor "
-        "of many",
+        "or an array of many",
         ("only one element tensors", "only length-1 arrays", "only 0-dimensional arrays"),
     ),
     (

@@ -131,6 +131,7 @@ def test_the_compiler_is_expected_where_a_learners_module_names_what_imports_it(
     assert not schedule._names_compiler(given)
     for line in (b"from torch.utils.checkpoint import checkpoint", b"import torch._dynamo"):
         assert schedule._names_compiler(given | {"mine.py": line})
+        assert schedule._names_compiler(given | {"_mine.py": line})
 
 
 def test_an_expected_watch_stands_in_every_worker_and_notices_as_one_of_its_own_does(pool):
