@@ -128,6 +128,8 @@ class Overrides:
                     return original(*args, **kwargs)
                 kept = args[:1] if is_method else ()
                 if function and _is_in_a_trace((*args, *kwargs.values())):
+                    if _is_of_a_layer(function):  # which the trace may not know; what it calls is watched by itself
+                        return original(*args, **kwargs)
                     return _call_in_a_trace(function, args, kwargs)
                 given, more = args[len(kept) :], kwargs
                 if not takes_parts:
@@ -261,6 +263,12 @@ def _has_operators() -> bool:
 def _word(operator: str) -> str:
     """Of "aten::softmax.int", "softmax"."""
     return operator.partition("::")[2].partition(".")[0]
+
+
+def _is_of_a_layer(function: FunctionType) -> bool:
+    """Whether a function is a method of torch's modules."""
+    owner = function.__globals__.get(function.__code__.co_qualname.rpartition(".")[0])
+    return isinstance(owner, type) and issubclass(owner, sys.modules["torch"].nn.Module)
 
 
 def _is_method(function: FunctionType) -> bool:

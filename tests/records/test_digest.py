@@ -64,7 +64,11 @@ def test_a_change_to_the_reference_makes_those_stale_that_build_on_it(copy):
 def test_what_a_part_of_an_exercise_imports_belongs_to_it(copy):
     assert stale_after_a_change_of(copy, "autograder/**/misconceptions/_position_rotary.py") == {"positions"}
     assert stale_after_a_change_of(copy, "tests/alternatives/_classifier_pairs.py") == {"classifier"}
-    assert stale_after_a_change_of(copy, "src/selfcheck/checks/_encoder_inputs.py") == {"encoder", "decoder"}
+    assert stale_after_a_change_of(copy, "src/selfcheck/checks/_encoder_inputs.py") == {
+        "encoder",
+        "decoder",
+        "sequence_to_sequence",
+    }
 
 
 @pytest.mark.parametrize("name", JUDGING)
