@@ -60,9 +60,10 @@ def rebuild(
             by_id.setdefault(grade_id, []).append(cell)
     remarks = []
     before = [by_grade_id(release) for release in earlier]
-    known = {source_of(one).strip() for release in (released, *earlier) for one in release["cells"]}
-    texts, graded = [source_of(cell).strip() for cell in released["cells"]], by_grade_id(notebook)
-    for place, cell in enumerate(notebook["cells"]):
+    texts = [source_of(cell).strip() for cell in released["cells"]]
+    known = {*texts, *(source_of(cell).strip() for release in earlier for cell in release["cells"])}
+    graded = by_grade_id(notebook)
+    for cell, question in zip(notebook["cells"], texts[:1] + texts, strict=False):
         grade_id = _grade_id(cell)
         if grade_id is None or graded.get(grade_id) is not cell:
             continue
@@ -70,7 +71,7 @@ def rebuild(
         versions = [cell, *(release.get(grade_id) for release in before)]
         behind = 0
         if cell["metadata"]["nbgrader"].get("solution"):
-            answer, behind = _answer(cell, *_answer_cells(cells, given, texts[max(place - 1, 0)], known))
+            answer, behind = _answer(cell, *_answer_cells(cells, given, question, known))
             cell["source"] = printable(answer[:MOST_ANSWER_CHARACTERS].replace("\r\n", "\n"), keep=KEPT_SIGNS)
         if not given and all(versions):
             remarks.append(f"the cell {grade_id} was deleted: put back")

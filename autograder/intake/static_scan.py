@@ -16,8 +16,8 @@ from selfcheck.source import (
     PLAIN_ENCODINGS,
     dotted_name,
     encoding_of,
+    imported_modules,
     imports_of,
-    module_of,
     nodes_of,
     of_bounded_length,
     parse,
@@ -199,7 +199,7 @@ def _found(tree: ast.Module) -> Iterator[tuple[int, str, str]]:
             elif node.id in HANDED_ON and id(node) not in called:
                 yield line, f"{node.id} under another name", "names looked up while it runs"
         dotted = dotted_name(node, aliases) if isinstance(node, (ast.Attribute, ast.Name)) else None
-        if dotted in _NAMES and dotted not in READ:
+        if dotted in _NAMES and dotted != own:
             yield line, dotted, _NAMES[dotted]
         if dotted and dotted.startswith("sys.") and dotted.split(".")[1] not in PLAIN_SYS:
             yield line, dotted, "the interpreter's insides"
@@ -286,10 +286,9 @@ def _lookup(call: ast.Call, does: str, aliases: Mapping[str, str], modules: set[
 
 
 def _imported(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [of_bounded_length(alias.name) for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and not node.level:
-        module = module_of(node)
-        names = [f"{module}.{of_bounded_length(alias.name)}" for alias in node.names]
-        return [module, *(name for name in names if name in _MODULES or name in _NAMES)]
-    return []
+    """The modules of others that a statement imports, and the names known here that it imports from one."""
+    modules = [name for name in imported_modules(node) if not name.startswith(".")]
+    if not isinstance(node, ast.ImportFrom):
+        return modules
+    names = [f"{module}.{of_bounded_length(alias.name)}" for module in modules for alias in node.names]
+    return modules + [name for name in names if name in _MODULES or name in _NAMES]

@@ -152,5 +152,5 @@ BRINGS_COMPILER = (b"checkpoint", b"_dynamo", b"flex_attention", b"torch.export"
 
 def _names_compiler(files: Mapping[str, bytes]) -> bool:
     """Whether a module of the learner's names what has torch import its compiler: 140 MiB that are not the answer's."""
-    own = files.keys() - set(given_files())  # some that are given name it too
+    own = {name for name in files if name.endswith(".py")} - set(given_files())  # some given ones name it too
     return any(word in files[name] for name in own for word in BRINGS_COMPILER)

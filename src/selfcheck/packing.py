@@ -15,7 +15,7 @@ from typing import Any
 from .catalogue import in_problem_set, modules_of, problem_sets
 from .learner import Learner, available, package_folder, stoppable
 from .show import headline
-from .source import parse
+from .source import imported_modules, parse
 
 #: Cells that wait for an answer: emptied ones, those of an open notebook and, as nbgrader releases them.
 BLANK = ("", "*Write your answer here.*", "YOUR ANSWER HERE")
@@ -76,7 +76,8 @@ def _out_of_reach(folder: Path) -> list[str]:
     for path, tree in _modules_in(folder):
         for node in ast.walk(tree):
             place = folder if getattr(node, "level", 0) else folder.parent
-            roots = {name.partition(".")[0] for name in _imported(node)} - {"", folder.name, "selfcheck"}
+            roots = {name.lstrip(".").partition(".")[0] for name in imported_modules(node)}
+            roots -= {"", folder.name, "selfcheck"}
             line = getattr(node, "lineno", 0)
             lines += [
                 f"line {line} of {path.name} imports {name}, which is not handed in: your own files stand right in "
@@ -92,7 +93,7 @@ def _other_packages(folder: Path) -> list[str]:
     lines = []
     for path, tree in _modules_in(folder):
         for node in tree.body:
-            roots = {name.partition(".")[0] for name in _imported(node) if not getattr(node, "level", 0)}
+            roots = {name.partition(".")[0] for name in imported_modules(node)} - {""}  # "": of the package itself
             lines += [
                 f"line {node.lineno} of {path.name} imports {name}, which may be missing where it is graded: NumPy and "
                 "torch are all you need"
@@ -106,13 +107,6 @@ def _modules_in(folder: Path) -> Iterator[tuple[Path, ast.Module]]:
     for path in sorted(folder.glob("*.py")):
         if tree := parse(path.read_text(encoding="utf-8", errors="replace")):
             yield path, tree
-
-
-def _imported(node: ast.AST) -> list[str]:
-    """The modules that a statement imports."""
-    if isinstance(node, ast.ImportFrom):
-        return [node.module or ""]
-    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
 
 
 def _blank(notebook: Path) -> list[str]:

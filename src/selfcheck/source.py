@@ -118,6 +118,13 @@ def imports_of(nodes: Iterable[ast.AST]) -> dict[str, str]:
     return imports
 
 
+def imported_modules(node: ast.AST) -> list[str]:
+    """The modules that a statement imports, or imports names from."""
+    if isinstance(node, ast.ImportFrom):
+        return [module_of(node)]
+    return [of_bounded_length(alias.name) for alias in node.names] if isinstance(node, ast.Import) else []
+
+
 def module_of(node: ast.ImportFrom) -> str:
     """The module that names are imported from, with its dots."""
     name = node.module or ""

@@ -70,6 +70,13 @@ def test_a_finished_set_is_packed_without_a_question(handed_out: Path) -> None:
     assert "every exercise of ps1 passes" in command.seen and "all the same?" not in command.seen
 
 
+def packed(handed_out: Path, words: str) -> list[str]:
+    """What `pack` says first in each line with these words."""
+    command = [sys.executable, "-m", "selfcheck", "pack", "ps1", "--yes"]
+    done = subprocess.run(command, cwd=handed_out, capture_output=True, text=True, timeout=LIMIT)
+    return [line.partition(",")[0] for line in done.stdout.splitlines() if words in line]
+
+
 def test_own_code_that_is_not_handed_in_is_told_of(handed_out: Path) -> None:
     solve(handed_out)
     module = handed_out / "attention" / "worked_example.py"
@@ -78,10 +85,7 @@ def test_own_code_that_is_not_handed_in_is_told_of(handed_out: Path) -> None:
     (handed_out / "attention" / "tools").mkdir()
     for name in ("attention/tools/__init__.py", "attention/tools/deep.py", "attention/mine.py", "mytools.py"):
         (handed_out / name).touch()
-    command = [sys.executable, "-m", "selfcheck", "pack", "ps1", "--yes"]
-    done = subprocess.run(command, cwd=handed_out, capture_output=True, text=True, timeout=LIMIT)
-    said = [line for line in done.stdout.splitlines() if "not handed in" in line]
-    assert [line.partition(",")[0] for line in said] == [
+    assert packed(handed_out, "not handed in") == [
         "line 1 of worked_example.py imports tools",
         "line 2 of worked_example.py imports mytools",
     ]
@@ -95,10 +99,7 @@ def test_packages_that_may_be_missing_are_told_of(handed_out: Path) -> None:
         "try:\n    import einops\nexcept ImportError:\n    pass\n\n\ndef draw():\n    import matplotlib\n"
     )
     module.write_text(imports + module.read_text("utf-8"), "utf-8")
-    command = [sys.executable, "-m", "selfcheck", "pack", "ps1", "--yes"]
-    done = subprocess.run(command, cwd=handed_out, capture_output=True, text=True, timeout=LIMIT)
-    said = [line for line in done.stdout.splitlines() if "may be missing where it is graded" in line]
-    assert [line.partition(",")[0] for line in said] == [
+    assert packed(handed_out, "may be missing where it is graded") == [
         "line 1 of worked_example.py imports json5",
         "line 2 of worked_example.py imports rich",
     ]

@@ -128,7 +128,8 @@ def test_the_compiler_is_expected_where_models_are_trained_and_rows_are_many():
 
 def test_the_compiler_is_expected_where_a_learners_module_names_what_imports_it():
     given = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
-    assert not schedule._names_compiler(given)
+    given |= {f"__pycache__/{name}c": b"from torch.utils.checkpoint import checkpoint" for name in given_files()}
+    assert not schedule._names_compiler(given), "bytecode of what is given names it too"
     for line in (b"from torch.utils.checkpoint import checkpoint", b"import torch._dynamo"):
         assert schedule._names_compiler(given | {"mine.py": line})
         assert schedule._names_compiler(given | {"_mine.py": line})

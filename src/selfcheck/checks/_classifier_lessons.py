@@ -127,19 +127,19 @@ def order_learnt(step, answer):
 def right_classes(step, due, given):
     """What a check tells of a classifier that has not learnt the rule of its lessons."""
     leads, classes = _leads(step, given), set(unpack(step["lessons"]["target"]).values())
-    return "" if leads is None else _how_many(step, leads, "texts", len(classes))
+    return "" if leads is None else _how_many(leads, "texts", len(classes))
 
 
 def right_pairs(step, due, given):
     """Likewise of a model of pairs."""
     signed = _signed(step, given)
-    return "" if signed is None else _how_many(step, signed, "pairs", 2)
+    return "" if signed is None else _how_many(signed, "pairs", 2)
 
 
-def _how_many(step, leads, what, classes):
+def _how_many(leads, what, classes):
     right, lead, chance = sum(lead > 0 for lead in leads), sum(leads) / len(leads), round(len(leads) / classes)
     return (
-        f"After {step['lessons']['steps']} steps of its lessons your model is right about {right} of {len(leads)} "
+        f"After its lessons your model is right about {right} of {len(leads)} "
         f"{what} that were not among them, by {lead:.2g} on average; by chance it would be {chance}"
     )
 

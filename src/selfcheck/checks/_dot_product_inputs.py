@@ -5,6 +5,8 @@ import functools
 from selfcheck.arrays import array, nest, unpack
 from selfcheck.plan import call, tensor
 
+from ._numbers import rows_of
+
 ATTENTION = "dot_product.scaled_dot_product_attention"
 #: Sequences, heads, queries and keys of two calls; no two sizes that can be taken for another in one can in the other.
 IN_BATCHES = ((2, 3, 5, 4), (3, 2, 4, 5))
@@ -41,10 +43,7 @@ def weights(step, answer):
 @of_both
 def row_sums(step, answer):
     """What the weights of each query add up to."""
-    weights = answer[1]
-    values, width = weights.values(), weights.shape[-1]
-    sums = [sum(values[start : start + width]) for start in range(0, len(values), width)]
-    return array(nest(sums, weights.shape[:-1]))
+    return array(nest([sum(row) for row in rows_of(answer[1])], answer[1].shape[:-1]))
 
 
 @of_both
@@ -59,10 +58,10 @@ def sums_of_shares(step, answer):
 def _follow_scores(step, weights):
     """Whether that holds of MOST queries: equal weights, or weights by chance, are the result of no softmax."""
     query, key = (unpack(tree) for tree in [*step["args"], *step["kwargs"].values()][:2])
-    queries, keys = ([*_lines(of.values(), of.shape[-1])] for of in (query, key))
+    queries, keys = rows_of(query), rows_of(key)
     count, several = query.shape[-2], key.shape[-2]
     rows = []
-    for at, (row, one) in enumerate(zip(_lines(weights.values(), several), queries, strict=False)):
+    for at, (row, one) in enumerate(zip(rows_of(weights), queries, strict=False)):
         here = keys[at // count * several :][:several]
         scores = (sum(a * b for a, b in zip(one, other, strict=False)) for other in here)
         rows.append(list(zip(row, scores, strict=False)))
@@ -70,10 +69,6 @@ def _follow_scores(step, weights):
     rows = [row for row in attended if len(row) > 1] or rows
     ends = [(min(row), max(row)) for row in rows if row]
     return sum(low[0] < high[0] and low[1] < high[1] for low, high in ends) >= MOST * max(len(rows), 1)
-
-
-def _lines(values, width):
-    return (values[start : start + width] for start in range(0, len(values), width))
 
 
 def some_of(rng, count):

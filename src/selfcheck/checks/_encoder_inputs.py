@@ -5,7 +5,7 @@ import math
 from selfcheck.arrays import Array, array, nest
 from selfcheck.plan import built, call, tensor
 
-from ._numbers import filled
+from ._numbers import filled, rows_of
 from .dot_product import dropped
 
 ATTENTION = "self_attention."
@@ -135,12 +135,6 @@ def averages(rows, spread=False):
         mean = sum(row) / len(row)
         means.append(sum((entry - mean) ** 2 for entry in row) / len(row) if spread else mean)
     return means
-
-
-def rows_of(answer):
-    """The last axis of an array, as lists."""
-    values, width = answer.values(), answer.shape[-1]
-    return [values[start : start + width] for start in range(0, len(values), width)]
 
 
 def by_row(answer, change):

@@ -6,7 +6,7 @@ import math
 from selfcheck.arrays import Array, array, nest, unpack
 from selfcheck.plan import call, tensor
 
-from ._encoder_inputs import rows_of
+from ._numbers import rows_of
 from ._sequence_to_sequence_inputs import rows
 from .dot_product import of_both
 

@@ -5,7 +5,8 @@ import math
 from selfcheck.arrays import array, nest
 from selfcheck.plan import built, call, score, tensor
 
-from ._encoder_inputs import by_row, rows_of
+from ._encoder_inputs import by_row
+from ._numbers import rows_of
 from .dot_product import mask_of, of_both
 
 # attend

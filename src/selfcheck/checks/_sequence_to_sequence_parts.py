@@ -8,7 +8,7 @@ import math
 from selfcheck.arrays import unpack
 from selfcheck.words import number_text
 
-from ._encoder_inputs import rows_of
+from ._numbers import rows_of
 
 CLOSE = 1e-3  # of numbers, relative to their size
 SHOWN = 4  # numbers of a list that a sentence shows
