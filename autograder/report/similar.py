@@ -200,7 +200,11 @@ def _normal_forms(texts: dict[Name, bytes]) -> dict[Name, list[list[str]] | None
 
 
 def _read(modules: list[bytes]) -> Iterator[list[list[str]] | None]:
-    yield from (normal_form(text_of(data)) for data in modules)
+    for data in modules:
+        try:
+            yield normal_form(text_of(data))
+        except Exception:  # whatever somebody has written stops nobody else's: it counts as unread
+            yield None
 
 
 def normal_form(source: str) -> list[list[str]] | None:
