@@ -160,7 +160,8 @@ def judge_packages(
         judged = judge_folders({folder: package.files for folder, package in received.items()}, chosen, isolation)
         if target:
             table = {name: as_json(outcomes) for name, outcomes in judged.items()}
-            target.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+            target.write_text(text, encoding="utf-8", errors="backslashreplace")  # a folder's name need not be text
     for name, outcomes in judged.items():
         console.print(verdict_table(name, outcomes))
         for remark in received[name].remarks:

@@ -1,6 +1,7 @@
 """An error that nobody foresaw, in whatever is done with one submission, is told and stops nobody else's."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -92,11 +93,12 @@ def test_a_module_that_cannot_be_compared_is_unread_and_the_others_are_compared(
     ]
 
 
-def test_judge_goes_on_with_the_others(tmp_path, monkeypatch):
-    for student in TWO:
-        (tmp_path / student / "attention").mkdir(parents=True)
+def test_judge_goes_on_with_the_others_whose_folders_names_need_not_be_text(tmp_path, monkeypatch):
+    folders = {"ada": tmp_path / "ada", "ben": tmp_path / os.fsdecode(b"ben\xff")}
+    for student, folder in folders.items():
+        (folder / "attention").mkdir(parents=True)
         text = (REFERENCE / "worked_example.py").read_text() + f"\n# {student}\n"
-        (tmp_path / student / "attention" / "worked_example.py").write_text(text)
+        (folder / "attention" / "worked_example.py").write_text(text)
 
     def whose(task, answer_key):
         return task.files["worked_example.py"].split()[-1].decode()
@@ -104,6 +106,6 @@ def test_judge_goes_on_with_the_others(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "judge_task", only_of("ada", whose, cluster.judge_task))
     told = tmp_path / "told.json"
     words = ["judge", "--isolation", "none", "--exercise", "worked_example.softmax", "--json", told]
-    status, said = run(*words, *(tmp_path / student for student in TWO))
+    status, said = run(*words, *folders.values())
     assert status == 1 and "ada is not judged: the grader failed" in said, said
-    assert [*json.loads(told.read_text())] == [str(tmp_path / "ben")]
+    assert [*json.loads(told.read_text())] == [str(folders["ben"])]
