@@ -235,8 +235,6 @@ def _given(tree: ast.Module) -> _Given:
                 attributes.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 names.add(name)
-            case _:
-                pass
     return _Given(frozenset(names), frozenset(attributes), imports_of(ast.walk(tree)))
 
 
@@ -298,6 +296,5 @@ def runs(row: list[str]) -> list[int]:
 def winnowed(row: list[str]) -> set[int]:
     """The least hash of every WINDOW runs in a row."""
     hashes = runs(row)
-    if not hashes:
-        return set()
-    return {min(hashes[place : place + WINDOW]) for place in range(max(1, len(hashes) - WINDOW + 1))}
+    count = max(1, len(hashes) - WINDOW + 1) if hashes else 0
+    return {min(hashes[place : place + WINDOW]) for place in range(count)}
