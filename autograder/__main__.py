@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import sys
 
 import click
+
+from .course.faults import FULL
 
 COURSE = ("release", "submit", "grade", "feedback", "report", "export")
 #: The module of autograder.cli that holds each command. A command imports what it needs when it is called.
@@ -43,5 +46,20 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+def run() -> None:
+    """Run the command of the command line; a sentence where its output, or the current folder, cannot be used."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        sys.exit("autograder: the current folder is not there any more: go to another one, and run the command again")
+    try:
+        main(prog_name="python -m autograder")
+    except OSError as error:
+        if error.errno not in FULL or error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be printed is lost
+        sys.exit(f"autograder: nothing more can be printed, {error.strerror}: make room, and run the command again")
+
+
 if __name__ == "__main__":
-    main(prog_name="python -m autograder")
+    run()

@@ -17,11 +17,11 @@ from selfcheck.catalogue import forbidden_by, in_problem_set
 
 from .answer_key import precomputed
 from .course.durations import span
-from .course.faults import machine_fault
+from .course.faults import machine_fault, unforeseen
 from .course.folder import Course, InvalidStudentId
 from .course.locks import reading_release
 from .gradebook.audit_log import Log, NotLogged
-from .gradebook.errors import NotEntered
+from .gradebook.errors import GradebookDamaged, NotEntered
 from .gradebook.sync import GradebookSync
 from .intake.arrivals import is_archives_word
 from .intake.store import Unrecognised, take_in
@@ -107,10 +107,7 @@ def _grade(
     lines = []
     with GradebookSync(course, problem_set) as sync, Log(course, regrade) as log:
         for submission, outcome in judged(submissions, answer_key, scheduler):
-            if isinstance(outcome, Exception):
-                line = _not_judged(submission, outcome)
-            else:
-                line = _judged(course, sync, log, submission, outcome)
+            line = _line(course, sync, log, submission, outcome)
             lines.append(line)
             say(f"{len(lines)}/{len(students)} {line.student}: {line.score}")
         if course.roster:
@@ -159,6 +156,18 @@ def _inbound(course: Course) -> Path | None:
     return inbound_folder(course)
 
 
+def _line(course: Course, sync: GradebookSync, log: Log, submission: Submission, outcome: Result | Exception) -> Line:
+    """What becomes of one submission; raises GradebookDamaged, which concerns them all."""
+    if isinstance(outcome, Exception):
+        return _not_judged(submission, outcome)
+    try:
+        return _judged(course, sync, log, submission, outcome)
+    except GradebookDamaged:
+        raise
+    except Exception as error:  # whatever one submission has brought about stops nobody else's
+        return _not_judged(submission, error)
+
+
 def _judged(course: Course, sync: GradebookSync, log: Log, submission: Submission, outcome: Result) -> Line:
     """Put what was judged in this run on file, and see to it that it is entered."""
     try:
@@ -203,4 +212,4 @@ def _not_judged(submission: Submission, error: Exception) -> Line:
     fault = machine_fault(error)
     if fault:
         return Line(student, None, 0, (f"not graded: {fault}, and run grade again",), True)
-    return Line(student, None, 0, (f"grader's fault: {type(error).__name__}: {error}",), True)
+    return Line(student, None, 0, (f"grader's fault: {unforeseen(error)}",), True)

@@ -40,7 +40,8 @@ def judge_folders(
 ) -> dict[str, list[ExerciseOutcome]]:
     """The outcome of every chosen exercise for each package, by the same names; a package: its modules, by file name.
 
-    A package for which the grader fails is left out. Raises SandboxUnavailable where the isolation is not to be had.
+    A package for which the grader fails is left out. Raises what it failed for where that was so for all of them, as
+    SandboxUnavailable where the isolation is not to be had.
     """
 
     def tasks() -> Iterator[tuple[tuple[str, str], Task]]:
@@ -54,12 +55,14 @@ def judge_folders(
         ids = [exercise.id for exercise in chosen[problem_set]]
         return public.answer_key(problem_set, with_dependencies(in_problem_set(problem_set), ids))
 
-    outcomes = {}
+    outcomes, failures = {}, []
     for place, outcome in cluster.judged(tasks(), answer_key):
         if isinstance(outcome, Exception):
-            raise outcome
-        if not outcome.grader_error:
+            failures.append(outcome)
+        elif not outcome.grader_error:
             outcomes[place] = outcome.exercises
+    if failures and not outcomes:
+        raise failures[0]
     return {
         name: [exercise for problem_set in chosen for exercise in outcomes[name, problem_set]]
         for name in packages
@@ -157,7 +160,8 @@ def judge_packages(
         judged = judge_folders({folder: package.files for folder, package in received.items()}, chosen, isolation)
         if target:
             table = {name: as_json(outcomes) for name, outcomes in judged.items()}
-            target.write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            text = json.dumps(table, indent=1, ensure_ascii=False) + "\n"
+            target.write_text(text, encoding="utf-8", errors="backslashreplace")  # a folder's name need not be text
     for name, outcomes in judged.items():
         console.print(verdict_table(name, outcomes))
         for remark in received[name].remarks:

@@ -29,7 +29,7 @@ SQLITE_TEXTS = {
     "unable to open database file": errno.EACCES,
 }
 IN_A_TEXT = re.compile(r"\[Errno (?P<code>\d{1,4})\][^:\n]*(?:: '(?P<file>[^'\n]+)')?")
-MOST = 300  # characters of a file's path
+MOST = 300  # characters of a file's path, or of an error's text
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
@@ -62,6 +62,11 @@ def error_in_text(text: str) -> OSError | None:
         code = int(match["code"])
         return OSError(code, os.strerror(code), *([match["file"]] if match["file"] else []))
     return next((OSError(code, said, "the gradebook") for said, code in SQLITE_TEXTS.items() if said in text), None)
+
+
+def unforeseen(error: BaseException) -> str:
+    """An error that nobody expected of one submission, in a line for the instructor."""
+    return printable(f"{type(error).__name__}: {error}", keep="")[:MOST]
 
 
 def _told(code: int, reason: str, file: object) -> str:

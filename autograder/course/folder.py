@@ -22,6 +22,8 @@ from .student_ids import InvalidStudentId as InvalidStudentId
 from .student_ids import check_student_id as check_student_id
 
 MIN_SECRET = 16  # bytes
+GRADEBOOK = "gradebook.db"
+MOST_PATH = 504  # bytes of its path: SQLite takes 512, with the ending of its journal's
 #: Letters of other scripts, each with the Latin letter that it looks like.
 LATIN_LOOKALIKES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u043a\u043c\u0442\u043d\u0432"
@@ -30,7 +32,7 @@ LATIN_LOOKALIKES = str.maketrans(
 )
 #: Files and folders of a course that no submission may see.
 PRIVATE = (
-    *(nbgrader_files.SETTINGS, SETTINGS_FILE, "gradebook.db", "log.jsonl", "marks.jsonl", "submitted", "received", "intake", "arrivals"),
+    *(nbgrader_files.SETTINGS, SETTINGS_FILE, GRADEBOOK, "log.jsonl", "marks.jsonl", "submitted", "received", "intake", "arrivals"),
     *(ROSTER_FILE, EXTENSIONS_FILE, "results", "answers", "autograded", "feedback", "source", "reports"),
 )
 
@@ -50,6 +52,12 @@ class Course:
         course = cls(Path(folder).resolve())
         if "?" in str(course.root):  # what follows is options, in the address of a database
             raise SettingsError(f"nbgrader opens no gradebook below a folder with ? in its name: rename {course.root}")
+        length = len(os.fsencode(course.root / GRADEBOOK))
+        if length > MOST_PATH:
+            raise SettingsError(
+                f"nbgrader opens no gradebook whose path has more than {MOST_PATH} bytes, and this one's would have "
+                f"{length}: put the course in a folder with a shorter path"
+            )
         course.root.mkdir(0o700, parents=True, exist_ok=True)  # grades and submissions are private
         if not course.secret_file.exists():
             if not (course.root / SETTINGS_FILE).exists():

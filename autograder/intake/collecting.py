@@ -9,6 +9,7 @@ from pathlib import Path
 
 from selfcheck.catalogue import problem_sets
 
+from ..course.faults import unforeseen
 from ..course.folder import Course
 from ..sandbox.limited import LimitedFault
 from .downloads import Found, opened, submissions_in
@@ -69,6 +70,8 @@ def collect(
                     if not error.filename or not Path(str(error.filename)).is_relative_to(folder.absolute()):
                         raise
                     refusal = f"it cannot be read: {error.strerror}"
+                except Exception as error:  # whatever somebody has handed in stops nobody else's
+                    refusal = f"the grader failed: {unforeseen(error)}"
             yield Collected(submission.shown, student, refusal=refusal)
 
 

@@ -28,9 +28,11 @@ def written_in_cells(
     """
     missing = [exercise for exercise in in_problem_set(problem_set) if not _is_written(exercise, files)]
     named = {exercise.symbol for exercise in missing}
-    if not notebook or not re.search(DEFINES.replace(b"%s", "|".join(sorted(named)).encode()), notebook):
+    if not notebook or not named:  # without a name the pattern would begin at every sign
         return (), ()
-    defined = set(items_of(_defined, notebook, sorted(named)).items) if named else set()
+    if not re.search(DEFINES.replace(b"%s", "|".join(sorted(named)).encode()), notebook):
+        return (), ()
+    defined = set(items_of(_defined, notebook, sorted(named)).items)
     answered = [exercise for exercise in missing if exercise.symbol in defined]
     modules: dict[str, list[str]] = {}
     for exercise in answered:

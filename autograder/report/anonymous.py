@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from .summary import ClassReport
 
 Value = TypeVar("Value")
-FILE = r"[^\s;,:`'\"()]*[/.][^\s;,:`'\"()]*\w"  # a word with a dot or a slash within it
+APART = r"\s;,:`'\"()"  # what stands between words
+#: A word with a dot or a slash within it. It is looked for where a word begins, in time that grows with its length.
+FILE = rf"(?<![^{APART}])[^{APART}/.]*[/.][^{APART}]*\w"
 
 
 def aliases_of(course: Course, students: Iterable[str]) -> dict[str, str]:

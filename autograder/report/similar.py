@@ -200,7 +200,11 @@ def _normal_forms(texts: dict[Name, bytes]) -> dict[Name, list[list[str]] | None
 
 
 def _read(modules: list[bytes]) -> Iterator[list[list[str]] | None]:
-    yield from (normal_form(text_of(data)) for data in modules)
+    for data in modules:
+        try:
+            yield normal_form(text_of(data))
+        except Exception:  # whatever somebody has written stops nobody else's: it counts as unread
+            yield None
 
 
 def normal_form(source: str) -> list[list[str]] | None:
@@ -231,8 +235,6 @@ def _given(tree: ast.Module) -> _Given:
                 attributes.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
                 names.add(name)
-            case _:
-                pass
     return _Given(frozenset(names), frozenset(attributes), imports_of(ast.walk(tree)))
 
 
@@ -294,6 +296,5 @@ def runs(row: list[str]) -> list[int]:
 def winnowed(row: list[str]) -> set[int]:
     """The least hash of every WINDOW runs in a row."""
     hashes = runs(row)
-    if not hashes:
-        return set()
-    return {min(hashes[place : place + WINDOW]) for place in range(max(1, len(hashes) - WINDOW + 1))}
+    count = max(1, len(hashes) - WINDOW + 1) if hashes else 0
+    return {min(hashes[place : place + WINDOW]) for place in range(count)}

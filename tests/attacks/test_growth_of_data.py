@@ -1,4 +1,4 @@
-"""Notebooks, answers and zips are read in a time that grows no faster than they do, whatever they are like."""
+"""Notebooks, answers, zips and errors are read in a time that grows no faster than they do, whatever they are like."""
 
 import base64
 import io
@@ -11,8 +11,10 @@ import zipfile
 import pytest
 
 from autograder.course.paths import ROOT
+from autograder.gradebook.feedback import verdicts
 from autograder.intake import archive, in_cells, notebook
 from autograder.judge.answers import answers_in
+from autograder.report import anonymous
 from selfcheck.plan import call
 from tests.counted_steps import steps_in
 
@@ -61,13 +63,20 @@ NOTEBOOKS = {
     "keys": lambda n: cells(code("x") | {"metadata": {str(number): number for number in range(50 * n)}}),
     "numbers": lambda n: cells(code("x") | {"metadata": {"x": [1e300] * 100 * n}}),
     "lists in lists": lambda n: b'{"cells": ' + b"[" * 200 * n,
+    "blanks": lambda n: cells(code("\t " * 300 * n)),
     "quotes": lambda n: b'{"cells": "' + b'\\"' * 1000 * n,
 }
 
 
 def read_notebook(data):
     notebook.rebuild(RELEASED, data, [RELEASED])
-    in_cells.written_in_cells(data[: notebook.MOST_READ_HERE], PROBLEM_SET, {})
+    for modules in ({}, {f"{MODULE}.py": HONEST}):
+        in_cells.written_in_cells(data[: notebook.MOST_READ_HERE], PROBLEM_SET, modules)
+
+
+def read_remark(text):
+    anonymous._without(text, {"ada": "learner 1", "a.b@example.org": "learner 2"})
+    verdicts.FILE_AT_FAULT.search(text)
 
 
 def said(tree):
@@ -123,12 +132,20 @@ def read_zip(data):
         assert "a.zip" in str(refused)
 
 
+#: Texts of errors, which a learner's code raises, of n parts.
+REMARKS = {
+    "dots": lambda n: "." * 30 * n,
+    "slashes": lambda n: "./" * 30 * n,
+    "letters": lambda n: "_" * 300 * n,
+    "words": lambda n: "ada/ada.b@" * 30 * n,
+}
 CASES = {
     f"{kind}: {name}": (read, make, size)
     for kind, read, shapes, size in (
         ("notebook", read_notebook, NOTEBOOKS, 150),
         ("answers", lambda line: answers_in(PLANS, line), ANSWERS, 150),
         ("zip", read_zip, ZIPS, 80),
+        ("remark", read_remark, REMARKS, 5),
     )
     for name, make in shapes.items()
 }

@@ -24,7 +24,7 @@ LINE = re.compile(
     r"(?: calls [\w.]{0,200}?\b(?P<called>\w{1,100}):)?"
 )
 SHOWN_SOURCE = re.compile(r": `(?P<source>[^`]+)`")
-FILE_AT_FAULT = re.compile(r"the module cannot be imported|\w+\.py is missing from the submission", re.IGNORECASE)
+FILE_AT_FAULT = re.compile(r"the module cannot be imported|\b\w+\.py is missing from the submission", re.IGNORECASE)
 MOST_CALL = 600  # characters
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...course.atomic_folders import recover, take_place
-from ...course.faults import machine_fault
+from ...course.faults import machine_fault, unforeseen
 from ...course.folder import Course
 from ...intake.archive import STAMP, TICKET
 from ..autograded_folder import autograded
@@ -74,7 +74,7 @@ def _written(course: Course, gathering: Gathering, formulas: Formulas, student: 
     except OSError as error:
         return Written(student, None, trouble=machine_fault(error) or str(error))
     except Exception as error:  # whatever somebody has written stops nobody else's page
-        return Written(student, None, trouble=f"the grader failed: {type(error).__name__}: {error}")
+        return Written(student, None, trouble=f"the grader failed: {unforeseen(error)}")
 
 
 def _beside(course: Course, facts: Facts) -> dict[str, bytes]:
