@@ -113,30 +113,3 @@ def test_the_biases_of_several_layers_in_one_tensor_are_no_matrix_without_part()
     stack = Stack()
     output = stack.weight.sum((0, 1)) + 0 * stack.bias.sum(0) + 0 * stack.gain
     assert reached(stack, output) == [[3, 3, 3], [1, 3, 0], [1, 1, 0]]
-
-
-def test_a_model_that_has_not_learnt_is_drawn_anew_and_taught_longer_and_slower():
-    asked, rates = [], []
-
-    class Alike(Text):
-        """It answers all texts alike, so it learns nothing that tells one class from the other."""
-
-        def __init__(self):
-            super().__init__(nn.Linear(4, 2))
-            asked.append(0)
-
-        def forward(self, ids):
-            asked[-1] += 1
-            return super().forward(ids * 0)
-
-    class Rates(torch.optim.Adam):
-        def __init__(self, parameters, lr):
-            rates.append(lr)
-            super().__init__(parameters, lr=lr)
-
-    more = lessons(IDS, target=TARGET, loss="cross_entropy", steps=2, rate=0.03, tries=3)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch.optim, "Adam", Rates)
-        carried(Alike, call(), call(IDS), lessons=more)
-    assert [steps - 1 for steps in asked[:2]] == [2, 4] and asked[2] - 2 == 8  # it is asked once more at the end
-    assert rates == pytest.approx([0.03, 0.01, 0.006])
