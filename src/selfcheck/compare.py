@@ -107,7 +107,11 @@ def _values(check: Check, call: dict[str, Any], expected: Kept, got: Kept, revea
         difference = Difference("facts", f"this does not hold{_how_often(wanted, came, raw, reveal)}")
     if difference and check.view and difference.kind in ("values", "facts"):
         difference = replace(difference, text=difference.text + _derived(check, call))
-    if check.view and (not difference or difference.kind in ("values", "nan", "facts")):
+    if (
+        check.view
+        and (not difference or difference.kind in ("values", "nan", "facts"))
+        and not _may_overflow(check, call)
+    ):
         # A view looks at some facts about an answer, and may see nothing amiss where its numbers are none.
         difference = none_where_one_is_due(*raw) or difference
     if difference and came is None and got.get("printed"):
@@ -148,6 +152,12 @@ def _how_often(wanted: Array, came: Any, raw: tuple[Any, Any], reveal: bool) -> 
         due, given = apart(*(some[0].values()[wrong[0]] for some in entries))
         numbers = f", where {due} is expected and {given} came" if due != given else ""
     return f" in {len(wrong)} of {len(cases)} cases, first at {first}{numbers}"
+
+
+def _may_overflow(check: Check, call: dict[str, Any]) -> bool:
+    """Whether a right answer may have no finite numbers here, as the view says where it has `may_overflow(call)`."""
+    may_overflow = getattr(check.view, "may_overflow", None)
+    return bool(may_overflow and may_overflow(call))
 
 
 def _derived(check: Check, call: dict[str, Any]) -> str:

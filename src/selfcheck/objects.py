@@ -179,11 +179,14 @@ def seed_torch() -> None:
 def usual_torch() -> Iterator[None]:
     """Within it torch records gradients and makes float32, whatever a module or a notebook has set for the process.
 
-    Afterwards the default dtype is what it was. Gradients are recorded: an answer may have switched that off for good.
+    Nor does it look for anomalies, with which a model learns at a third of the speed. Afterwards both are what they
+    were. Gradients are recorded: an answer may have switched that off for good.
     """
     torch = sys.modules.get("torch")
     if torch:
         before = torch.get_default_dtype()
+        anomalies = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
+        torch.autograd.set_detect_anomaly(False)
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
     try:
@@ -192,6 +195,7 @@ def usual_torch() -> Iterator[None]:
         if torch:
             torch.set_default_dtype(before)
             torch.set_grad_enabled(True)
+            torch.autograd.set_detect_anomaly(*anomalies)
 
 
 def torchs_seed() -> int | None:

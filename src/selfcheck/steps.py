@@ -31,7 +31,7 @@ from .printed import Printed, quiet
 from .traces import describe
 
 LEARNT = 0.47  # the loss of a row whose right class leads by 0.5
-LONGER, SLOWER = 2, 3.0  # by which lessons that were not learnt are given to another draw of the model
+FURTHER = ((2, 3.0), (4, 5.0))  # of each further draw of the model: so many times the steps, at this part of the rate
 
 
 class NotRefused(Exception):
@@ -215,15 +215,14 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts:
     args, kwargs = given.take(step["construct"], "construct.")
     lessons, own = step.get("lessons"), {}
     for number in range(lessons.get("tries", 1) if lessons else 1):
-        if lessons and number == 1:  # some right models are stuck at the first rate, in every other draw or in each
-            lessons = lessons | {"steps": LONGER * lessons["steps"], "rate": lessons["rate"] / SLOWER}
+        given_now = _of_a_try(lessons, number) if lessons else None
         built = made_with_shapes(functools.partial(symbol, *args, **kwargs), (*args, *kwargs.values()))
         if not hasattr(built, "state_dict"):
             break
         own = set_state(built, step["state"])
         facts["parameters"] = {name: list(value.shape) for name, value in own.items()}
         facts |= under_two_names(own) if step["state"] else {}  # who names the parameters may tie one to another
-        if not lessons or _teach(built, **lessons):
+        if not given_now or _teach(built, **given_now):
             break
     if hasattr(built, "state_dict"):
         built.train(step["training"])
@@ -249,6 +248,14 @@ def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs:
         function(*args, **kwargs)
         raise NotRefused(f"call {number} cannot be answered and should raise ValueError, but an answer came back")
     return []
+
+
+def _of_a_try(lessons: dict[str, Any], number: int) -> dict[str, Any]:
+    """The lessons of one try: some right models are stuck at the first rate, in every other draw or in each."""
+    if not number:
+        return lessons
+    longer, slower = FURTHER[min(number, len(FURTHER)) - 1]
+    return lessons | {"steps": longer * lessons["steps"], "rate": lessons["rate"] / slower}
 
 
 def _teach(

@@ -13,14 +13,15 @@ from selfcheck.catalogue import exercises
 from selfcheck.verdict import _is_given
 
 LEARNS = ("text_learns", "text_order", "text_learns_with_empty", "text_two_words", "pair_learns", "pair_two_words")
-#: What the view of a right model's answers says: of pairs also that the sides meet, and that logits leave -1 … 1.
+#: What the view of a right model's answers says: of pairs also that the sides meet, and that logits leave -1 … 1; last
+#: that not all texts are answered alike.
 LEARNT = dict.fromkeys(LEARNS, [1]) | {
-    "text_order": [1, 1],
-    "text_two_words": [1, 1],
-    "pair_learns": [1, 1, 0],
-    "pair_two_words": [1, 1],
+    "text_order": [1, 1, 1],
+    "text_two_words": [1, 1, 1],
+    "pair_learns": [1, 1, 0, 1],
+    "pair_two_words": [1, 1, 1, 1, 1],
 }
-WORDS = {"text_words": [1, 1, 1, 1, 1], "pair_words": [1, 1, 1]}
+WORDS = {"text_words": [1, 1, 1, 1, 1], "pair_words": [1, 1, 1, 1]}
 CHECKS = {one.name: one for part in exercises() for one in visible_checks(part) + hidden_checks(part)}
 WIDTH = 64
 
@@ -139,4 +140,43 @@ def test_who_has_learnt_order_leads_clearly_and_nearly_everywhere(lead, share, p
         right, ahead = begins[tuple(text[:2])], lead if place < share * len(texts) else -lead / 4
         rows.append([ahead if which == right else 0.0 for which in range(2)])
     answer = unpack(pack(torch.tensor(rows)))
-    assert check.view(step, answer).values() == [int(passes), 1]
+    assert check.view(step, answer).values() == [int(passes), 1, 1]
+
+
+def asked(name):
+    """A draw of a check, and the texts that decide in it, of each one that is asked."""
+    (step,) = CHECKS[name].calls(1)
+    return step, [unpack(tree).nested() for tree in step["uses"][0]["args"]]
+
+
+@pytest.mark.parametrize("name", ["text_learns", "text_order", "text_two_words", "pair_learns", "pair_two_words"])
+def test_a_model_that_answers_all_texts_alike_is_told_so(name):
+    step, texts = asked(name)
+    shape = (len(texts[0]),) if name.startswith("pair") else (len(texts[0]), 2 + (name == "text_learns"))
+    answer = unpack(pack(torch.full(shape, 0.25)))
+    assert CHECKS[name].view(step, answer).values() == [0] * len(LEARNT[name])
+    assert "the same for every text" in CHECKS[name].tells(step, answer, answer)
+
+
+@pytest.mark.parametrize("name", ["pair_order", "pair_words"])
+def test_so_is_one_whose_texts_are_compared_with_one_another(name):
+    (step,) = CHECKS[name].calls(1)
+    uses = tuple(torch.full((len(unpack(use["args"][0]).nested()),), 0.25) for use in step["uses"])
+    answer = unpack(pack(uses))
+    assert CHECKS[name].view(step, answer).values()[:3] == [int(name == "pair_order")] * 2 + [0]
+    assert "the same for every text" in CHECKS[name].tells(step, answer, answer)
+
+
+@pytest.mark.parametrize("meets", [False, True], ids=["sums of words", "numbers of whole texts"])
+def test_a_model_of_whole_texts_is_not_told_that_it_adds_words(meets):
+    """In all else both fail alike: neither learns which two words go together."""
+    step, (left, right) = asked("pair_two_words")
+    torch.manual_seed(0)
+    of_words = torch.randn(2, 9, 17)
+    sums = [
+        sum(of_words[side, place, word] for side, text in enumerate(pair) for place, word in enumerate(text))
+        for pair in zip(left, right, strict=True)
+    ]
+    answer = unpack(pack(torch.randn(len(left)) if meets else torch.stack(sums)))
+    assert CHECKS["pair_two_words"].view(step, answer).values() == [0, 0, int(meets), int(meets), 1]
+    assert "pairs that were not among them" in CHECKS["pair_two_words"].tells(step, answer, answer)

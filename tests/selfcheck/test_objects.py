@@ -245,7 +245,7 @@ def test_a_model_that_is_stuck_is_built_anew():
     assert Unsure.built == 5  # three tries, none of which learns
 
 
-def test_the_next_one_learns_longer_at_a_lower_rate():
+def test_each_further_one_learns_longer_at_a_lower_rate():
     class Counted(nn.Module):
         built = []  # for each, the size of every step: Adam's are its rate where the gradient stays the same
 
@@ -265,5 +265,5 @@ def test_the_next_one_learns_longer_at_a_lower_rate():
     loss = "binary_cross_entropy_with_logits"
     course = plan.lessons(texts, target=ones, loss=loss, steps=2, rate=0.03, tries=3)
     carry_out(Counted, built(call(), call(texts), lessons=course).packed(), False)
-    assert [len(steps) for steps in Counted.built] == [2, 4, 4]
-    assert [steps[1] for steps in Counted.built] == [0.03, 0.01, 0.01]
+    assert [len(steps) for steps in Counted.built] == [2, 4, 8]
+    assert [steps[1] for steps in Counted.built] == [0.03, 0.01, 0.006]

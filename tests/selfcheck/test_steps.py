@@ -286,3 +286,11 @@ def test_what_is_set_for_the_whole_process_changes_no_answer_and_stays(double_pr
     doubled = carried(lambda x: 2 * x, call(X), gradient=True)
     assert unpack(doubled["gradients"]["0"]).shape == (1, 2)
     assert torch.get_default_dtype() == torch.float64
+
+
+@pytest.mark.parametrize("looks_for_nan", [False, True])
+def test_a_search_for_anomalies_that_a_module_began_slows_no_answer_and_goes_on_afterwards(looks_for_nan):
+    with torch.autograd.set_detect_anomaly(True, looks_for_nan):
+        searched = carried(lambda x: torch.tensor([float(torch.is_anomaly_enabled())]), call(X))["value"]
+        assert unpack(searched).values() == [0.0]
+        assert (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()) == (True, looks_for_nan)

@@ -41,14 +41,24 @@ def of_zeros_and(rows, columns, place, value):
 
 
 def by_largest(view):
-    """The view of answers all of whose numbers are divided by the largest: rounding errors go with that."""
+    """The view of answers all of whose numbers are divided by the largest: rounding errors go with that.
+
+    At parameters as large as STIRRED_MUCH a right model may overflow, for instance one of several layers without a
+    norm between them: there, what is no finite number counts as 0 in all uses.
+    """
 
     @functools.wraps(view)
     def scaled(step, answer):
-        largest = max(map(abs, _numbers(answer)), default=0.0)
-        return view(step, _divided(answer, largest) if 0 < largest < math.inf else answer)
+        largest = max(map(abs, _numbers(answer)), default=0.0) or 1.0
+        return view(step, _divided(answer, largest, may_overflow(step)))
 
+    scaled.may_overflow = may_overflow
     return scaled
+
+
+def may_overflow(step):
+    """Whether a right model may have no finite numbers, for its parameters are too large."""
+    return step.get("stirred") == STIRRED_MUCH
 
 
 def _numbers(answer):
@@ -58,10 +68,11 @@ def _numbers(answer):
     return filter(math.isfinite, answer.values()) if isinstance(answer, Array) and answer.floating else []
 
 
-def _divided(answer, by):
+def _divided(answer, by, overflows):
     if isinstance(answer, (tuple, list)):
-        return type(answer)(_divided(part, by) for part in answer)
+        return type(answer)(_divided(part, by, overflows) for part in answer)
     if not isinstance(answer, Array) or not answer.floating:
         return answer
-    divided = array([number / by for number in answer.values()], dtype=answer.dtype)
+    numbers = (0.0 if overflows and not math.isfinite(number) else number / by for number in answer.values())
+    divided = array(list(numbers), dtype=answer.dtype)
     return Array(answer.kind, answer.dtype, answer.shape, divided.data)

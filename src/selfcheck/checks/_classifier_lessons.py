@@ -4,12 +4,11 @@ A model that knows its lessons by heart, and no more, answers anything else by c
 """
 
 import itertools
-from collections import Counter
 
 from selfcheck.arrays import array, unpack
 from selfcheck.plan import built, call, lessons, tensor
 
-from ._classifier_texts import VOCAB, agree, numbers_of, padded, rows_of, unlike, words
+from ._classifier_texts import VOCAB, agree, all_alike, numbers_of, padded, rows_of, unlike, varied, words
 
 TRIES = 3  # models that a check on learning trains at most, each drawn anew
 MANY, OTHERS, FOURS = 90, 26, 12  # texts of a lesson, texts that are asked then, and fours of pairs, in both
@@ -22,9 +21,6 @@ SURE_OF_ORDER, SHARE = 3.0, 0.75
 #: The same of four pairs, and the share of pairs on the right side of 0. In 40 draws the slowest right model, which
 #: scales a cosine, led by 20 or more, and each had nine in ten right; a wrong comparison had half, or led by 4.
 SURE_OF_PAIRS, SHARE_OF_PAIRS = 4.0, 0.7
-#: Where two words decide together: the share of comparisons of a text of one class with a text of the other that come
-#: out right. It is a half for whatever adds up words, and for who knows its texts by heart.
-TOLD_APART = 0.8
 NOTHING_LEFT = 1e-3  # of 1 + the largest logit: what rounding leaves of a difference that is 0
 
 
@@ -67,39 +63,6 @@ def order(rng):
     return padded(texts, 5), [0, 1] * (len(texts) // 2), padded(others, 5)
 
 
-def two_together(rng):
-    """A task in which two words decide together: a with c and b with d are of class 0, a with d and b with c of 1.
-
-    Whatever a model adds up of words and their positions is on average the same for both classes.
-    Returns texts, their classes, and other texts.
-    """
-    texts, target, others, _ = _of_two_words(rng)
-    rng.shuffle(others)
-    return padded(texts, 5), target, padded(others, 5)
-
-
-def two_together_on_either_side(rng):
-    """Likewise pairs: the words of the left text decide, with one right text throughout; and the other way round."""
-    texts, target, others, fillers = _of_two_words(rng)
-    same = [rng.sample(fillers, 3)] * len(texts)
-    pairs = list(zip(others + same, same + others, strict=True))
-    rng.shuffle(pairs)
-    asked = [list(side) for side in zip(*pairs, strict=True)]
-    sides = [
-        padded(side, width) for side, width in ((texts + same, 5), (same + texts, 8), (asked[0], 5), (asked[1], 8))
-    ]
-    return *sides[:2], [float(right) for right in target * 2], *sides[2:]
-
-
-def _of_two_words(rng):
-    """Texts that begin with the two words, their classes, the same texts with their ends reversed, and other words."""
-    a, b, c, d, *fillers = words(rng, WORDS)
-    begins = ((a, c), 0), ((b, d), 0), ((a, d), 1), ((b, c), 1)
-    drawn = [(begin, right, ends) for ends in itertools.combinations(fillers, 2) for begin, right in begins]
-    texts, others = ([[*begin, *ends[::way]] for begin, _, ends in drawn] for way in (1, -1))
-    return texts, [right for _, right, _ in drawn], others, fillers
-
-
 def taught(task, construct, steps, rate=0.03, tries=1):
     """A model that learns a task and is then asked for texts that it has not seen."""
     texts, target, others = task
@@ -114,29 +77,31 @@ def learnt(step, answer):
 
 
 def order_learnt(step, answer):
-    """Whether the right classes lead in most texts that were not in the lessons, and order matters in any of them."""
+    """Whether the right classes lead in most texts that were not in the lessons, order matters in any of them, and the
+    texts have different logits at all.
+    """
     leads, rows = _leads(step, answer), rows_of(answer)
     if leads is None:
         return unlike(answer)
     is_learnt = sum(leads) / len(leads) > SURE_OF_ORDER and sum(lead > 0 for lead in leads) / len(leads) >= SHARE
-    by_text = dict(zip(map(tuple, _texts(step)), rows, strict=True))
+    by_text = dict(zip(map(tuple, texts_of(step)), rows, strict=True))
     matters = any(not agree(row, by_text[second, first, *rest]) for (first, second, *rest), row in by_text.items())
-    return array([int(is_learnt), int(matters)])
+    return array([int(is_learnt), int(matters), varied(rows)])
 
 
 def right_classes(step, due, given):
     """What a check tells of a classifier that has not learnt the rule of its lessons."""
     leads, classes = _leads(step, given), set(unpack(step["lessons"]["target"]).values())
-    return "" if leads is None else _how_many(leads, "texts", len(classes))
+    return "" if leads is None else all_alike(step, due, given) or how_many(leads, "texts", len(classes))
 
 
 def right_pairs(step, due, given):
     """Likewise of a model of pairs."""
     signed = _signed(step, given)
-    return "" if signed is None else _how_many(signed, "pairs", 2)
+    return "" if signed is None else all_alike(step, due, given) or how_many(signed, "pairs", 2)
 
 
-def _how_many(leads, what, classes):
+def how_many(leads, what, classes):
     right, lead, chance = sum(lead > 0 for lead in leads), sum(leads) / len(leads), round(len(leads) / classes)
     return (
         f"After its lessons your model is right about {right} of {len(leads)} "
@@ -144,47 +109,7 @@ def _how_many(leads, what, classes):
     )
 
 
-def told_apart(step, answer):
-    """Whether texts of one class lead texts of the other, where two words of a text decide together; and whether, of
-    texts that differ in these words alone, one class has more in all than the other: of a sum of words none has.
-    """
-    rows = rows_of(answer)
-    if rows is None or any(len(row) != 2 for row in rows):
-        return unlike(answer)
-    numbers, texts, rule, sums = [row[1] - row[0] for row in rows], _texts(step), _rule(step), {}
-    classes = [rule(text) for text in texts]
-    for text, number, right in zip(texts, numbers, classes, strict=True):
-        sums[tuple(text[2:])] = sums.get(tuple(text[2:]), 0.0) + (number if right else -number)
-    meet = max(map(abs, sums.values())) > NOTHING_LEFT * (1 + max(map(abs, numbers)))
-    return array([_tells_apart(numbers, classes), int(meet)])
-
-
-def pairs_told_apart(step, answer):
-    """Whether pairs that belong together lead the others, where two words of the left text decide, or of the right."""
-    logits = numbers_of(answer)
-    if logits is None:
-        return unlike(answer)
-    known, asked = (
-        [(tuple(left[:2]), tuple(right[:2])) for left, right in zip(*map(_nested, sides), strict=True)]
-        for sides in (step["lessons"]["inputs"], step["uses"][0]["args"])
-    )
-    belongs = dict(zip(known, unpack(step["lessons"]["target"]).values(), strict=True))
-    same = Counter(left for left, _ in known).most_common(1)[0][0]
-    sides = [[pair for pair in zip(logits, asked, strict=True) if (pair[1][0] == same) == at] for at in (False, True)]
-    return array([_tells_apart([n for n, _ in side], [belongs[pair] for _, pair in side]) for side in sides])
-
-
-def _nested(tree):
-    return unpack(tree).nested()
-
-
-def _tells_apart(numbers, classes):
-    """1 where the numbers of one class are above those of the other in nearly all comparisons."""
-    low, high = ([one for one, of in zip(numbers, classes, strict=True) if of == which] for which in (0, 1))
-    return int(sum(a < b for a in low for b in high) >= TOLD_APART * len(low) * len(high))
-
-
-def _rule(step):
+def rule_of(step):
     """The class of any text, by the rule of the lessons: its key word, or which of two words comes first."""
     texts, target = (unpack(tree) for tree in (step["lessons"]["inputs"][0], step["lessons"]["target"]))
     texts = [(text, right) for text, right in zip(texts.nested(), target.values(), strict=True) if len(set(text)) > 1]
@@ -200,11 +125,11 @@ def _rule(step):
 
 def _leads(step, answer):
     """By how much the right class of each text leads; None where the answer is of another form."""
-    rows, rule = rows_of(answer), _rule(step)
-    return None if rows is None else [_lead(row, rule(text)) for text, row in zip(_texts(step), rows, strict=True)]
+    rows, rule = rows_of(answer), rule_of(step)
+    return None if rows is None else [_lead(row, rule(text)) for text, row in zip(texts_of(step), rows, strict=True)]
 
 
-def _texts(step):
+def texts_of(step):
     return unpack(step["uses"][0]["args"][0]).nested()
 
 
@@ -261,7 +186,8 @@ def taught_pairs(task, construct, steps, rate=0.03, tries=1):
 
 
 def pairs_learnt(step, answer):
-    """Whether pairs that belong together lead the others, the two sides bear on each other, all lies within -1 … 1.
+    """Whether pairs that belong together lead the others, the two sides bear on each other, all lies within -1 … 1;
+    and whether the pairs have different logits at all.
 
     They are other pairs than those of the lessons, and have to lead by SURE_OF_PAIRS. Of a number for the left plus a
     number for the right nothing is left over in this difference: then no side bears on the other.
@@ -272,7 +198,8 @@ def pairs_learnt(step, answer):
     lead, most = 4 * sum(signed) / len(signed), max(map(abs, signed))
     learnt = lead > SURE_OF_PAIRS and sum(value > 0 for value in signed) / len(signed) >= SHARE_OF_PAIRS
     meet = abs(lead) > NOTHING_LEFT * (1 + most)
-    return array([int(learnt), int(meet), int(meet and most <= 1 + NOTHING_LEFT)])
+    within = meet and most <= 1 + NOTHING_LEFT
+    return array([int(learnt), int(meet), int(within), varied([[value] for value in numbers_of(answer)])])
 
 
 def _signed(step, answer):

@@ -13,6 +13,10 @@ VOCAB = 17  # ids; 0 is padding unless a check says otherwise
 #: The width of a head is even, so that its features can be rotated in pairs.
 CLASSES, D_MODEL, HEADS, D_FF, MAX_LENGTH = 14, 32, 2, 35, 42
 MORE_HEADS = 8
+ALIKE = (
+    "Your logits are the same for every text: nothing of the words reaches them. Follow one text from its ids to the "
+    "output: where is it lost (a detach, a constant in its place, a softmax over an axis of length 1)?"
+)
 SAME = 1e-5  # two logits agree to SAME · (1 + |logit|): float32 sums in another order, never a word more or less
 
 
@@ -85,6 +89,18 @@ def compared(some, others):
 
 def _numbers(row):
     return all(abs(value) < 1e30 for value in row)
+
+
+def varied(rows):
+    """1 where some row of numbers differs from the first: what a model reads has a say in what it answers."""
+    return int(any(not agree(rows[0], row) for row in rows))
+
+
+def all_alike(step, due, given):
+    """What a check tells of a model whose logits are the same whatever it reads; "" of another."""
+    uses = given if isinstance(given, (tuple, list)) else [given]
+    found = [rows_of(use) or [[number] for number in numbers_of(use) or ()] for use in uses]
+    return "" if any(not rows or varied(rows) for rows in found) else ALIKE
 
 
 def all_agree(some, others):

@@ -5,21 +5,13 @@ import itertools
 from selfcheck.arrays import array
 from selfcheck.plan import built, call, check
 
-from ._classifier_lessons import (
-    TRIES,
-    pairs_told_apart,
-    right_classes,
-    taught,
-    taught_pairs,
-    told_apart,
-    two_together,
-    two_together_on_either_side,
-)
+from ._classifier_lessons import TRIES, right_classes, taught, taught_pairs
 from ._classifier_texts import (
     MORE_HEADS,
     VOCAB,
     agree,
     all_agree,
+    all_alike,
     classifier,
     matcher,
     numbers_of,
@@ -30,8 +22,16 @@ from ._classifier_texts import (
     several,
     some_texts,
     unlike,
+    varied,
     warm_up,
     words,
+)
+from ._classifier_two_words import (
+    pairs_told_apart,
+    right_words,
+    told_apart,
+    two_together,
+    two_together_on_either_side,
 )
 
 FOURS, LENGTH = 40, 6  # fours of texts, and the words of each text
@@ -82,20 +82,33 @@ def words_meet(step, answer):
 
 
 def pair_words_meet(step, answer):
-    """Whether two words of the left text interact, and two of the right; whether texts that share words are alike."""
+    """Whether two words of the left text interact, and two of the right; whether the pairs' logits differ at all; and
+    whether texts that share words are alike.
+    """
     uses = several(answer, numbers_of)
     if uses is None:
         return unlike(answer)
     sides = [[[number] for number in use] for use in uses]
-    return array([*map(_interact, sides), _is_made_of_words([row for rows in sides for row in rows])])
+    rows = [row for side in sides for row in side]
+    return array([*map(_interact, sides), varied(rows), _is_made_of_words(rows)])
+
+
+def pair_orders_agree(step, answer):
+    """1 for each further use whose logits agree with those of the first, and whether the pairs have different ones."""
+    uses = several(answer, numbers_of)
+    if uses is None:
+        return unlike(answer)
+    return array([*pair_uses_agree(step, answer).values(), varied([[number] for number in uses[0]])])
 
 
 def strangers(view):
-    """What a check tells of logits of which the view finds wrong that they share nothing, and finds nothing else."""
+    """What a check tells of logits that are all alike, or of which the view finds nothing wrong but that they share
+    nothing.
+    """
 
     def tells(step, due, given):
         *others, last = view(step, given).values()
-        return STRANGERS if all(others) and not last else ""
+        return all_alike(step, due, given) or (STRANGERS if all(others) and not last else "")
 
     return tells
 
@@ -158,12 +171,19 @@ def text_two_words(rng):
     "classifier.PairMatcher",
     sees="it learns which words go together within either text, which no sum of words tells",
     view=pairs_told_apart,
+    tells=right_words,
 )
 def pair_two_words(rng):
     return taught_pairs(two_together_on_either_side(rng), matcher(), steps=100, rate=0.01, tries=TRIES)
 
 
-@check("classifier.PairMatcher", sees="the order of either text's words matters", view=pair_uses_agree, given=True)
+@check(
+    "classifier.PairMatcher",
+    sees="the order of either text's words matters",
+    view=pair_orders_agree,
+    tells=all_alike,
+    given=True,
+)
 def pair_order(rng):
     left, right = ([words(rng, length) for _ in range(8)] for length in (5, 11))
     sides = padded(left, 5), padded(right, 11)
