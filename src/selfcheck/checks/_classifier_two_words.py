@@ -76,7 +76,7 @@ def right_words(step, due, given):
     if logits is None:
         return ""
     signed = [number if belongs else -number for side in _deciding(step, logits) for number, belongs, _ in side]
-    return all_alike(step, due, given) or how_many(step, signed, "pairs", 2)
+    return all_alike(step, due, given) or how_many(signed, "pairs", 2)
 
 
 def _deciding(step, logits):
