@@ -60,6 +60,10 @@ class Schedule:
             self._look(kind)
         return {exercise: self._compared(exercise) for exercise in self._keys}
 
+    def _has_handed(self, exercise: Exercise) -> bool:
+        """Whether an exercise is told what answers another one."""
+        return any(request.handed for (other, _), request in self._requests.items() if other is exercise)
+
     def _unanswered(self) -> list[Part]:
         return [part for part in self._requests if part not in self._answers]
 
@@ -68,7 +72,7 @@ class Schedule:
         visible = [
             (exercise, kind)
             for exercise, kind in self._requests
-            if kind == VISIBLE and not _trains_a_model(self._keys[exercise])
+            if kind == VISIBLE and not (_trains_a_model(self._keys[exercise]) or self._has_handed(exercise))
         ]
         hidden: list[Part] = []
 
@@ -77,7 +81,8 @@ class Schedule:
             self._look(VISIBLE, turn)
             again = {exercise for exercise, kind in self._unanswered() if kind == VISIBLE}
             self._ask_apart([part for part in self._unanswered() if part[0] in again], turn)
-            hidden.extend(part for part in self._unanswered() if part[1] == HIDDEN)
+            asked = (part for part in self._unanswered() if part[1] == HIDDEN)
+            hidden.extend(part for part in asked if not self._has_handed(part[0]))
             return [self._requests[part] for part in hidden]
 
         if visible:
