@@ -17,7 +17,7 @@ from .largest import largest_counted
 from .module_state import (
     StateMismatch,
     buffers_of,
-    learnt,
+    learnt_entries,
     made_with_shapes,
     packed_state,
     parameters_of,
@@ -237,7 +237,7 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts:
 def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
     """The result of one use, in a list; nothing where it was to be refused and was."""
     if use["method"] == ":entries":
-        return [sum(parameter.numel() for parameter in learnt(built))]
+        return [learnt_entries(built, *([built(*args, **kwargs)] if args else []))]
     if use["method"] == ":gradients":
         return [reached(built, built(*args, **kwargs))]
     if use["method"].startswith("."):

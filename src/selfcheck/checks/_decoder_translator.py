@@ -156,7 +156,9 @@ def translator_target_words(rng):
     given=True,
 )
 def translator_layers(rng):
-    return [built(call(11, 17, 8, 2, d_ff, 5, max_length=14), entries()) for d_ff in (61, 6)]
+    pair = tokens(rng, 3, 7, 11), tokens(rng, 3, 9, 17)
+    constructs = [call(11, 17, 8, 2, d_ff, 5, max_length=14) for d_ff in (61, 6)]
+    return [built(construct, entries(), entries(*pair), stirred=STIRRED) for construct in constructs]
 
 
 @check(TRANSLATOR, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse, given=True)
