@@ -128,6 +128,18 @@ def parameters_of(module: Any) -> dict[str, Any]:
     return dict(module.named_parameters(remove_duplicate=False))
 
 
+def shares_memory(parameter: Any, others: Iterable[Any]) -> bool:
+    """Whether a parameter lies in memory of others, by whatever way it came there: torch knows of its own views."""
+    begin, end = _place(parameter)
+    return any(begin < last and first < end for first, last in map(_place, others))
+
+
+def _place(tensor: Any) -> tuple[int, int]:
+    """Where the memory that holds a tensor begins and ends."""
+    storage = tensor.untyped_storage()
+    return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+
+
 def packed_state(module: Any) -> dict[str, Any]:
     """The state dict of a module as a JSON tree."""
     return {name: pack(value) for name, value in module.state_dict().items()}

@@ -24,6 +24,7 @@ from .module_state import (
     put_back,
     reached,
     set_state,
+    shares_memory,
     stir,
     under_two_names,
 )
@@ -171,14 +172,13 @@ class Given:
             others = [
                 parameter for name, held in self.parameters.items() if name != argument for parameter in held.values()
             ]
-            taken = {parameter.untyped_storage().data_ptr() for parameter in others}
             now = parameters_of(module)
             lost[argument] = {}
             for name, was in self.parameters[argument].items():
                 parameter = now.get(name)
                 if parameter is None:
                     continue
-                if parameter.untyped_storage().data_ptr() in taken:
+                if shares_memory(parameter, others):
                     lost[argument][name] = "shared"
                 elif parameter is not was:
                     lost[argument][name] = "replaced"
