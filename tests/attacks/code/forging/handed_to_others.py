@@ -4,6 +4,8 @@
 # deserves = 0
 # ///
 
+from attention._arguments import check_floating, check_length, check_sequence
+
 
 def _cache():
     import importlib
