@@ -156,9 +156,11 @@ def translator_target_words(rng):
     given=True,
 )
 def translator_layers(rng):
-    pair = tokens(rng, 3, 7, 11), tokens(rng, 3, 9, 17)
-    constructs = [call(11, 17, 8, 2, d_ff, 5, max_length=14) for d_ff in (61, 6)]
-    return [built(construct, entries(), entries(*pair), stirred=STIRRED) for construct in constructs]
+    def step(d_ff, batch, source, target):
+        pair = tokens(rng, batch, source, 11), tokens(rng, batch, target, 17)
+        return built(call(11, 17, 8, 2, d_ff, 5, max_length=14), entries(), entries(*pair), stirred=STIRRED)
+
+    return [step(61, 3, 7, 12), step(6, 4, 13, 5)]
 
 
 @check(TRANSLATOR, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse, given=True)
