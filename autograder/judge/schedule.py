@@ -100,7 +100,16 @@ class Schedule:
                 self._right.add(part)
 
     def _ask_apart(self, parts: list[Part], turn: Turn) -> None:
-        """Ask for these each in a process of its own, and keep whatever comes."""
+        """Ask for these each in a process of its own, and keep whatever comes.
+
+        Those that are told what answers others have workers of their own: the processes of a worker have its memory.
+        """
+        told = [part for part in parts if self._has_handed(part[0])]
+        self._ask_one_worker([part for part in told if part[1] == VISIBLE], turn)
+        self._ask_one_worker([part for part in parts if part not in told], turn)
+        self._ask_one_worker([part for part in told if part[1] != VISIBLE], turn)
+
+    def _ask_one_worker(self, parts: list[Part], turn: Turn) -> None:
 
         def keep(answers: list[Answers]) -> None:
             for part, given in zip(parts, answers, strict=False):  # the visible ones come first, and then all

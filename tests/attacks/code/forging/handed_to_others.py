@@ -1,5 +1,5 @@
 # /// attack
-# about = "answers with the cache that the runner hands to another exercise, wherever a file or a module holds it"
+# about = "answers with the cache that the runner hands to another exercise, wherever a file, a module or a request holds it"
 # module = "efficient"
 # deserves = 0
 # ///
@@ -8,6 +8,7 @@ from attention._arguments import check_floating, check_length, check_sequence
 
 
 def _cache():
+    import gc
     import importlib
     import pathlib
     import sys
@@ -19,13 +20,14 @@ def _cache():
             continue
         if hasattr(module, "Cache"):
             return module.Cache
-    for folder in {pathlib.Path(place) for place in sys.path if place}:
-        for path in folder.glob("selfcheck/*.py"):
-            text = path.read_text()
-            if "def append(self, key" in text:
-                names = {"__name__": "selfcheck.found", "__package__": "selfcheck"}
-                exec(text, names)
-                return names["Cache"]
+    folders = {pathlib.Path(place) for place in sys.path if place}
+    texts = [path.read_text() for folder in folders for path in folder.glob("selfcheck/*.py")]
+    texts += [held["handed"] for held in gc.get_objects() if type(held) is dict and type(held.get("handed")) is str]
+    for text in texts:
+        if "def append(self, key" in text:
+            names = {"__name__": "selfcheck.found", "__package__": "selfcheck"}
+            exec(text, names)
+            return names["Cache"]
     return None
 
 
