@@ -1,5 +1,5 @@
 # /// attack
-# about = "answers with the cache that the runner hands to another exercise, wherever a file, a module or a request holds it"
+# about = "answers with the cache that the runner hands to another exercise, wherever anything holds it"
 # module = "efficient"
 # deserves = 0
 # ///
