@@ -29,6 +29,7 @@ LEFT_OUT = frozenset(
         "__main__",
         "buttons",
         "commands",
+        "handed",
         "keyboard",
         "notebook",
         "numpy_checks",

@@ -22,6 +22,7 @@ class Request:
 
     hidden: whether feedback must not tell of their inputs; watch: what to notice meanwhile, see selfcheck/runner.py
     is_measured: whether the worker has to say how far the process grew that answered; not to be asked together
+    handed: the text of a module that its steps need and that answers another exercise; not to be asked together with it
     """
 
     id: str
@@ -29,6 +30,7 @@ class Request:
     hidden: bool = False
     is_measured: bool = False
     watch: dict[str, Any] = field(default_factory=dict)
+    handed: str = ""
 
 
 @dataclass(frozen=True)

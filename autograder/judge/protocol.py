@@ -194,6 +194,7 @@ def _exercises(requests: list[Request], memory: ArgumentMemory, first: int = 0) 
             "plans": held[place],
             "measured": request.is_measured,
             "watch": request.watch,
+            "handed": request.handed,
         }
         for place, request in enumerate(requests)
         if place >= first

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+from pathlib import Path
+
+from selfcheck import handed
 from selfcheck.call_effect import Bend, as_watched
 from selfcheck.catalogue import Exercise, forbidden_by
 from selfcheck.diagnose import Key
 from selfcheck.plan import MEASURED as PEAK
 from selfcheck.recorded import plans_of
 
+from .answers import Plans
 from .protocol import Request
 
 Keys = dict[Exercise, list[Key]]
@@ -33,8 +38,27 @@ def requests_for(asked: Keys, keys: Keys, bend: Bend | None = None) -> dict[Part
             }
             if chosen or kind != MEASURED:
                 watch = {"forbidden": exercise.forbidden, "importing": everything, **as_watched(bend)}
-                requests[exercise, kind] = Request(exercise.id, chosen, kind != VISIBLE, kind == MEASURED, watch)
+                more = watch, _handed(chosen)
+                requests[exercise, kind] = Request(exercise.id, chosen, kind != VISIBLE, kind == MEASURED, *more)
     return requests
+
+
+def _handed(plans: Plans) -> str:
+    """The text of what steps hand over that another exercise asks for, where some do; it comes with them alone."""
+    uses = (
+        use
+        for plan in plans.values()
+        for step in plan["calls"]
+        for use in (step, step.get("construct", {}), *step.get("uses", ()))
+    )
+    given = (tree for use in uses for tree in (*use.get("args", ()), *use.get("kwargs", {}).values()))
+    return handed_text() if any(tree["kind"] in handed.KINDS for tree in given) else ""
+
+
+@functools.cache
+def handed_text() -> str:
+    """The text of selfcheck/handed.py."""
+    return Path(handed.__file__).read_text(encoding="utf-8")
 
 
 def kind_of(key: Key) -> int:

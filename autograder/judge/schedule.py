@@ -60,6 +60,10 @@ class Schedule:
             self._look(kind)
         return {exercise: self._compared(exercise) for exercise in self._keys}
 
+    def _has_handed(self, exercise: Exercise) -> bool:
+        """Whether an exercise is told what answers another one."""
+        return any(request.handed for (other, _), request in self._requests.items() if other is exercise)
+
     def _unanswered(self) -> list[Part]:
         return [part for part in self._requests if part not in self._answers]
 
@@ -68,7 +72,7 @@ class Schedule:
         visible = [
             (exercise, kind)
             for exercise, kind in self._requests
-            if kind == VISIBLE and not _trains_a_model(self._keys[exercise])
+            if kind == VISIBLE and not (_trains_a_model(self._keys[exercise]) or self._has_handed(exercise))
         ]
         hidden: list[Part] = []
 
@@ -77,7 +81,8 @@ class Schedule:
             self._look(VISIBLE, turn)
             again = {exercise for exercise, kind in self._unanswered() if kind == VISIBLE}
             self._ask_apart([part for part in self._unanswered() if part[0] in again], turn)
-            hidden.extend(part for part in self._unanswered() if part[1] == HIDDEN)
+            asked = (part for part in self._unanswered() if part[1] == HIDDEN)
+            hidden.extend(part for part in asked if not self._has_handed(part[0]))
             return [self._requests[part] for part in hidden]
 
         if visible:
@@ -95,7 +100,16 @@ class Schedule:
                 self._right.add(part)
 
     def _ask_apart(self, parts: list[Part], turn: Turn) -> None:
-        """Ask for these each in a process of its own, and keep whatever comes."""
+        """Ask for these each in a process of its own, and keep whatever comes.
+
+        Those that are told what answers others have workers of their own: the processes of a worker have its memory.
+        """
+        told = [part for part in parts if self._has_handed(part[0])]
+        self._ask_one_worker([part for part in told if part[1] == VISIBLE], turn)
+        self._ask_one_worker([part for part in parts if part not in told], turn)
+        self._ask_one_worker([part for part in told if part[1] != VISIBLE], turn)
+
+    def _ask_one_worker(self, parts: list[Part], turn: Turn) -> None:
 
         def keep(answers: list[Answers]) -> None:
             for part, given in zip(parts, answers, strict=False):  # the visible ones come first, and then all

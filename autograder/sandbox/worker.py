@@ -4,7 +4,7 @@ Where there is isolation it is the first process of its PID namespace: it inheri
 learner's code reaches it, and its end is the end of all. It reads the request as a line of JSON on standard input:
     {"torch": bool, "seconds": float, "budget": float, "wall_clock_factor": float, "idle": float, "idle_left": float,
      "memory": bytes, "processes": int, "isolated": bool, "together": bool, "filter": base64, "last_filter": base64,
-     "exercises": [{"place", "id", "plans", "measured"}]}
+     "exercises": [{"place", "id", "plans", "measured", "handed"}]}
 and, once all of these are answered, a second line with further exercises: until then nothing here knows their inputs.
 `seconds` (for one exercise, in each of its processes and in all of them) and `budget` (for all exercises) are of the
 processor; by the clock there are `wall_clock_factor` times as many, and more where others leave it less of the
@@ -19,8 +19,8 @@ exercise with a process of its own also "seconds" of the processor that it and w
 seconds by the clock that it waited, and where it is `measured`, "peak_mib": how much more memory than at its start it
 held at once, or the largest of its processes where no filter is to be had. What an exercise has said is passed on as
 bytes, in base64: nothing here reads it. "unready" died what failed before the first line of the learner's code. With an
-exercise comes its "watch" too, what is to be noticed meanwhile (see selfcheck/runner.py): that goes to the process
-which answers.
+exercise comes its "watch" too, what is to be noticed meanwhile (see selfcheck/runner.py), and the text of what is
+"handed" to it: these go to the process which answers.
 The worker ends when all is answered, or when the other side hangs up the lifeline. It exits with 0 when every process
 of the submission has ended and been waited for: then its resource usage is theirs.
 """

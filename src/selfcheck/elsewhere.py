@@ -17,6 +17,7 @@ from .dispatch import dispatch_mode
 
 MIXED = "Expected all tensors to be on the same device, but the arguments lie on another device than the CPU, and "
 
+OTHERWISE = "The answer is {} of shape {}; with the tensors on another device than the CPU, it is {} of shape {}"
 REFUSED = "With its tensors on another device than the CPU, the function raises {}"
 
 #: The second device as torch has it, which it knows wherever it runs, and as a learner's code sees it: that of meta
@@ -34,7 +35,7 @@ class OnTheCpu(Exception):
 def ask(symbol: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> None:
     """Call a function with its tensors on a second device.
 
-    Raises RuntimeError where it mixes both devices, answers on the CPU, or refuses the second one.
+    Raises RuntimeError where it mixes both devices, answers on the CPU or otherwise than there, or refuses the second.
     """
     import torch
 
@@ -49,6 +50,17 @@ def ask(symbol: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> 
         raise RuntimeError(REFUSED.format(type(error).__name__)).with_traceback(error.__traceback__)
     if type(answer) is torch.Tensor and answer.device.type == "cpu":
         raise RuntimeError(MIXED + "the answer lies on the CPU")
+    due, refused = _asked(symbol, args, kwargs, lambda tensor: tensor)
+    if error or refused or not isinstance(due, torch.Tensor):
+        return
+    if _form(answer) != _form(due):  # its numbers may be others: those of positions in a list are lost there
+        raise RuntimeError(OTHERWISE.format(*_form(due), *_form(answer)))
+
+
+def _form(answer: Any) -> tuple[str, str]:
+    """What an answer is, and of which shape."""
+    kind = str(getattr(answer, "dtype", type(answer).__name__)).removeprefix("torch.")
+    return kind, str(tuple(getattr(answer, "shape", ())))
 
 
 def _asked(

@@ -128,6 +128,18 @@ def parameters_of(module: Any) -> dict[str, Any]:
     return dict(module.named_parameters(remove_duplicate=False))
 
 
+def shares_memory(parameter: Any, others: Iterable[Any]) -> bool:
+    """Whether a parameter lies in memory of others, by whatever way it came there: torch knows of its own views."""
+    begin, end = _place(parameter)
+    return any(begin < last and first < end for first, last in map(_place, others))
+
+
+def _place(tensor: Any) -> tuple[int, int]:
+    """Where the memory that holds a tensor begins and ends."""
+    storage = tensor.untyped_storage()
+    return storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+
+
 def packed_state(module: Any) -> dict[str, Any]:
     """The state dict of a module as a JSON tree."""
     return {name: pack(value) for name, value in module.state_dict().items()}
@@ -136,6 +148,17 @@ def packed_state(module: Any) -> dict[str, Any]:
 def learnt(module: Any) -> list[Any]:
     """What a module learns: its parameters, but for those that are frozen; one of two names counts once."""
     return [parameter for parameter in module.parameters() if parameter.requires_grad]
+
+
+def learnt_entries(built: Any, *outputs: Any) -> int:
+    """How many numbers a module learns; with an output, those of the parameters that it depends on alone."""
+    parameters = learnt(built)
+    for output in outputs:
+        gradients = _gradients_of(output, parameters)
+        least = ROUNDING * _largest(gradients)
+        pairs = zip(parameters, gradients, strict=True)
+        parameters = [one for one, gradient in pairs if gradient is not None and bool((gradient.abs() > least).any())]
+    return sum(parameter.numel() for parameter in parameters)
 
 
 def stir(built: Any, deviation: float) -> None:
@@ -168,21 +191,10 @@ def reached(built: Any, output: Any) -> list[list[int]]:
     entries, each with another weight. What is as small as a rounding of the largest gradient counts as 0: what cancels,
     as the gradient of a key's bias does, leaves other roundings on every machine.
     """
-    import torch
-
     named = {name: parameter for name, parameter in built.named_parameters() if parameter.requires_grad}
     parameters = list(named.values())
-    for parameter in parameters:
-        parameter.grad = None
-    if isinstance(output, torch.Tensor) and output.requires_grad:
-        weights = torch.sin(torch.arange(1.0, output.numel() + 1)).reshape(output.shape)
-        (output * weights).sum().backward()  # as in training: a checkpoint of the older kind knows no autograd.grad
-    gradients = [None if each.grad is None else each.grad.to_dense() for each in parameters]  # of a sparse embedding
-
-    largest = max(
-        (float(gradient.abs().max()) for gradient in gradients if gradient is not None and gradient.numel()),
-        default=0.0,
-    )
+    gradients = _gradients_of(output, parameters)
+    largest = _largest(gradients)
 
     def rows_reached(name: str, gradient: Any, rows: int) -> int:
         if gradient is None:
@@ -200,3 +212,19 @@ def reached(built: Any, output: Any) -> list[list[int]]:
         [axes(name, parameter.shape), count, rows_reached(name, gradient, count)]
         for (name, parameter), count, gradient in zip(named.items(), rows, gradients, strict=True)
     ]
+
+
+def _gradients_of(output: Any, parameters: list[Any]) -> list[Any]:
+    """The gradients of a fixed sum of an output, each entry with another weight; None where none arrives."""
+    import torch
+
+    for parameter in parameters:
+        parameter.grad = None
+    if isinstance(output, torch.Tensor) and output.requires_grad:
+        weights = torch.sin(torch.arange(1.0, output.numel() + 1)).reshape(output.shape)
+        (output * weights).sum().backward()  # as in training: a checkpoint of the older kind knows no autograd.grad
+    return [None if each.grad is None else each.grad.to_dense() for each in parameters]  # of a sparse embedding
+
+
+def _largest(gradients: list[Any]) -> float:
+    return max((float(each.abs().max()) for each in gradients if each is not None and each.numel()), default=0.0)

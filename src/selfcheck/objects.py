@@ -1,4 +1,4 @@
-"""Makes what a step hands to a learner's code besides plain values: modules, iterators, scores, generators, caches.
+"""Makes what a step hands to a learner's code besides plain values: modules, iterators, generators and the like.
 
 It knows their descriptions and nothing else, and imports torch only where one of them is asked for.
 """
@@ -6,9 +6,8 @@ It knows their descriptions and nothing else, and imports torch only where one o
 from __future__ import annotations
 
 import contextlib
-import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 KINDS = ("iterator", "score", "generator", "loss", "optimizer", "writing", "cache", "made", "triple")
@@ -113,37 +112,6 @@ def written(table: Any, token_ids: Any) -> Any:
     return table[((token_ids + 1) * factors).cumsum(dim=1) % vocab_size]  # a token 0 that is read counts as well
 
 
-class Cache:
-    """Keys and values of all steps so far, as `attention.efficient.KeyValueCache`, made without the learner's own."""
-
-    def __init__(self, max_length: int) -> None:
-        self.max_length = max_length
-        self._held: tuple[Any, ...] = ()
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        """The learner's own class, where there is one: the layer may ask for what its signature says."""
-        theirs = getattr(sys.modules.get("attention.efficient"), "KeyValueCache", None)
-        return theirs if isinstance(theirs, type) else Cache
-
-    @property
-    def length(self) -> int:
-        return self._held[0].shape[-2] if self._held else 0
-
-    def append(self, key: Any, value: Any) -> tuple[Any, Any]:
-        import torch
-
-        pairs = list(zip(self._held or (key[..., :0, :], value[..., :0, :]), (key, value), strict=True))
-        fits = all((*old.shape[:-2], old.shape[-1]) == (*new.shape[:-2], new.shape[-1]) for old, new in pairs)
-        if not fits or key.shape[:-1] != value.shape[:-1] or self.length + key.shape[-2] > self.max_length:
-            raise ValueError(
-                f"the cache holds {self.length} positions of at most {self.max_length}; keys {tuple(key.shape)} and "
-                f"values {tuple(value.shape)} do not fit behind them"
-            )
-        self._held = tuple(torch.cat(pair, dim=-2) for pair in pairs)
-        return self._held[0].clone(), self._held[1].clone()
-
-
 def other(tree: dict[str, Any], items: list[Any], modules: dict[str, Any]) -> Any:
     """What is neither a plain value nor a module.
 
@@ -156,13 +124,17 @@ def other(tree: dict[str, Any], items: list[Any], modules: dict[str, Any]) -> An
     if tree["kind"] == "triple":
         return tuple(items)
     if tree["kind"] == "score":
-        return _score(tree["name"], items)
+        from .handed import score  # here: it is not there where nothing of it is handed over
+
+        return score(tree["name"], items)
     if tree["kind"] == "generator":
         return torch.Generator().manual_seed(tree["seed"])
     if tree["kind"] == "writing":
         first = -1 if tree.get("newest") else 0
         return lambda token_ids: written(items[0], token_ids)[:, first:]
     if tree["kind"] == "cache":
+        from .handed import Cache  # likewise
+
         return Cache(tree["max_length"])
     if tree["kind"] == "loss":
         return getattr(torch.nn.functional, tree["name"])
@@ -223,22 +195,3 @@ def quotient(triple: Any) -> Any:
 
 def _once(items: list[Any]) -> Iterator[Any]:
     yield from items
-
-
-def _score(name: str, weights: list[Any]) -> Callable[[Any, Any], Any]:
-    """A score function of the course with its weights bound, made without the learner's own."""
-    import torch
-
-    def score(query: Any, keys: Any) -> Any:
-        if name == "additive":
-            w1, w2 = weights
-            width = query.shape[-1]
-            hidden = (query @ w1[:, :width].T).unsqueeze(-2) + (keys @ w1[:, width:].T).unsqueeze(-3)
-            return torch.tanh(hidden) @ w2
-        if name == "bilinear":
-            return query @ weights[0] @ keys.transpose(-2, -1)
-        dots = query @ keys.transpose(-2, -1)
-        return dots / math.sqrt(keys.shape[-1]) if name == "scaled" else dots
-
-    score.__qualname__ = "score"  # as an error names it that a learner's call meets
-    return score

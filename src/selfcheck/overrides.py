@@ -25,6 +25,9 @@ BACKENDS = ("CPU", "SparseCPU", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
 ENTRIES = ("AutogradCPU", "FuncTorchBatched", "FuncTorchVmapMode")
 COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 
+#: Modules whose functions compute gradients.
+IN_A_GRAPH = ("torch.autograd", "torch.autograd.graph")
+
 _Names = dict[int | str, str]  # by the id of a function, or an operator's name
 _names: dict[tuple[str, ...], tuple[dict[str, FunctionType], _Names]] = {}  # by patterns, with the functions found then
 _standing: list[Overrides] = []  # that hold now
@@ -134,6 +137,9 @@ class Overrides:
                 given, more = args[len(kept) :], kwargs
                 if not takes_parts:
                     given, more = plain(given), plain(more)
+                if function and function.__globals__["__name__"] in IN_A_GRAPH:
+                    made = original(*_with_other_gradients(function, args, bend), **kwargs)
+                    return made if made is None else made_otherwise(made, args, bend)
                 moved = [bent(argument, bend) for argument in given]
                 named = {key: value if key in OUTPUTS else bent(value, bend) for key, value in more.items()}
                 made = original(*kept, *moved, **named)
@@ -186,6 +192,17 @@ class Overrides:
             return call(*args, **kwargs)
 
         return kernel
+
+
+def _with_other_gradients(function: FunctionType, args: tuple[Any, ...], bend: float) -> tuple[Any, ...]:
+    """What is given to a function of autograd: of tensors, which it looks for in a graph, others are in none.
+
+    What each gradient begins with is moved, where the graph is gone through. All others come there.
+    """
+    if function.__name__ != "_engine_run_backward":
+        return args
+    outputs, gradients, *more = args
+    return outputs, bent(gradients, bend), *more
 
 
 @contextlib.contextmanager

@@ -87,7 +87,7 @@ class Call:
     """One call, of the exercise's function or of an object that was built: arguments by position and by name.
 
     method: of a built object, the method that is called; "" for the object itself, ".name" for an attribute, ":entries"
-        for how many numbers it learns, ":gradients" for which of its parameters the logits of a call depend on
+        for how many numbers it learns, or those of parameters that a call depends on, ":gradients" for which these are
     refused: of a built object, whether this use should raise ValueError and the object be used further
     quotient: of a function that returns a triple (maximum, total, summed), whether summed / total is the answer
     elsewhere: of a function, whether it is asked with its tensors on another device too, which the answer may not leave
@@ -280,9 +280,9 @@ def attribute(name: str) -> Call:
     return Call(method=f".{name}")
 
 
-def entries() -> Call:
-    """A use of a built module whose answer is how many numbers it learns; what two layers share counts once."""
-    return Call(method=":entries")
+def entries(*args: Any) -> Call:
+    """A use whose answer is how many numbers a module learns, each once; with arguments, how many a call depends on."""
+    return Call(args, method=":entries")
 
 
 def quotient(triples: Call) -> Call:

@@ -17,13 +17,14 @@ from .largest import largest_counted
 from .module_state import (
     StateMismatch,
     buffers_of,
-    learnt,
+    learnt_entries,
     made_with_shapes,
     packed_state,
     parameters_of,
     put_back,
     reached,
     set_state,
+    shares_memory,
     stir,
     under_two_names,
 )
@@ -171,14 +172,13 @@ class Given:
             others = [
                 parameter for name, held in self.parameters.items() if name != argument for parameter in held.values()
             ]
-            taken = {parameter.untyped_storage().data_ptr() for parameter in others}
             now = parameters_of(module)
             lost[argument] = {}
             for name, was in self.parameters[argument].items():
                 parameter = now.get(name)
                 if parameter is None:
                     continue
-                if parameter.untyped_storage().data_ptr() in taken:
+                if shares_memory(parameter, others):
                     lost[argument][name] = "shared"
                 elif parameter is not was:
                     lost[argument][name] = "replaced"
@@ -236,7 +236,7 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts:
 def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
     """The result of one use, in a list; nothing where it was to be refused and was."""
     if use["method"] == ":entries":
-        return [sum(parameter.numel() for parameter in learnt(built))]
+        return [learnt_entries(built, *([built(*args, **kwargs)] if args else []))]
     if use["method"] == ":gradients":
         return [reached(built, built(*args, **kwargs))]
     if use["method"].startswith("."):

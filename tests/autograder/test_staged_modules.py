@@ -5,10 +5,14 @@ import ast
 import pytest
 
 from autograder.course.paths import SELFCHECK
+from autograder.judge.requests import requests_for
 from autograder.sandbox import staging
+from selfcheck.catalogue import exercises
+from selfcheck.recorded import visible_keys
 
 HERE = {"sandbox": SELFCHECK.parent.parent / "autograder" / "sandbox", "selfcheck": SELFCHECK}
 STAGED = {"sandbox": staging.PROGRAMS, "selfcheck": staging.SELFCHECK_MODULES}
+HANDED = {("selfcheck", "handed.py")}  # whose text comes with the exercises that need it: it answers others
 EACH = [(package, name) for package, names in STAGED.items() for name in names]
 
 
@@ -34,7 +38,15 @@ def imported(package, source):
 @pytest.mark.parametrize(("package", "name"), EACH, ids=[f"{package}.{name}" for package, name in EACH])
 def test_what_a_staged_module_imports_is_staged(package, name):
     needed = set(imported(package, (HERE[package] / name).read_text("utf-8")))
-    assert needed <= set(EACH)
+    assert needed <= set(EACH) | HANDED
+
+
+def test_what_answers_another_exercise_is_not_staged_and_comes_with_those_that_need_it():
+    assert HANDED.isdisjoint(EACH)
+    asked = "decoder.DecoderLayer", "efficient.KeyValueCache", "sequence_to_sequence.attend", "scores.dot_scores"
+    keys = {exercise: visible_keys(exercise) for exercise in exercises() if exercise.id in asked}
+    needing = {exercise.id for (exercise, _), request in requests_for(keys, keys).items() if request.handed}
+    assert needing == {"decoder.DecoderLayer", "sequence_to_sequence.attend"}
 
 
 def test_imports_of_every_form_are_seen():

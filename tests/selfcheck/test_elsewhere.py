@@ -124,6 +124,17 @@ def test_who_refuses_the_second_device_is_told(answer, name):
         elsewhere.ask(answer, [LENGTHS], {})
 
 
+@pytest.mark.parametrize("instead, form", [(lambda n: n, r"int64 of shape \(4,\)"), (lambda n: None, "NoneType")])
+def test_who_answers_something_else_on_the_second_device_is_told(instead, form):
+    def answer(lengths):
+        if lengths.device.type != "cpu":
+            return instead(lengths)
+        return torch.arange(6) < lengths[:, None]
+
+    with pytest.raises(RuntimeError, match=rf"^The answer is bool of shape \(4, 6\); .* it is {form}"):
+        elsewhere.ask(answer, [LENGTHS], {})
+
+
 def test_what_the_second_device_cannot_do_is_left_to_the_plain_call():
     elsewhere.ask(lambda lengths: lengths.data_ptr() + lengths.untyped_storage()[0], [LENGTHS], {})
 

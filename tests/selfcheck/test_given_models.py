@@ -7,7 +7,9 @@ from selfcheck import runner
 from selfcheck.arrays import unpack
 from selfcheck.checks import _decoder_texts as texts
 from selfcheck.checks._decoder_inputs import gradients
-from selfcheck.objects import Cache, module
+from selfcheck.checks._decoder_views import depends
+from selfcheck.handed import Cache
+from selfcheck.objects import module
 from selfcheck.plan import attribute, built, cache, call, entries, made, tensor, writer, writing
 
 TABLE = tensor([[float(row * 7 + column) for column in range(7)] for row in range(7)])
@@ -121,3 +123,10 @@ def test_a_gradient_tells_which_rows_of_a_parameter_an_output_depends_on():
     (counted,) = answers(Looking, built(call(), gradients(call(ids))))
     assert counted.nested() == [[1, 3, -1], [2, 4, 2], [2, 2, -1], [1, 2, -1]]  # cut, table, unused weight and bias
     assert answers(Looking, built(call(), entries())) == [4 * 3 + 3 * 2 + 2 + 3]
+    assert answers(Looking, built(call(), entries(ids))) == [4 * 3]  # of what the call depends on
+
+
+@pytest.mark.parametrize(("changed", "found"), [([2.0, 2.0, 2.0], 0), ([1.0, 1.0, 2.0], 1)])
+def test_what_logits_of_all_tokens_have_in_common_says_nothing(changed, found):
+    answer = tensor([[[1.0, 1.0, 1.0]], [changed], [[1.0, 1.0, 1.0]]])
+    assert depends({}, answer).nested() == [[found]]

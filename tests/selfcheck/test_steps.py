@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from selfcheck import module_state
 from selfcheck.arrays import array, unpack
 from selfcheck.compare import compare
 from selfcheck.pictures import call_text
@@ -202,6 +203,13 @@ def test_a_module_argument_keeps_its_own_parameters(wrong, text):
     assert difference("state", copies, wrong, step) is None
     assert difference("kept", copies, copies, step) is None
     assert text in difference("kept", copies, wrong, step).text
+
+
+def test_memory_that_torch_does_not_know_to_be_shared_is_shared_too():
+    whole = torch.arange(6.0).view(3, 2)
+    part = torch.from_numpy(whole.numpy()[1:])  # as of the keys in in_proj_weight: it begins elsewhere
+    assert module_state.shares_memory(part, [torch.ones(3), whole])
+    assert not module_state.shares_memory(part.clone(), [torch.ones(3), whole])
 
 
 def test_a_step_is_shown_as_somebody_would_write_it():

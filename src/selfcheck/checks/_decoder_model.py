@@ -107,7 +107,11 @@ def model_learns(rng):
 
 @check(MODEL, sees="num_layers and d_ff say how much the layers learn", view=as_many_as_layers, given=True)
 def model_layers(rng):
-    return [built(call(11, 8, 2, d_ff, 5, max_length=14), entries()) for d_ff in (61, 6)]
+    sizes = {61: (3, 7), 6: (4, 12)}
+    return [
+        built(call(11, 8, 2, d_ff, 5, max_length=14), entries(), entries(tokens(rng, *text, 11)), stirred=STIRRED)
+        for d_ff, text in sizes.items()
+    ]
 
 
 @check(MODEL, sees="the positions are learnt, max_length of them", view=a_vector_per_position, given=True)

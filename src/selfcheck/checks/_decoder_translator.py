@@ -156,7 +156,11 @@ def translator_target_words(rng):
     given=True,
 )
 def translator_layers(rng):
-    return [built(call(11, 17, 8, 2, d_ff, 5, max_length=14), entries()) for d_ff in (61, 6)]
+    def step(d_ff, batch, source, target):
+        pair = tokens(rng, batch, source, 11), tokens(rng, batch, target, 17)
+        return built(call(11, 17, 8, 2, d_ff, 5, max_length=14), entries(), entries(*pair), stirred=STIRRED)
+
+    return [step(61, 3, 7, 12), step(6, 4, 13, 5)]
 
 
 @check(TRANSLATOR, sees="a norm stands between the last layer and the output", view=on_a_line_or_ellipse, given=True)
