@@ -110,6 +110,7 @@ class Schedule:
         self._ask_one_worker([part for part in told if part[1] != VISIBLE], turn)
 
     def _ask_one_worker(self, parts: list[Part], turn: Turn) -> None:
+        """Likewise, in one worker."""
 
         def keep(answers: list[Answers]) -> None:
             for part, given in zip(parts, answers, strict=False):  # the visible ones come first, and then all
