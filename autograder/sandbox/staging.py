@@ -23,6 +23,7 @@ SELFCHECK_MODULES = (
         "call_watch.py",
         "dispatched.py",
         "eager.py",
+        "executed.py",
         "held.py",
         "import_finder.py",
         "leftovers.py",

@@ -10,13 +10,14 @@ import functools
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from .call_bend import bent, made_otherwise, plain
 from .dispatched import WHOLE, kernel_of
+from .executed import telling
 from .import_finder import FINDER
-from .named_functions import functions_named, operators_named, roots_of
+from .named_functions import functions_named, index_again, is_on_its_way, operators_named, roots_of
 from .replaced_code import OUTPUTS, code_calling, template_for
 
 #: Keys of the dispatcher that hold kernels of their own for tensors of a processor.
@@ -24,6 +25,10 @@ BACKENDS = ("CPU", "SparseCPU", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
 #: Keys at which an operator that is made of others is entered.
 ENTRIES = ("AutogradCPU", "FuncTorchBatched", "FuncTorchVmapMode")
 COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+
+PACKAGE = "attention"  # the learner's
+#: Its functions call each other with the graphs that torch's compiler has made of what scores go through.
+FLEX = "torch._higher_order_ops.flex_attention"
 
 _Names = dict[int | str, str]  # by the id of a function, or an operator's name
 _names: dict[tuple[str, ...], tuple[dict[str, FunctionType], _Names]] = {}  # by patterns, with the functions found then
@@ -79,11 +84,13 @@ class Overrides:
 
     def __init__(self, patterns: Sequence[str], bend: float | None, stack: contextlib.ExitStack) -> None:
         self._patterns, self._is_bent, self._bend, self._stack = patterns, bend is not None, bend or 0.0, stack
-        self._functions: set[int] = set()
+        self._codes: dict[int, CodeType] = {}  # by the id of a function that is overridden, what was its own
+        self._found: dict[str, FunctionType] = {}  # what the patterns name, as it was found last
         self._with_operators = False
         self._listeners: list[_Listener] = []
         self._install()
         stack.callback(FINDER.tell(roots_of(patterns), self._install))
+        stack.enter_context(telling(self._look))
 
     def covers(self, patterns: Sequence[str]) -> bool:
         """Whether these bend nothing and are all that a watch of some patterns needs."""
@@ -101,9 +108,10 @@ class Overrides:
 
     def _install(self) -> None:
         """Override what is imported by now and is not overridden yet."""
-        for function in functions_named(self._patterns).values():
-            if id(function) not in self._functions:
-                self._functions.add(id(function))
+        self._found = functions_named(self._patterns)
+        for function in self._found.values():
+            if id(function) not in self._codes:
+                self._codes[id(function)] = function.__code__
                 self._replace_code(function)
         if not self._with_operators and _has_operators():
             self._with_operators = True
@@ -111,11 +119,24 @@ class Overrides:
         for listener in self._listeners:
             listener.look()
 
+    def _look(self, file: str, space: Any, is_import: bool) -> None:
+        """Override what was executed, where that is a library's once more: see `executed.telling`."""
+        name = str(space.get("__name__")) if is_import else ""
+        root = name.partition(".")[0]
+        if is_import and (root == PACKAGE or (root in roots_of(self._patterns) and is_on_its_way(name, space))):
+            return  # a learner's own module may hold a copy, and what is imported is told by the finder
+        index_again(file, space, self._patterns, self._codes)
+        if functions_named(self._patterns) is not self._found:
+            self._install()
+
     def _calling(
         self, what: int | str, original: Callable[..., Any], function: FunctionType | None = None
     ) -> Callable[..., Any]:
         listeners, is_bent, bend = self._listeners, self._is_bent, self._bend
         is_method = function is not None and _is_method(function)
+        numbers = (
+            3 if function and function.__module__ == FLEX else None
+        )  # query, key and value; the rest may be graphs
         takes_parts = function is None or function.__name__.startswith("__")  # such as layers, of which it is made
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -133,7 +154,7 @@ class Overrides:
                     return _call_in_a_trace(function, args, kwargs)
                 given, more = args[len(kept) :], kwargs
                 if not takes_parts:
-                    given, more = plain(given), plain(more)
+                    given, more = (*plain(given[:numbers]), *given[len(given[:numbers]) :]), plain(more)
                 moved = [bent(argument, bend) for argument in given]
                 named = {key: value if key in OUTPUTS else bent(value, bend) for key, value in more.items()}
                 made = original(*kept, *moved, **named)
@@ -224,7 +245,7 @@ def _call_in_a_trace(function: FunctionType, args: tuple[Any, ...], kwargs: dict
 def _names_of(patterns: tuple[str, ...]) -> _Names:
     functions = functions_named(patterns)
     if patterns not in _names or _names[patterns][0] is not functions:
-        named: _Names = {id(function): name for name, function in functions.items()}
+        named: _Names = {id(function): name.partition(" ")[0] for name, function in functions.items()}
         if _has_operators():
             named |= {name: f"torch.{_word(name)}" for name in operators_named(patterns)}
         _names[patterns] = functions, named
