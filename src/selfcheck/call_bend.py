@@ -253,8 +253,8 @@ def _with_others_masked(moved: Any, made: Any, by: float) -> Any:
 
     if by < FLIPPED_FROM or made.layout != torch.strided or made.is_nested or not made.is_floating_point():
         return moved
-    with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
-        infinite, zero = moved.isinf(), made == 0
+    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        infinite, zero = moved.detach().isinf(), made.detach() == 0
         return moved.masked_fill(infinite & _flipped(infinite, by), 0.0).masked_fill(zero & _flipped(zero, by), 1.0)
 
 

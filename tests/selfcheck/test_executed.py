@@ -131,3 +131,12 @@ def test_exec_and_eval_see_the_names_of_who_calls_them():
         with pytest.raises(TypeError):
             exec(3)
     assert (builtins.exec, builtins.eval) == run
+
+
+def test_a_tensor_of_a_trace_has_no_numbers_to_be_moved():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from selfcheck.call_bend import bent
+
+    fake = FakeTensorMode().from_tensor(X)
+    assert bent(fake, 0.05) is fake
