@@ -23,6 +23,8 @@ SELFCHECK_MODULES = (
         "call_watch.py",
         "dispatched.py",
         "eager.py",
+        "executed.py",
+        "fx_traces.py",
         "held.py",
         "import_finder.py",
         "leftovers.py",

@@ -61,7 +61,7 @@ def made_otherwise(made: Any, given: tuple[Any, ...], by: float) -> Any:
     if torch and issubclass(kind, torch.Tensor):
         if kind is not torch.Tensor and _is_of_a_library(kind):  # has other attributes; what is made of it is moved
             return made
-        moved = _flipped(made, by) if _is_mask(made) else _without_infinities(bent(made, by), by)
+        moved = _flipped(made, by) if _is_mask(made) else _with_others_masked(bent(made, by), made, by)
         if not any(made is one for one in given):
             return moved
         with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
@@ -184,6 +184,8 @@ def _bent_tensor(value: Any, by: float) -> Any:
         return torch.view_as_complex(_bent_tensor(torch.view_as_real(value.resolve_conj()), by))
     if not value.is_floating_point():
         return value
+    if _is_fake(value):
+        return value
     if _holds_others(value):
         raise TypeError("a tensor that holds others cannot be moved")  # counts as a use: see call_effect.py
     if value.is_nested:
@@ -212,6 +214,12 @@ def _bent_quantized(value: Any, by: float) -> Any:
     return torch.quantize_per_tensor(moved, value.q_scale(), value.q_zero_point(), value.dtype)
 
 
+def _is_fake(value: Any) -> bool:
+    """Whether a tensor has no numbers, as in a trace of torch's compiler of what flex_attention calls."""
+    module = sys.modules.get("torch._subclasses.fake_tensor")
+    return module is not None and type(value) is module.FakeTensor
+
+
 def _holds_others(value: Any) -> bool:
     """Whether a tensor has no memory of its own, as a subclass that wraps others."""
     import torch
@@ -237,15 +245,17 @@ def _is_mask(made: Any) -> bool:
             return False
 
 
-def _without_infinities(made: Any, by: float) -> Any:
-    """Numbers of which chance has made about half of the infinite ones finite: where they are may be a mask."""
+def _with_others_masked(moved: Any, made: Any, by: float) -> Any:
+    """Numbers of which chance has made about half of the infinite ones 0, and of those that were 0 ones: where they are
+    may be a mask.
+    """
     import torch
 
     if by < FLIPPED_FROM or made.layout != torch.strided or made.is_nested or not made.is_floating_point():
-        return made
+        return moved
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
-        infinite = made.detach().isinf()
-        return made.masked_fill(infinite & _flipped(infinite, by), 0.0)
+        infinite, zero = moved.detach().isinf(), made.detach() == 0
+        return moved.masked_fill(infinite & _flipped(infinite, by), 0.0).masked_fill(zero & _flipped(zero, by), 1.0)
 
 
 def _flipped(made: Any, by: float) -> Any:

@@ -3,7 +3,8 @@
 Each function is watched where it runs, so that it does not matter how it was reached or spelled:
 - An operator of torch has its kernels overridden in the dispatcher (torch.library; torch.library.get_kernel gives the
   kernel that was there). Every caller comes by: Python, C++, TorchScript, other threads, autograd, torch.func.
-- A Python function has its code object replaced, which every reference to it shares, wherever it was taken.
+- A Python function has its code object replaced, which every reference to it shares, wherever it was taken. So has the
+  same function that a reload, a loader or exec makes once more, of the library's file or of its text.
 Beside these, four ways were tried. TorchFunctionMode and TorchDispatchMode hold for one thread and not within
 TorchScript, and cost every operation some 10 µs; the profiler's observers see all but can change nothing, and a profile
 of calls (sys.setprofile) costs every line of the learner's code. An override costs only where it is called.

@@ -19,7 +19,7 @@ class Finder:
 
     def __init__(self) -> None:
         self._told: list[tuple[set[str], Callable[[], None]]] = []
-        self._depth = 0
+        self.is_importing = False
 
     def tell(self, roots: set[str], install: Callable[[], None]) -> Callable[[], None]:
         """Have `install` called when something of these packages has been imported; what is returned undoes that."""
@@ -45,7 +45,8 @@ class Finder:
             if hasattr(finder, "find_spec"):
                 spec = finder.find_spec(name, path, target)
                 if spec is not None:
-                    self._follow(spec)
+                    if not self.is_importing:  # what a module imports is told with it
+                        self._follow(spec)
                     return spec
         return None
 
@@ -55,14 +56,13 @@ class Finder:
             return
 
         def execute_and_install(module: ModuleType) -> None:
-            self._depth += 1
+            is_inner, self.is_importing = self.is_importing, True
             try:
                 execute(module)
             finally:
-                self._depth -= 1
-            if not self._depth:
-                for _, install in self._told:  # those made first come first: others lie over them
-                    install()
+                self.is_importing = is_inner
+            for _, install in () if is_inner else self._told:  # those made first come first: others lie over them
+                install()
 
         with contextlib.suppress(AttributeError):
             spec.loader.exec_module = execute_and_install  # type: ignore[union-attr,method-assign]

@@ -12,13 +12,23 @@ import inspect
 import itertools
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase, translate
-from types import FunctionType, ModuleType
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
+
+from .import_finder import FINDER
 
 #: Left alone: what they return when called is not yet what they compute.
 UNUSUAL = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+#: By a class whose objects stand for functions that are compiled, or run in another way, the attribute that holds one.
+DEFINED = {
+    "torch._library.custom_ops.CustomOpDef": "_init_fn",
+    "triton.runtime.jit.JITFunction": "fn",
+    "triton.runtime.interpreter.InterpretedFunction": "fn",
+}
 
 
 class _Index:
@@ -64,6 +74,7 @@ _looked_at: dict[str, tuple[int, str, Any]] = {}  # by package: how many modules
 _Found = dict[int, tuple[str, FunctionType]]  # by the id of a function, so that its shortest name stands for it
 _found: dict[str, tuple[_Found, int]] = {}  # by pattern; and how many names there were
 _named: dict[tuple[str, ...], tuple[dict[str, FunctionType], int]] = {}  # by patterns; likewise
+_again: dict[int, tuple[str, FunctionType]] = {}  # by the id of a function that is another one once more, its full name
 
 
 def roots_of(patterns: Iterable[str]) -> set[str]:
@@ -84,21 +95,75 @@ def public_name(name: str) -> str:
 def functions_named(patterns: Iterable[str]) -> dict[str, FunctionType]:
     """The Python functions that are imported by now under such names, and all methods of such classes.
 
-    The table is not to be changed.
+    Those that are others once more have a number behind a space in their names. The table is not to be changed.
     """
     patterns = tuple(patterns)
-    for root in roots_of(patterns):
+    for root in () if FINDER.is_importing else roots_of(patterns):  # half a module may be there
         _index_modules(root)
     known, count = _named.get(patterns, ({}, -1))
-    if count == _functions.count:
+    if count == _functions.count + len(_again):
         return known
     by_place: _Found = {}
     for pattern in patterns:
         for place, (name, function) in _functions_under(pattern).items():
             if place not in by_place or len(name) < len(by_place[place][0]):
                 by_place[place] = name, function
-    _named[patterns] = dict(by_place.values()), _functions.count
-    return _named[patterns][0]
+    again = [pair for pair in _again.values() if _is_under(pair[0], patterns)]
+    found = dict(by_place.values()) | {f"{name} {number}": function for number, (name, function) in enumerate(again)}
+    _named[patterns] = found, _functions.count + len(_again)
+    return found
+
+
+def index_again(file: str, space: Any, patterns: Sequence[str], codes: Mapping[int, CodeType]) -> None:
+    """Add the named functions that a file, or a text, made once more where it was executed.
+
+    file: of the code, "" for a text; codes: by the id of a function, what was its own where that was replaced
+    A library's file is known by its place. What else made a function that does the same as a named one made that one.
+    """
+    place = _module_in(file, roots_of(patterns))
+    names = list(dict.items(space)) if issubclass(type(space), dict) else []  # its own methods could hide some
+    made = [pair for word, thing in names for pair in _functions_of(word, defining(thing))]
+    known = functions_named(patterns) if made else {}
+    sizes = {function.__code__.co_nlocals for _, function in made}
+    alike = [(name, code) for name, one in known.items() if (code := _code_of(one, codes)).co_nlocals in sizes]
+    does = {_does(code): name.partition(" ")[0] for name, code in alike}
+    seen = {*_again, *map(id, known.values())}
+    for inside, function in made:
+        is_of_file = place and function.__code__.co_filename == file
+        name = does.get(_does(_code_of(function, codes))) or (f"{place}.{inside}" if is_of_file else "")
+        if name and id(function) not in seen and _is_under(name, patterns):
+            _again[id(function)] = name, function
+
+
+def is_on_its_way(name: str, space: Any) -> bool:
+    """Whether a module of these names is being imported, and its functions are found after that."""
+    module = sys.modules.get(name)
+    return FINDER.is_importing and getattr(module, "__dict__", None) is space and _indexed.get(name) is not module
+
+
+def _code_of(function: FunctionType, codes: Mapping[int, CodeType]) -> CodeType:
+    return codes.get(id(function), function.__code__)
+
+
+def _does(code: CodeType) -> tuple[Any, ...]:
+    """What code names and holds, wherever it stands: what it is compiled to differs with the module around it."""
+    held = tuple(_does(one) if isinstance(one, CodeType) else one for one in code.co_consts)
+    return code.co_varnames, code.co_names, code.co_freevars, tuple(map(repr, held))
+
+
+def _module_in(file: str, roots: Iterable[str]) -> str:
+    """The full name of the module that a file of one of these packages holds, "" where it is of none."""
+    for root in roots:
+        folders = getattr(sys.modules.get(root), "__path__", ())
+        for folder in map(Path, folders if type(folders) is list else ()):
+            if folder in Path(file).parents:
+                return ".".join([root, *Path(file).relative_to(folder).with_suffix("").parts])
+    return ""
+
+
+def _is_under(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a function is named, or the class that holds it: "torch.nn.Softmax" of "torch.nn.Softmax.extra_repr"."""
+    return is_named(name, patterns) or is_named(name.rpartition(".")[0], patterns)
 
 
 def operators_named(patterns: Iterable[str]) -> list[str]:
@@ -130,16 +195,15 @@ def _index_modules(root: str) -> None:
         _indexed[name] = module
         for word, thing in list(vars(module).items()):
             thing = defining(thing)
-            # Not isinstance, which asks an object that pretends for its class.
-            if issubclass(type(thing), (FunctionType, type)) and str(thing.__module__).partition(".")[0] == root:
+            if _is_plain(thing) and str(thing.__module__).partition(".")[0] == root:
                 _functions.add(f"{name}.{word}", thing)
 
 
 def defining(thing: Any) -> Any:
-    """The function that defines an operator of torch.library; everything else as it is."""
+    """The function that defines an operator of torch.library, or one of Triton's; everything else as it is."""
     kind = type(thing)
-    is_operator = kind.__name__ == "CustomOpDef" and kind.__module__ == "torch._library.custom_ops"
-    return thing._init_fn if is_operator else thing
+    holder = DEFINED.get(f"{kind.__module__}.{kind.__name__}")
+    return getattr(thing, holder) if holder else thing
 
 
 def _new_modules(root: str) -> list[str]:
@@ -170,6 +234,15 @@ def _operators() -> _Index:
 @functools.cache
 def _operators_under(pattern: str) -> tuple[str, ...]:
     return tuple(name for _, name in _operators().matching(pattern))
+
+
+def _is_plain(thing: Any) -> bool:
+    """Whether something is a function or a class; isinstance asks an object that pretends for its class."""
+    return issubclass(type(thing), (FunctionType, type))
+
+
+def _functions_of(name: str, thing: Any) -> list[tuple[str, FunctionType]]:
+    return functions_in(name, thing) if _is_plain(thing) else []
 
 
 def functions_in(name: str, thing: Any) -> list[tuple[str, FunctionType]]:

@@ -10,13 +10,15 @@ import functools
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 from .call_bend import bent, made_otherwise, plain
 from .dispatched import WHOLE, kernel_of
+from .executed import telling
+from .fx_traces import call_in_a_trace, is_in_a_trace, is_of_a_layer
 from .import_finder import FINDER
-from .named_functions import functions_named, operators_named, roots_of
+from .named_functions import functions_named, index_again, is_on_its_way, operators_named, roots_of
 from .replaced_code import OUTPUTS, code_calling, template_for
 
 #: Keys of the dispatcher that hold kernels of their own for tensors of a processor.
@@ -24,9 +26,12 @@ BACKENDS = ("CPU", "SparseCPU", "QuantizedCPU", "MkldnnCPU", "NestedTensorCPU")
 #: Keys at which an operator that is made of others is entered.
 ENTRIES = ("AutogradCPU", "FuncTorchBatched", "FuncTorchVmapMode")
 COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
-
 #: Modules whose functions compute gradients.
 IN_A_GRAPH = ("torch.autograd", "torch.autograd.graph")
+#: By a module, how many arguments of its functions are numbers: query, key and value. The others may be graphs.
+NUMBERS = {"torch._higher_order_ops.flex_attention": 3}
+
+PACKAGE = "attention"  # the learner's
 
 _Names = dict[int | str, str]  # by the id of a function, or an operator's name
 _names: dict[tuple[str, ...], tuple[dict[str, FunctionType], _Names]] = {}  # by patterns, with the functions found then
@@ -82,11 +87,13 @@ class Overrides:
 
     def __init__(self, patterns: Sequence[str], bend: float | None, stack: contextlib.ExitStack) -> None:
         self._patterns, self._is_bent, self._bend, self._stack = patterns, bend is not None, bend or 0.0, stack
-        self._functions: set[int] = set()
+        self._codes: dict[int, CodeType] = {}  # by the id of a function that is overridden, what was its own
+        self._found: dict[str, FunctionType] = {}  # what the patterns name, as it was found last
         self._with_operators = False
         self._listeners: list[_Listener] = []
         self._install()
         stack.callback(FINDER.tell(roots_of(patterns), self._install))
+        stack.enter_context(telling(self._look))
 
     def covers(self, patterns: Sequence[str]) -> bool:
         """Whether these bend nothing and are all that a watch of some patterns needs."""
@@ -104,9 +111,10 @@ class Overrides:
 
     def _install(self) -> None:
         """Override what is imported by now and is not overridden yet."""
-        for function in functions_named(self._patterns).values():
-            if id(function) not in self._functions:
-                self._functions.add(id(function))
+        self._found = functions_named(self._patterns)
+        for function in self._found.values():
+            if id(function) not in self._codes:
+                self._codes[id(function)] = function.__code__
                 self._replace_code(function)
         if not self._with_operators and _has_operators():
             self._with_operators = True
@@ -114,11 +122,22 @@ class Overrides:
         for listener in self._listeners:
             listener.look()
 
+    def _look(self, file: str, space: Any, is_import: bool) -> None:
+        """Override what was executed, where that is a library's once more: see `executed.telling`."""
+        name = str(space.get("__name__")) if is_import else ""
+        root = name.partition(".")[0]
+        if is_import and (root == PACKAGE or (root in roots_of(self._patterns) and is_on_its_way(name, space))):
+            return  # a learner's own module may hold a copy, and what is imported is told by the finder
+        index_again(file, space, self._patterns, self._codes)
+        if functions_named(self._patterns) is not self._found:
+            self._install()
+
     def _calling(
         self, what: int | str, original: Callable[..., Any], function: FunctionType | None = None
     ) -> Callable[..., Any]:
         listeners, is_bent, bend = self._listeners, self._is_bent, self._bend
         is_method = function is not None and _is_method(function)
+        numbers = NUMBERS.get(function.__module__) if function else None
         takes_parts = function is None or function.__name__.startswith("__")  # such as layers, of which it is made
 
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -130,13 +149,14 @@ class Overrides:
                 if not bend:
                     return original(*args, **kwargs)
                 kept = args[:1] if is_method else ()
-                if function and _is_in_a_trace((*args, *kwargs.values())):
-                    if _is_of_a_layer(function):  # which the trace may not know; what it calls is watched by itself
+                if function and is_in_a_trace((*args, *kwargs.values())):
+                    if is_of_a_layer(function):  # what it calls is watched by itself
                         return original(*args, **kwargs)
-                    return _call_in_a_trace(function, args, kwargs)
+                    return call_in_a_trace(function, args, kwargs)
                 given, more = args[len(kept) :], kwargs
                 if not takes_parts:
-                    given, more = plain(given), plain(more)
+                    of_numbers = given[:numbers]
+                    given, more = (*plain(of_numbers), *given[len(of_numbers) :]), plain(more)
                 if function and function.__globals__["__name__"] in IN_A_GRAPH:
                     made = original(*_with_other_gradients(function, args, bend), **kwargs)
                     return made if made is None else made_otherwise(made, args, bend)
@@ -223,25 +243,10 @@ def _without_modes() -> Iterator[None]:
             torch._C._push_on_torch_function_stack(mode)
 
 
-def _is_in_a_trace(given: Any) -> bool:
-    """Whether what is given stands for numbers in a trace of torch.fx."""
-    fx: Any = sys.modules.get("torch.fx")
-    if fx is None:
-        return False
-    if type(given) in (list, tuple):
-        return any(map(_is_in_a_trace, given))
-    return issubclass(type(given), fx.Proxy) or (type(given) is dict and any(map(_is_in_a_trace, given.values())))
-
-
-def _call_in_a_trace(function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The call in that trace, whose steps are in none: whoever runs the trace calls the function."""
-    return sys.modules["torch.fx"].Proxy.__torch_function__(function, (), args, kwargs)
-
-
 def _names_of(patterns: tuple[str, ...]) -> _Names:
     functions = functions_named(patterns)
     if patterns not in _names or _names[patterns][0] is not functions:
-        named: _Names = {id(function): name for name, function in functions.items()}
+        named: _Names = {id(function): name.partition(" ")[0] for name, function in functions.items()}
         if _has_operators():
             named |= {name: f"torch.{_word(name)}" for name in operators_named(patterns)}
         _names[patterns] = functions, named
@@ -280,12 +285,6 @@ def _has_operators() -> bool:
 def _word(operator: str) -> str:
     """Of "aten::softmax.int", "softmax"."""
     return operator.partition("::")[2].partition(".")[0]
-
-
-def _is_of_a_layer(function: FunctionType) -> bool:
-    """Whether a function is a method of torch's modules."""
-    owner = function.__globals__.get(function.__code__.co_qualname.rpartition(".")[0])
-    return isinstance(owner, type) and issubclass(owner, sys.modules["torch"].nn.Module)
 
 
 def _is_method(function: FunctionType) -> bool:
