@@ -46,6 +46,7 @@ SELFCHECK_MODULES = (
         "runner.py",
         "source.py",
         "steps.py",
+        "teaching.py",
         "traces.py",
     ),
 )

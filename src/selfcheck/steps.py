@@ -29,10 +29,8 @@ from .module_state import (
     under_two_names,
 )
 from .printed import Printed, quiet
+from .teaching import of_a_try, teach
 from .traces import describe
-
-LEARNT = 0.47  # the loss of a row whose right class leads by 0.5
-FURTHER = ((2, 3.0), (4, 5.0))  # of each further draw of the model: so many times the steps, at this part of the rate
 
 
 class NotRefused(Exception):
@@ -215,14 +213,14 @@ def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts:
     args, kwargs = given.take(step["construct"], "construct.")
     lessons, own = step.get("lessons"), {}
     for number in range(lessons.get("tries", 1) if lessons else 1):
-        given_now = _of_a_try(lessons, number) if lessons else None
+        given_now = of_a_try(lessons, number) if lessons else None
         built = made_with_shapes(functools.partial(symbol, *args, **kwargs), (*args, *kwargs.values()))
         if not hasattr(built, "state_dict"):
             break
         own = set_state(built, step["state"])
         facts["parameters"] = {name: list(value.shape) for name, value in own.items()}
         facts |= under_two_names(own) if step["state"] else {}  # who names the parameters may tie one to another
-        if not given_now or _teach(built, **given_now):
+        if not given_now or teach(built, **given_now):
             break
     if hasattr(built, "state_dict"):
         built.train(step["training"])
@@ -248,34 +246,6 @@ def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs:
         function(*args, **kwargs)
         raise NotRefused(f"call {number} cannot be answered and should raise ValueError, but an answer came back")
     return []
-
-
-def _of_a_try(lessons: dict[str, Any], number: int) -> dict[str, Any]:
-    """The lessons of one try: some right models are stuck at the first rate, in every other draw or in each."""
-    if not number:
-        return lessons
-    longer, slower = FURTHER[min(number, len(FURTHER)) - 1]
-    return lessons | {"steps": longer * lessons["steps"], "rate": lessons["rate"] / slower}
-
-
-def _teach(
-    built: Any, inputs: list[Any], target: dict[str, Any], loss: str, steps: int, rate: float, tries: int = 1
-) -> bool:
-    """Train a module on one batch, with Adam; whether it has learnt every row of it, where that matters."""
-    import torch
-
-    batch, wanted = [revive(tree) for tree in inputs], revive(target)
-    loss_fn = getattr(torch.nn.functional, loss)
-    built.train()
-    optimizer = torch.optim.Adam(built.parameters(), lr=rate)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        loss_fn(built(*batch), wanted).backward()
-        optimizer.step()
-    if tries == 1:
-        return True
-    with torch.no_grad():
-        return float(loss_fn(built(*batch), wanted, reduction="none").max()) < LEARNT
 
 
 def _gradients(returned: Any, floating: dict[str, Any]) -> dict[str, Any]:
