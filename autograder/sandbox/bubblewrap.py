@@ -185,7 +185,7 @@ def _command(stage: Path, program: list[str], more: Sequence[str] = (), isolates
     seen_as = {source: f"{MOUNTS}/place{number}" for number, source in enumerate(hidden)}
     command = [
         "bwrap",
-        *("--unshare-all", "--die-with-parent", "--new-session", "--clearenv"),
+        *("--unshare-all", "--hostname", "sandbox", "--die-with-parent", "--new-session", "--clearenv"),
         "--as-pid-1",  # what runs there cannot end it, nor read the environment that bubblewrap itself was started in
         *more,
         *("--ro-bind", sight.SYSTEM, sight.SYSTEM),

@@ -75,6 +75,10 @@ def test_there_is_no_network(sandbox):
     assert value_of(ask(sandbox, function(f"return len({devices})"))[0]) in ("0", "1")  # the loopback device at most
 
 
+def test_the_name_of_the_machine_is_not_seen(sandbox):
+    assert value_of(ask(sandbox, function("import os", "return os.uname().nodename"))[0]) == "sandbox"
+
+
 def test_it_is_not_root_and_cannot_write_its_own_code(sandbox):
     assert value_of(ask(sandbox, function("import os", "return os.getuid()"))[0]) != "0"
     answer = ask(sandbox, function("open('/sandbox/work/attention/masks.py', 'w')"))[0]

@@ -6,11 +6,11 @@ import torch
 from selfcheck import runner
 from selfcheck.arrays import unpack
 from selfcheck.checks import _decoder_texts as texts
-from selfcheck.checks._decoder_inputs import gradients
-from selfcheck.checks._decoder_views import depends
+from selfcheck.checks._decoder_inputs import gradients, without_one
+from selfcheck.checks._decoder_views import depends, table_learns, without_part_or_other_token
 from selfcheck.handed import Cache
 from selfcheck.objects import module
-from selfcheck.plan import attribute, built, cache, call, entries, made, tensor, writer, writing
+from selfcheck.plan import Draw, attribute, built, cache, call, entries, made, tensor, writer, writing
 
 TABLE = tensor([[float(row * 7 + column) for column in range(7)] for row in range(7)])
 
@@ -130,3 +130,34 @@ def test_a_gradient_tells_which_rows_of_a_parameter_an_output_depends_on():
 def test_what_logits_of_all_tokens_have_in_common_says_nothing(changed, found):
     answer = tensor([[[1.0, 1.0, 1.0]], [changed], [[1.0, 1.0, 1.0]]])
     assert depends({}, answer).nested() == [[found]]
+
+
+class Tied(torch.nn.Module):
+    """A model of one table, without layers."""
+
+    def __init__(self, vocab_size, d_model, *_):
+        super().__init__()
+        self.table = torch.nn.Embedding(vocab_size, d_model)
+
+    def forward(self, token_ids):
+        return self.table(token_ids) @ self.table.weight.T
+
+
+class Sorted(Tied):
+    def forward(self, token_ids):
+        return super().forward(token_ids).sort(dim=-1).values
+
+
+class OfNoToken(Tied):
+    def forward(self, token_ids):
+        return self.table(token_ids).sum(dim=-1, keepdim=True) * torch.arange(26.0)
+
+
+@pytest.mark.parametrize(("model", "is_right"), [(Tied, True), (Sorted, False), (OfNoToken, False)])
+def test_the_logit_of_a_token_depends_on_its_own_row_and_on_the_texts(model, is_right):
+    ids, token = without_one(Draw(5), 3, 7)
+    step = built(call(26, 9, 1, 1, 1), gradients(call(ids), of=token), stirred=1.0)
+    (found,) = answers(model, step)
+    assert table_learns(step.packed(), found).values() == [int(is_right)]
+    translating = step.packed() | {"construct": call(5, 26, 9, 1, 1, 1).packed()}
+    assert (without_part_or_other_token(translating, found).values() == [0]) == is_right

@@ -88,9 +88,18 @@ def translator(layers=3, **more):
     return call(SOURCE_VOCAB, VOCAB, *WIDTHS, layers, **{"max_length": MAX_LENGTH, "dropout": 0.0} | more)
 
 
-def gradients(step):
-    """A use whose answer tells which parameters a call reaches, as `module_state.reached` has it."""
-    return replace(step, method=":gradients")
+def gradients(step, of=None):
+    """A use whose answer tells which parameters a call reaches, as `module_state.reached` has it.
+
+    of: a token, whose logits alone are meant
+    """
+    return replace(step, method=":gradients" if of is None else f":gradients of {of}")
+
+
+def without_one(rng, batch, length):
+    """Token ids (batch, length), and a token that is none of them."""
+    words = rng.sample(range(1, VOCAB), VOCAB - 1)
+    return tensor([[words[rng.integer(1, length)] for _ in range(length)] for _ in range(batch)], "int64"), words[0]
 
 
 def tokens(rng, batch, length, vocab=VOCAB, low=1):

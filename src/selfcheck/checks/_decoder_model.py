@@ -13,6 +13,7 @@ from ._decoder_inputs import (
     one_token_changed,
     parts,
     tokens,
+    without_one,
 )
 from ._decoder_norms import on_a_line_or_ellipse
 from ._decoder_views import (
@@ -88,10 +89,15 @@ def model_tied(rng):
 
 
 @check(
-    MODEL, sees="the table learns from the output too, for tokens that the text lacks", view=table_learns, given=True
+    MODEL,
+    sees="the table learns from the output too, for tokens that the text lacks, each token's row from its own logit",
+    view=table_learns,
+    given=True,
 )
 def model_tied_learns(rng):
-    return built(language_model(1), gradients(call(tokens(rng, 3, 7))), stirred=STIRRED)
+    text, other = without_one(rng, 3, 7)
+    uses = gradients(call(tokens(rng, 3, 7))), gradients(call(text), of=other)
+    return [built(language_model(1), use, stirred=STIRRED) for use in uses]
 
 
 @check(

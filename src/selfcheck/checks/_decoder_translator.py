@@ -14,6 +14,7 @@ from ._decoder_inputs import (
     same_text,
     tokens,
     translator,
+    without_one,
 )
 from ._decoder_norms import on_a_line_or_ellipse
 from ._decoder_views import (
@@ -26,7 +27,7 @@ from ._decoder_views import (
     rows_apart,
     uses_agree,
     without_part,
-    without_part_or_last_norm,
+    without_part_or_other_token,
 )
 
 TRANSLATOR = "decoder.EncoderDecoder"
@@ -131,13 +132,18 @@ def translator_logits(rng):
 
 @check(
     TRANSLATOR,
-    sees="every matrix, queries' and keys' too, and the encoder's last norm have their part in the logits",
-    view=without_part_or_last_norm,
+    sees="every matrix, queries' and keys' too, and the encoder's last norm have their part in the logits, and each "
+    "logit is its own token's",
+    view=without_part_or_other_token,
     given=True,
 )
 def translator_learns(rng):
-    pair = sources(rng, 1, 7), tokens(rng, 1, 9)
-    return built(translator(), gradients(call(*pair)), stirred=STIRRED)
+    text, other = without_one(rng, 3, 9)
+    all_of_them, of_one = call(sources(rng, 1, 7), tokens(rng, 1, 9)), call(sources(rng, 3, 7), text)
+    return [
+        built(translator(), gradients(all_of_them), stirred=STIRRED),
+        built(translator(1), gradients(of_one, of=other), stirred=STIRRED),
+    ]
 
 
 @check(TRANSLATOR, sees="no target token is padding: padding_id is a word there", view=without_part, given=True)

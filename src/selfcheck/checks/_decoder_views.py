@@ -189,11 +189,46 @@ def reached_in_layers(step, answer):
 
 
 def table_learns(step, answer):
-    """1 where a gradient reaches every row of each table with a row for each token."""
+    """1 where a gradient reaches every row of each table with a row for each token; of one token's logits alone, that
+    row and those of the text's tokens.
+    """
     if not isinstance(answer, Array) or len(answer.shape) != 2:
         return unlike(answer)
-    vocab_size = unpack(step["construct"]["args"][0])
-    return array(int(all(reached == rows for _, rows, reached in answer.nested() if rows == vocab_size)))
+    rows = _rows_reached(step, answer)
+    due = _words_of(step) + 1 if _is_of_one(step) else _vocab_size(step)
+    return array(int(all(reached == due for reached in rows)))
+
+
+def without_part_or_other_token(step, answer):
+    """As `without_part_or_last_norm`; of one token's logits alone, how many tables with a row for each token they reach
+    in others than its own row, those of the text's tokens, or both, and 1 more where none is reached in its own.
+    """
+    if not _is_of_one(step) or not isinstance(answer, Array) or len(answer.shape) != 2:
+        return without_part_or_last_norm(step, answer)
+    rows, words = _rows_reached(step, answer), _words_of(step)
+    return array(
+        sum(reached not in (1, words, words + 1) for reached in rows) + (not {1, words + 1}.intersection(rows))
+    )
+
+
+def _is_of_one(step):
+    return " of " in step["uses"][0]["method"]
+
+
+def _vocab_size(step):
+    """Of the tokens that logits stand for; a translator's are the second."""
+    *_, vocab_size, _, _, _, _ = (unpack(tree) for tree in step["construct"]["args"])
+    return vocab_size
+
+
+def _words_of(step):
+    """How many tokens there are in the text before the logits."""
+    return len(set(unpack(step["uses"][0]["args"][-1]).values()))
+
+
+def _rows_reached(step, answer):
+    """Of each table with a row for each token, how many rows a gradient reaches; a bias is no table."""
+    return [reached for axes, rows, reached in answer.nested() if axes > 1 and rows == _vocab_size(step)]
 
 
 def all_alike(step, answer):
