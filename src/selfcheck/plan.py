@@ -87,8 +87,7 @@ class Call:
     """One call, of the exercise's function or of an object that was built: arguments by position and by name.
 
     method: of a built object, the method that is called; "" for the object itself, ".name" for an attribute, ":entries"
-        for how many numbers it learns, or those of parameters that a call depends on, ":gradients" for which these are,
-        ":gradients of 5" for those of the logits of token 5
+        for how many numbers it learns, or a call depends on, ":gradients" for which, ":gradients of 5" of token 5 alone
     refused: of a built object, whether this use should raise ValueError and the object be used further
     quotient: of a function that returns a triple (maximum, total, summed), whether summed / total is the answer
     elsewhere: of a function, whether it is asked with its tensors on another device too, which the answer may not leave
