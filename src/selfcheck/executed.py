@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
-RUN = builtins.exec, builtins.eval
+EXEC, EVAL = RUN = builtins.exec, builtins.eval  # of which nobody is told
 Look = Callable[[str, Any, bool], None]
 _told: list[Look] = []
 

@@ -19,7 +19,7 @@ class Finder:
 
     def __init__(self) -> None:
         self._told: list[tuple[set[str], Callable[[], None]]] = []
-        self.is_importing = False
+        self._on_their_way: list[str] = []  # packages of which a module is being imported, the innermost last
 
     def tell(self, roots: set[str], install: Callable[[], None]) -> Callable[[], None]:
         """Have `install` called when something of these packages has been imported; what is returned undoes that."""
@@ -36,6 +36,10 @@ class Finder:
 
         return undo
 
+    def is_importing(self, root: str) -> bool:
+        """Whether a module of a package is being imported, of which half may be there."""
+        return root in self._on_their_way
+
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         root = name.partition(".")[0]
         if not any(root in roots for roots, _ in self._told):
@@ -45,23 +49,24 @@ class Finder:
             if hasattr(finder, "find_spec"):
                 spec = finder.find_spec(name, path, target)
                 if spec is not None:
-                    if not self.is_importing:  # what a module imports is told with it
-                        self._follow(spec)
+                    if not self.is_importing(root):  # what a module imports of its own package is told with it
+                        self._follow(spec, root)
                     return spec
         return None
 
-    def _follow(self, spec: importlib.machinery.ModuleSpec) -> None:
+    def _follow(self, spec: importlib.machinery.ModuleSpec, root: str) -> None:
         execute = getattr(spec.loader, "exec_module", None)
         if execute is None or isinstance(spec.loader, type):
             return
 
         def execute_and_install(module: ModuleType) -> None:
-            is_inner, self.is_importing = self.is_importing, True
+            self._on_their_way.append(root)
             try:
                 execute(module)
             finally:
-                self.is_importing = is_inner
-            for _, install in () if is_inner else self._told:  # those made first come first: others lie over them
+                self._on_their_way.pop()
+            # Those made first come first: others lie over them.
+            for _, install in () if self.is_importing(root) else self._told:
                 install()
 
         with contextlib.suppress(AttributeError):

@@ -98,8 +98,9 @@ def functions_named(patterns: Iterable[str]) -> dict[str, FunctionType]:
     Those that are others once more have a number behind a space in their names. The table is not to be changed.
     """
     patterns = tuple(patterns)
-    for root in () if FINDER.is_importing else roots_of(patterns):  # half a module may be there
-        _index_modules(root)
+    for root in roots_of(patterns):
+        if not FINDER.is_importing(root):  # half a module may be there
+            _index_modules(root)
     known, count = _named.get(patterns, ({}, -1))
     if count == _functions.count + len(_again):
         return known
@@ -138,7 +139,8 @@ def index_again(file: str, space: Any, patterns: Sequence[str], codes: Mapping[i
 def is_on_its_way(name: str, space: Any) -> bool:
     """Whether a module of these names is being imported, and its functions are found after that."""
     module = sys.modules.get(name)
-    return FINDER.is_importing and getattr(module, "__dict__", None) is space and _indexed.get(name) is not module
+    is_importing = FINDER.is_importing(name.partition(".")[0])
+    return is_importing and getattr(module, "__dict__", None) is space and _indexed.get(name) is not module
 
 
 def _code_of(function: FunctionType, codes: Mapping[int, CodeType]) -> CodeType:

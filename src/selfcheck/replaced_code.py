@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from .executed import EXEC
+
 #: Parameters that take what is made: handed on by name, where the function's own may be anywhere.
 OUTPUTS = ("out", "output", "out0", "out1", "out2")
 _MARK = "replaced by what is called"
@@ -56,7 +58,7 @@ def _template(names: tuple[str, ...], only_by_place: int, by_place: int, by_name
     called = "called" + "_" * max(map(len, names), default=0)  # no parameter has this name
     source = f"def _({', '.join(takes)}):\n    {called} = {_MARK!r}\n    return {called}({', '.join(passes)})\n"
     made: dict[str, Any] = {}
-    exec(source, made)
+    EXEC(source, made)  # told of, it would have others override the same function in the middle of this
     code: CodeType = made["_"].__code__
     return code
 

@@ -18,11 +18,11 @@ def shape_of(name):
 
 
 def answered(step, name, *numbers):
-    """An answer with one number throughout for each use, the last of them for all further uses."""
+    """An answer with multiples of one number for each use, of the last of them for all further uses."""
     import torch
 
-    places = range(len(step["uses"]))
-    return {"value": pack(tuple(torch.full(shape_of(name), numbers[min(at, len(numbers) - 1)]) for at in places))}
+    factors = torch.arange(1.0, 1.0 + shape_of(name)[-1]).expand(shape_of(name))
+    return {"value": pack(tuple(factors * numbers[min(at, len(numbers) - 1)] for at in range(len(step["uses"]))))}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,6 +14,8 @@ import torch.distributions.transforms as transforms
 from torch.fx.experimental.rewriter import AST_Rewriter
 
 from selfcheck.call_watch import watching
+from selfcheck.executed import telling
+from selfcheck.replaced_code import code_calling
 
 PATTERNS = ("torch.*Softmax*",)
 X = torch.tensor([[1.0, 2.0, 4.0]])
@@ -140,3 +142,16 @@ def test_a_tensor_of_a_trace_has_no_numbers_to_be_moved():
 
     fake = FakeTensorMode().from_tensor(X)
     assert bent(fake, 0.05) is fake
+
+
+def test_code_that_the_watch_makes_is_not_told():
+    def function(a_name_that_no_other_has, *, nor_has_another):
+        return a_name_that_no_other_has, nor_has_another
+
+    told = []
+    with telling(lambda *given: told.append(given)):
+        code = code_calling(lambda *given, **named: (given, named), function)
+        exec("1")
+    assert len(told) == 1
+    function.__code__ = code
+    assert function(1, nor_has_another=2) == ((1,), {"nor_has_another": 2})
