@@ -144,6 +144,15 @@ class distance_as_logit(Matcher):
 
 
 @misconception(PAIR)
+class key_mask_by_position(Matcher):
+    """The encoder's second argument is attn_mask."""
+
+    def vector(self, ids):
+        real = self.real(ids)
+        return self.pool(self.encoder(self.places(self.words(ids)), real), real)
+
+
+@misconception(PAIR)
 class positions_missing(Matcher):
     def make_places(self, d_model, max_length, dropout):
         return nn.Dropout(dropout)
