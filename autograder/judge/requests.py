@@ -9,6 +9,7 @@ from selfcheck import handed
 from selfcheck.call_effect import Bend, as_watched
 from selfcheck.catalogue import Exercise, forbidden_by
 from selfcheck.diagnose import Key
+from selfcheck.objects import HANDED
 from selfcheck.plan import MEASURED as PEAK
 from selfcheck.recorded import plans_of
 
@@ -52,7 +53,7 @@ def _handed(plans: Plans) -> str:
         for use in (step, step.get("construct", {}), *step.get("uses", ()))
     )
     given = (tree for use in uses for tree in (*use.get("args", ()), *use.get("kwargs", {}).values()))
-    return handed_text() if any(tree["kind"] in handed.KINDS for tree in given) else ""
+    return handed_text() if any(tree["kind"] in HANDED for tree in given) else ""
 
 
 @functools.cache

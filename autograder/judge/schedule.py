@@ -42,6 +42,7 @@ class Schedule:
     def __init__(self, files: Mapping[str, bytes], keys: Keys, sandbox: Sandbox, tally: Tally) -> None:
         self._files, self._keys, self._sandbox, self._tally = dict(files), keys, sandbox, tally
         self._requests = requests_for(keys, keys)
+        self._told = {exercise for (exercise, _), request in self._requests.items() if request.handed}
         self._end = Deadline.of_submission()
         self._again = AskingAgain(files, keys, sandbox, tally, self._end)
         self.ran: dict[Part, Ran] = {}
@@ -60,10 +61,6 @@ class Schedule:
             self._look(kind)
         return {exercise: self._compared(exercise) for exercise in self._keys}
 
-    def _has_handed(self, exercise: Exercise) -> bool:
-        """Whether an exercise is told what answers another one."""
-        return any(request.handed for (other, _), request in self._requests.items() if other is exercise)
-
     def _unanswered(self) -> list[Part]:
         return [part for part in self._requests if part not in self._answers]
 
@@ -72,7 +69,7 @@ class Schedule:
         visible = [
             (exercise, kind)
             for exercise, kind in self._requests
-            if kind == VISIBLE and not (_trains_a_model(self._keys[exercise]) or self._has_handed(exercise))
+            if kind == VISIBLE and exercise not in self._told and not _trains_a_model(self._keys[exercise])
         ]
         hidden: list[Part] = []
 
@@ -82,7 +79,7 @@ class Schedule:
             again = {exercise for exercise, kind in self._unanswered() if kind == VISIBLE}
             self._ask_apart([part for part in self._unanswered() if part[0] in again], turn)
             asked = (part for part in self._unanswered() if part[1] == HIDDEN)
-            hidden.extend(part for part in asked if not self._has_handed(part[0]))
+            hidden.extend(part for part in asked if part[0] not in self._told)
             return [self._requests[part] for part in hidden]
 
         if visible:
@@ -102,9 +99,10 @@ class Schedule:
     def _ask_apart(self, parts: list[Part], turn: Turn) -> None:
         """Ask for these each in a process of its own, and keep whatever comes.
 
-        Those that are told what answers others have workers of their own: the processes of a worker have its memory.
+        Exercises that are told what answers others have workers of their own: all processes of a worker share its
+        memory. Their visible inputs come first, since no hidden one enters before every visible check has its answer.
         """
-        told = [part for part in parts if self._has_handed(part[0])]
+        told = [part for part in parts if part[0] in self._told]
         self._ask_one_worker([part for part in told if part[1] == VISIBLE], turn)
         self._ask_one_worker([part for part in parts if part not in told], turn)
         self._ask_one_worker([part for part in told if part[1] != VISIBLE], turn)

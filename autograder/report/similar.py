@@ -1,7 +1,6 @@
 """Compares the modules of a class: whose code is nearly the same once names, comments and layout are taken away.
 
-A module becomes a row of tokens from its syntax tree: no comments, docstrings, annotations, imports or layout, and one
-sign for every name that the module itself gives. Runs of `RUN` tokens are hashed and thinned out by winnowing
+A module becomes rows of tokens (see normal_form.py). Runs of `RUN` tokens are hashed and thinned out by winnowing
 (Schleimer, Wilkerson and Aiken 2003, "Winnowing: local algorithms for document fingerprinting"). What the stub or the
 reference has is nobody's own, and what many in the class have is common. Each module is looked up by its fingerprints,
 so that time and memory grow with the class and not with its pairs. (copydetect compares every pair; compare50 scores
@@ -10,7 +9,6 @@ every pair that shares a fingerprint, however common, and requires attrs < 21, o
 
 from __future__ import annotations
 
-import ast
 import zlib
 from array import array
 from collections import Counter, defaultdict
@@ -18,14 +16,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from types import EllipsisType
 from typing import TypeVar
 
-from selfcheck.source import imports_of, parse, text_of
+from selfcheck.source import text_of
 
 from ..build.stubs import stub
 from ..course.paths import REFERENCE
 from ..sandbox.limited import items_of
+from .normal_form import normal_form
 
 RUN = 12  # tokens: shorter passages that agree count for nothing
 WINDOW = 4  # of so many runs one is kept: whatever agrees over RUN + WINDOW - 1 tokens is found
@@ -37,7 +35,6 @@ MOST_READ = 60_000  # bytes of a module, five times the longest of the reference
 MODULUS, BASE = 2**61 - 1, 1_000_003
 
 Name = TypeVar("Name")
-_SILENT = (ast.Load, ast.Store, ast.Del, ast.Import, ast.ImportFrom)
 
 
 @dataclass(frozen=True)
@@ -207,76 +204,6 @@ def _read(modules: list[bytes]) -> Iterator[list[list[str]] | None]:
             yield None
 
 
-def normal_form(source: str) -> list[list[str]] | None:
-    """The tokens of each statement at a module's top; None for what Python cannot read."""
-    tree = parse(source)
-    if tree is None:
-        return None
-    given = _given(tree)
-    return [row for row in ([*_tokens(statement, given)] for statement in tree.body) if row]
-
-
-@dataclass(frozen=True)
-class _Given:
-    """What a module itself gives: names to functions, arguments and variables, attributes to objects, and imports."""
-
-    names: frozenset[str]
-    attributes: frozenset[str]
-    imported: dict[str, str]
-
-
-def _given(tree: ast.Module) -> _Given:
-    names, attributes = set(), set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                names.add(name)
-            case ast.Attribute(attr=name, ctx=ast.Store()):
-                attributes.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                names.add(name)
-    return _Given(frozenset(names), frozenset(attributes), imports_of(ast.walk(tree)))
-
-
-def _tokens(statement: ast.stmt, given: _Given) -> Iterator[str]:
-    """A statement's tree in the order of its text; without calling itself, for trees may be deep."""
-    waiting: list[ast.AST] = [statement]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, _SILENT) or _is_text_alone(node):
-            continue
-        yield _token(node, given)
-        waiting += reversed([*_parts(node)])
-
-
-def _is_text_alone(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    for name, value in ast.iter_fields(node):
-        if name not in ("annotation", "returns", "type_params"):
-            yield from (part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST))
-
-
-def _token(node: ast.AST, given: _Given) -> str:
-    match node:
-        case ast.Name(id=name):
-            return "name" if name in given.names else given.imported.get(name, name)
-        case ast.Attribute(attr=name):
-            return ".name" if name in given.attributes else f".{name}"
-        case ast.Constant(value=str() | bytes()):
-            return "text"
-        case ast.Constant(value=bool() | None | EllipsisType() as value):
-            return repr(value)
-        case ast.Constant(value=value):
-            return str(hash(value))  # of a number, which may be too long to write out
-        case ast.AnnAssign():
-            return "Assign"
-        case _:
-            return type(node).__name__
-
-
 def runs(row: list[str]) -> list[int]:
     """The hash of every run of RUN tokens, from one to the next in constant time (Karp and Rabin 1987)."""
     numbers = [zlib.crc32(token.encode()) + 1 for token in row]
@@ -296,5 +223,6 @@ def runs(row: list[str]) -> list[int]:
 def winnowed(row: list[str]) -> set[int]:
     """The least hash of every WINDOW runs in a row."""
     hashes = runs(row)
-    count = max(1, len(hashes) - WINDOW + 1) if hashes else 0
-    return {min(hashes[place : place + WINDOW]) for place in range(count)}
+    if not hashes:
+        return set()
+    return {min(hashes[place : place + WINDOW]) for place in range(max(1, len(hashes) - WINDOW + 1))}

@@ -10,7 +10,7 @@ import builtins
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 EXEC, EVAL = RUN = builtins.exec, builtins.eval  # of which nobody is told
@@ -20,7 +20,7 @@ _told: list[Look] = []
 
 @contextlib.contextmanager
 def telling(look: Look) -> Iterator[None]:
-    """Within it, `look` is told of each text or code that was run.
+    """Within it, `look` is told of each text or code that was run, whether it ended or raised.
 
     look: is given its file, "" for a text; the names that stand where it ran; whether it was an import
     """
@@ -35,11 +35,17 @@ def telling(look: Look) -> Iterator[None]:
             builtins.exec, builtins.eval = RUN
 
 
+def _names_of(frame: FrameType) -> Any:
+    """The names where a frame is; of a function from Python 3.13 on a copy, as exec takes, since they write through."""
+    names = frame.f_locals
+    return dict(names) if type(names).__name__ == "FrameLocalsProxy" else names
+
+
 def _telling(run: Callable[..., Any]) -> Callable[..., Any]:
     def runs(source: Any, globals: Any = None, locals: Any = None, /, **closure: Any) -> Any:
         caller = sys._getframe(1)
         if globals is None:
-            globals, locals = caller.f_globals, caller.f_locals if locals is None else locals
+            globals, locals = caller.f_globals, _names_of(caller) if locals is None else locals
         try:
             return run(source, globals, locals, **closure)
         finally:

@@ -29,7 +29,8 @@ Detector = Callable[[Pair, dict[str, Any]], Found | None]
 COMPARED = ("values", "facts", "nan", "shape")  # kinds of difference that speak of numbers
 MOST = 20_000  # entries that are looked at
 MOST_RESULTS = 6  # of which another order is looked for
-WHERE_ALONE = ("first_alone", "one_alone", "line_factor")  # causes that say where numbers are right, and not why
+#: Causes that say where numbers are right, or that they are alike, and not why.
+WHERE_ALONE = ("first_alone", "one_alone", "line_factor", "equal_rows")
 #: Those that compare two arrays of whatever shapes, and those of one shape; what says more of a cause comes first.
 OF_ANY_SHAPE: tuple[Detector, ...] = (places.transposed, places.missing)
 OF_ANOTHER_SHAPE: tuple[Detector, ...] = (rows.rearranged, functions.reduced)

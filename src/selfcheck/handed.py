@@ -11,8 +11,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-KINDS = {"score", "cache"}  # of arguments
-
 
 class Cache:
     """Keys and values of all steps so far, as `attention.efficient.KeyValueCache`, made without the learner's own."""

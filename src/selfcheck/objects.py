@@ -10,7 +10,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-KINDS = ("iterator", "score", "generator", "loss", "optimizer", "writing", "cache", "made", "triple")
+HANDED = ("score", "cache")  # what another exercise asks learners to write; see handed.py
+KINDS = ("iterator", "generator", "loss", "optimizer", "writing", "made", "triple", *HANDED)
 SEED = 82_530_217  # of torch's own generator, before each step: one that nobody else chooses
 TORCHS_SEED = "torch's seed"  # its name among what an answer has changed
 LOSSES = ("mse_loss", "cross_entropy", "binary_cross_entropy_with_logits")

@@ -113,10 +113,10 @@ class _Writer:
         method = use["method"]
         if method == ":entries":
             yield f"{name} = sum(parameter.numel() for parameter in made.parameters() if parameter.requires_grad)"
-        elif method.startswith(":gradients"):
-            token = method.partition(" of ")[2]
+        elif method == ":gradients":
+            tokens = f"[..., {use['tokens']}]" if "tokens" in use else ""
             yield "from selfcheck.module_state import reached"
-            yield f"{name} = reached(made, {self.call('made', use, prefix)}{f'[..., {token}]' if token else ''})"
+            yield f"{name} = reached(made, {self.call('made', use, prefix)}{tokens})"
         elif method.startswith("."):
             yield f"{name} = made{method}"
         else:

@@ -235,9 +235,9 @@ def _used(built: Any, number: int, use: dict[str, Any], args: list[Any], kwargs:
     """The result of one use, in a list; nothing where it was to be refused and was."""
     if use["method"] == ":entries":
         return [learnt_entries(built, *([built(*args, **kwargs)] if args else []))]
-    if use["method"].startswith(":gradients"):
-        logits, token = built(*args, **kwargs), use["method"].partition(" of ")[2]
-        return [reached(built, logits[..., int(token)] if token else logits)]
+    if use["method"] == ":gradients":
+        logits = built(*args, **kwargs)
+        return [reached(built, logits[..., use["tokens"]] if "tokens" in use else logits)]
     if use["method"].startswith("."):
         return [getattr(built, use["method"][1:])]
     function = getattr(built, use["method"]) if use["method"] else built

@@ -8,7 +8,7 @@ import pytest
 
 from autograder.build import stubs
 from autograder.course.paths import REFERENCE, ROOT
-from autograder.report import similar
+from autograder.report import normal_form, similar
 from selfcheck.catalogue import exercises
 
 from .honest_answers import ANSWERS, module
@@ -40,7 +40,7 @@ def renamed(text):
             return node
 
     tree = ast.parse(text)
-    given = similar._given(tree).names
+    given = normal_form._given(tree).names
     return ast.unparse(Renamed().visit(tree))
 
 

@@ -58,7 +58,7 @@ def _sizes_of(step: Step, exercise: Exercise) -> dict[Role, int]:
             if tree["type"] == "int":
                 found[place] = int(tree["value"])
         elif isinstance(tree, dict) and "args" in tree:
-            names = _parameters(exercise, tree.get("method", "").partition(":gradients")[0] if place == "use" else None)
+            names = _parameters(exercise, tree.get("method", "").replace(":gradients", "") if place == "use" else None)
             for number, part in enumerate(tree["args"]):
                 walk(part, _joined(place, names[number] if number < len(names) else f"*{number}"))
             walk(tree["kwargs"], place)

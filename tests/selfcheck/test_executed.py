@@ -7,12 +7,15 @@ import inspect
 import runpy
 import shutil
 import sys
+from collections import UserDict
+from types import SimpleNamespace
 
 import pytest
 import torch
 import torch.distributions.transforms as transforms
 from torch.fx.experimental.rewriter import AST_Rewriter
 
+from selfcheck import executed as executed_module
 from selfcheck.call_watch import watching
 from selfcheck.executed import telling
 from selfcheck.replaced_code import code_calling
@@ -126,13 +129,29 @@ def test_exec_and_eval_see_the_names_of_who_calls_them():
     run = builtins.exec, builtins.eval
     with watching(PATTERNS):
         inner = 2
-        exec("made = inner + 1")
-        assert locals()["made"] == eval("inner + 1") == 3
+        exec("inner = made = inner + 1")
+        assert inner == 2 and eval("inner + 1") == 3  # a function's variables stay, in a class they are made
+
+        class Body:
+            exec("made = inner + 1", globals() | {"inner": inner}, locals())
+            exec("again = made")
+
+        assert Body.again == Body.made == 3
         assert eval("inner", {"inner": 5}) == 5
         assert (exec.__name__, eval.__name__) == ("exec", "eval")
         with pytest.raises(TypeError):
             exec(3)
     assert (builtins.exec, builtins.eval) == run
+
+
+def test_exec_does_not_change_a_functions_variables_where_a_frame_writes_them_through():
+    class FrameLocalsProxy(UserDict):
+        """What Python 3.13 has for the names of a function's frame."""
+
+    names = FrameLocalsProxy(inner=2)
+    exec("inner = 7", {}, executed_module._names_of(SimpleNamespace(f_locals=names)))
+    assert names["inner"] == 2
+    assert executed_module._names_of(sys._getframe())["names"] is names
 
 
 def test_a_tensor_of_a_trace_has_no_numbers_to_be_moved():

@@ -10,6 +10,9 @@ from autograder.authoring.proofs import alternatives_here
 from selfcheck import runner
 from selfcheck.arrays import pack, unpack
 from selfcheck.catalogue import exercises
+from selfcheck.compare import Difference
+from selfcheck.diagnose import Key
+from selfcheck.generic import named_in_general
 from selfcheck.verdict import _is_given
 
 LEARNS = ("text_learns", "text_order", "text_learns_with_empty", "text_two_words", "pair_learns", "pair_two_words")
@@ -156,6 +159,17 @@ def test_a_model_that_answers_all_texts_alike_is_told_so(name):
     answer = unpack(pack(torch.full(shape, 0.25)))
     assert CHECKS[name].view(step, answer).values() == [0] * len(LEARNT[name])
     assert "the same for every text" in CHECKS[name].tells(step, answer, answer)
+
+
+@pytest.mark.parametrize("name", ["text_words", "text_padding_id", "text_learns"])
+def test_what_a_constant_classifier_is_told_names_the_texts_and_not_an_axis(name):
+    (step,) = CHECKS[name].calls(1)
+    sizes = [len(unpack(use["args"][0]).nested()) for use in step["uses"]]
+    alike = torch.tensor([0.1, 0.4, -0.2])
+    due, came = ([make(size) for size in sizes] for make in (lambda n: torch.randn(n, 3), lambda n: alike.expand(n, 3)))
+    due, came = ({"value": pack(tuple(uses) if len(uses) > 1 else uses[0])} for uses in (due, came))
+    told = named_in_general(Key(CHECKS[name], [step], [due], {}), [came], 0, Difference("values", "the values differ"))
+    assert "Your logits are the same for every text" in told.text and "along axis 0" not in told.text
 
 
 @pytest.mark.parametrize("name", ["pair_order", "pair_words"])

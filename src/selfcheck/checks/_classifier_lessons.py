@@ -8,7 +8,7 @@ import itertools
 from selfcheck.arrays import array, unpack
 from selfcheck.plan import built, call, lessons, tensor
 
-from ._classifier_texts import VOCAB, agree, all_alike, numbers_of, padded, rows_of, unlike, varied, words
+from ._classifier_texts import VOCAB, agree, matrix_rows, numbers_of, padded, same_logits, unlike, varied, words
 
 TRIES = 3  # models that a check on learning trains at most, each drawn anew
 MANY, OTHERS, FOURS = 90, 26, 12  # texts of a lesson, texts that are asked then, and fours of pairs, in both
@@ -80,7 +80,7 @@ def order_learnt(step, answer):
     """Whether the right classes lead in most texts that were not in the lessons, order matters in any of them, and the
     texts have different logits at all.
     """
-    leads, rows = _leads(step, answer), rows_of(answer)
+    leads, rows = _leads(step, answer), matrix_rows(answer)
     if leads is None:
         return unlike(answer)
     is_learnt = sum(leads) / len(leads) > SURE_OF_ORDER and sum(lead > 0 for lead in leads) / len(leads) >= SHARE
@@ -92,13 +92,13 @@ def order_learnt(step, answer):
 def right_classes(step, due, given):
     """What a check tells of a classifier that has not learnt the rule of its lessons."""
     leads, classes = _leads(step, given), set(unpack(step["lessons"]["target"]).values())
-    return "" if leads is None else all_alike(step, due, given) or how_many(leads, "texts", len(classes))
+    return "" if leads is None else same_logits(step, due, given) or how_many(leads, "texts", len(classes))
 
 
 def right_pairs(step, due, given):
     """Likewise of a model of pairs."""
     signed = _signed(step, given)
-    return "" if signed is None else all_alike(step, due, given) or how_many(signed, "pairs", 2)
+    return "" if signed is None else same_logits(step, due, given) or how_many(signed, "pairs", 2)
 
 
 def how_many(leads, what, classes):
@@ -125,7 +125,7 @@ def rule_of(step):
 
 def _leads(step, answer):
     """By how much the right class of each text leads; None where the answer is of another form."""
-    rows, rule = rows_of(answer), rule_of(step)
+    rows, rule = matrix_rows(answer), rule_of(step)
     return None if rows is None else [_lead(row, rule(text)) for text, row in zip(texts_of(step), rows, strict=True)]
 
 

@@ -13,6 +13,7 @@ from ._classifier_texts import (
     pair_rows_apart,
     pair_uses_agree,
     pair_warm_up,
+    same_logits,
     sign_learnt,
     some_texts,
 )
@@ -62,7 +63,11 @@ def pair_padding(rng):
 
 
 @check(
-    PAIR, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=pair_uses_agree, given=True
+    PAIR,
+    sees="padding_id says which id is padding; any other id, 0 too, is a word",
+    view=pair_uses_agree,
+    given=True,
+    tells=same_logits,
 )
 def pair_padding_id(rng):
     padding = rng.integer(2, VOCAB)

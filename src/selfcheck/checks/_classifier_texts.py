@@ -53,7 +53,7 @@ def some_texts(rng, lengths, padding=0):
     return [[rng.choice(allowed) for _ in range(length)] for length in lengths]
 
 
-def rows_of(answer):
+def matrix_rows(answer):
     """The rows of a matrix of floating numbers, None where the answer is none."""
     return answer.nested() if isinstance(answer, Array) and len(answer.shape) == 2 and answer.floating else None
 
@@ -96,10 +96,10 @@ def varied(rows):
     return int(any(not agree(rows[0], row) for row in rows))
 
 
-def all_alike(step, due, given):
+def same_logits(step, due, given):
     """What a check tells of a model whose logits are the same whatever it reads; "" of another."""
     uses = given if isinstance(given, (tuple, list)) else [given]
-    found = [rows_of(use) or [[number] for number in numbers_of(use) or ()] for use in uses]
+    found = [matrix_rows(use) or [[number] for number in numbers_of(use) or ()] for use in uses]
     return "" if any(not rows or varied(rows) for rows in found) else ALIKE
 
 
@@ -109,7 +109,7 @@ def all_agree(some, others):
 
 def logits(step, answer):
     """0 where a row is made of probabilities that sum to 1, or of no numbers, and 0 where all lie within 0 … 1."""
-    rows = rows_of(answer)
+    rows = matrix_rows(answer)
     if rows is None:
         return unlike(answer)
     shares = [min(row) >= 0 and abs(sum(row) - 1) < 1e-3 or not _numbers(row) for row in rows]
@@ -121,7 +121,11 @@ def form(step, answer):
     """The answer's shape, as zeros where it is finite."""
     if not isinstance(answer, Array) or not answer.floating:
         return unlike(answer)
-    return array([[_finite(value) for value in row] for row in rows_of(answer)]) if rows_of(answer) else unlike(answer)
+    return (
+        array([[_finite(value) for value in row] for row in matrix_rows(answer)])
+        if matrix_rows(answer)
+        else unlike(answer)
+    )
 
 
 def _finite(value):
@@ -134,7 +138,7 @@ def padding_effect(step, answer):
     A sum over the real tokens divided by L gives b + c / L if a linear layer follows: then differences of logits
     behave as differences of 1 / L.
     """
-    uses = several(answer, rows_of)
+    uses = several(answer, matrix_rows)
     if uses is None or len(uses) != 3:
         return unlike(answer)
     lengths = [unpack(use["args"][0]).shape[1] for use in step["uses"]]
@@ -150,13 +154,13 @@ def padding_effect(step, answer):
 
 def uses_agree(step, answer):
     """1 for each further use whose rows agree with those of the first."""
-    uses = several(answer, rows_of)
+    uses = several(answer, matrix_rows)
     return unlike(answer) if uses is None else array([compared(uses[0], other) for other in uses[1:]])
 
 
 def rows_apart(step, answer):
     """A batch, its first row alone, its last two, its second and third: 1 where these agree with the batch."""
-    uses = several(answer, rows_of)
+    uses = several(answer, matrix_rows)
     if uses is None or len(uses) != 4:
         return unlike(answer)
     parts = (slice(1), slice(-2, None), slice(1, 3))
@@ -165,7 +169,7 @@ def rows_apart(step, answer):
 
 def finite_rows(step, answer):
     """1 for each row that is finite."""
-    rows = rows_of(answer)
+    rows = matrix_rows(answer)
     return unlike(answer) if rows is None else array([int(all(abs(value) < 1e30 for value in row)) for row in rows])
 
 

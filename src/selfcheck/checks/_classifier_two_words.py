@@ -6,7 +6,7 @@ from collections import Counter
 from selfcheck.arrays import array, unpack
 
 from ._classifier_lessons import NOTHING_LEFT, WORDS, how_many, rule_of, texts_of
-from ._classifier_texts import all_alike, numbers_of, padded, rows_of, unlike, varied, words
+from ._classifier_texts import matrix_rows, numbers_of, padded, same_logits, unlike, varied, words
 
 #: Where two words decide together: the share of comparisons of a text of one class with a text of the other that come
 #: out right. It is a half for whatever adds up words, and for who knows its texts by heart.
@@ -50,7 +50,7 @@ def told_apart(step, answer):
     """Whether texts of one class lead texts of the other, where two words of a text decide together; whether these two
     words do more than each alone; and whether the texts have different logits at all.
     """
-    rows = rows_of(answer)
+    rows = matrix_rows(answer)
     if rows is None or any(len(row) != 2 for row in rows):
         return unlike(answer)
     numbers, texts, rule = [row[1] - row[0] for row in rows], texts_of(step), rule_of(step)
@@ -76,7 +76,7 @@ def right_words(step, due, given):
     if logits is None:
         return ""
     signed = [number if belongs else -number for side in _deciding(step, logits) for number, belongs, _ in side]
-    return all_alike(step, due, given) or how_many(signed, "pairs", 2)
+    return same_logits(step, due, given) or how_many(signed, "pairs", 2)
 
 
 def _deciding(step, logits):

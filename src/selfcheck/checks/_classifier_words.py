@@ -11,14 +11,14 @@ from ._classifier_texts import (
     VOCAB,
     agree,
     all_agree,
-    all_alike,
     classifier,
     matcher,
+    matrix_rows,
     numbers_of,
     padded,
     pair_uses_agree,
     pair_warm_up,
-    rows_of,
+    same_logits,
     several,
     some_texts,
     unlike,
@@ -72,7 +72,7 @@ def words_meet(step, answer):
     or a nonlinear layer behind the mean make words interact too. Where it is larger than what both words change, a
     text's logits say nothing of those of a text that shares words with it.
     """
-    uses = several(answer, rows_of)
+    uses = several(answer, matrix_rows)
     if uses is None or len(uses) != 3:
         return unlike(answer)
     interact, rows = _interact(uses[0]), uses[0][:4]
@@ -108,7 +108,7 @@ def strangers(view):
 
     def tells(step, due, given):
         *others, last = view(step, given).values()
-        return all_alike(step, due, given) or (STRANGERS if all(others) and not last else "")
+        return same_logits(step, due, given) or (STRANGERS if all(others) and not last else "")
 
     return tells
 
@@ -181,7 +181,7 @@ def pair_two_words(rng):
     "classifier.PairMatcher",
     sees="the order of either text's words matters",
     view=pair_orders_agree,
-    tells=all_alike,
+    tells=same_logits,
     given=True,
 )
 def pair_order(rng):

@@ -93,7 +93,7 @@ def gradients(step, of=None):
 
     of: a token, whose logits alone are meant
     """
-    return replace(step, method=":gradients" if of is None else f":gradients of {of}")
+    return replace(step, method=":gradients", tokens=[] if of is None else [of])
 
 
 def without_one(rng, batch, length):

@@ -19,7 +19,6 @@ from ._decoder_norms import on_a_line_or_ellipse
 from ._decoder_views import (
     a_vector_per_position,
     added_and_normalised,
-    all_alike,
     as_many_as_layers,
     depends,
     form,
@@ -28,6 +27,7 @@ from ._decoder_views import (
     last_use_differs,
     no_shares,
     pieces_agree,
+    positions_alike,
     rows_apart,
     table_learns,
     tied_output,
@@ -186,7 +186,12 @@ def model_dropout(rng):
     ]
 
 
-@check(MODEL, sees="dropout acts on tokens and positions together, before the first layer", view=all_alike, given=True)
+@check(
+    MODEL,
+    sees="dropout acts on tokens and positions together, before the first layer",
+    view=positions_alike,
+    given=True,
+)
 def model_embedding_dropout(rng):
     """Where all is dropped, what is left is the same everywhere: what the last norm makes of zeros."""
     return built(language_model(dropout=0.9999999), call(tokens(rng, 1, 7)), stirred=STIRRED, training=True)

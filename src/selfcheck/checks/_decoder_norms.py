@@ -2,7 +2,7 @@
 
 from selfcheck.arrays import array
 
-from ._decoder_views import SAME, rows_of, unlike
+from ._decoder_views import SAME, logits_by_position, unlike
 
 NEAR = 1e-3  # of the largest distance: what rounding, and the small number in a norm's denominator, may move
 TERMS = 5  # of a conic: a·x² + b·xy + c·y² + d·x + e·y = 1
@@ -14,7 +14,7 @@ def on_a_line_or_ellipse(step, answer):
     A layer norm leaves one number per position, and RMSNorm a vector of constant length; the output layer makes a line
     of the first and an ellipse of the second. What nothing normalises fills a plane. -1 where some logit is not finite.
     """
-    rows = rows_of(answer)
+    rows = logits_by_position(answer)
     if rows is None:
         return unlike(answer)
     steps = _from_mean(rows)

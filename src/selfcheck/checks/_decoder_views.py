@@ -7,7 +7,7 @@ from selfcheck.arrays import Array, array, unpack
 SAME = 1e-4  # two logits agree to SAME · (1 + |logit|): float32 sums in another order, never a token more or less
 
 
-def rows_of(answer):
+def logits_by_position(answer):
     """The logits of each position, None where the answer is none of (B, L, V)."""
     fits = isinstance(answer, Array) and len(answer.shape) == 3 and answer.floating
     return [row for text in answer.nested() for row in text] if fits else None
@@ -17,7 +17,7 @@ def several(answer, count):
     """The logits of several uses as nested lists (B, L, V), None where one is of another form."""
     if not isinstance(answer, (tuple, list)) or len(answer) != count:
         return None
-    return None if any(rows_of(part) is None for part in answer) else [part.nested() for part in answer]
+    return None if any(logits_by_position(part) is None for part in answer) else [part.nested() for part in answer]
 
 
 def unlike(answer):
@@ -50,7 +50,7 @@ def form(step, answer):
     """The answer's shape, as zeros where it is finite; of several uses, each."""
     if isinstance(answer, (tuple, list)):
         return [form(step, part) for part in answer]
-    if rows_of(answer) is None:
+    if logits_by_position(answer) is None:
         return unlike(answer)
     flat = [0.0 if abs(value) < 1e30 else value for value in answer.values()]
     return Array(answer.kind, "float64", answer.shape, array(flat, dtype="float64").data)
@@ -61,7 +61,7 @@ def depends(step, answer):
 
     The last row is the first again: -1 everywhere where its logits are not, for then the tokens do not decide.
     """
-    if rows_of(answer) is None:
+    if logits_by_position(answer) is None:
         return unlike(answer)
     plain, *changed, again = answer.nested()
     if not all_agree(plain, again):
@@ -114,7 +114,7 @@ def last_logits_differ(step, answer):
 
     The last text is the first again: 1 where its logits are those too.
     """
-    if rows_of(answer) is None:
+    if logits_by_position(answer) is None:
         return unlike(answer)
     first, *others, again = answer.nested()
     return array([*(int(not agree(first[-1], other[-1])) for other in others), int(agree(first[-1], again[-1]))])
@@ -127,7 +127,7 @@ def last_use_differs(step, answer):
 
 def logits(step, answer):
     """1 where no row is made of probabilities that sum to 1, and 1 where not all lie within 0 … 1."""
-    rows = rows_of(answer)
+    rows = logits_by_position(answer)
     if rows is None:
         return unlike(answer)
     shares = [min(row) >= 0 and abs(sum(row) - 1) < 1e-3 for row in rows]
@@ -212,7 +212,7 @@ def without_part_or_other_token(step, answer):
 
 
 def _is_of_one(step):
-    return " of " in step["uses"][0]["method"]
+    return "tokens" in step["uses"][0]
 
 
 def _vocab_size(step):
@@ -231,9 +231,9 @@ def _rows_reached(step, answer):
     return [reached for axes, rows, reached in answer.nested() if axes > 1 and rows == _vocab_size(step)]
 
 
-def all_alike(step, answer):
+def positions_alike(step, answer):
     """1 where the logits of all positions agree."""
-    rows = rows_of(answer)
+    rows = logits_by_position(answer)
     if rows is None:
         return unlike(answer)
     return array(int(all(agree(rows[0], row) for row in rows)))
@@ -255,7 +255,7 @@ def added_and_normalised(step, answer):
 
 def form_of_words(step, answer):
     """As `form`, with 1 for a token whose logits alone are 0 everywhere: that of a row of zeros in the table."""
-    rows = rows_of(answer)
+    rows = logits_by_position(answer)
     if not rows:
         return form(step, answer)
     silent = [not any(column) for column in zip(*rows, strict=True)]
@@ -268,7 +268,7 @@ def form_of_words(step, answer):
 
 def no_shares(step, answer):
     """As `logits`, and 1 where no row is made of logarithms of probabilities."""
-    found, rows = logits(step, answer), rows_of(answer)
+    found, rows = logits(step, answer), logits_by_position(answer)
     if rows is None:
         return found
     logarithms = [max(row) < 1e-3 and abs(sum(map(math.exp, row)) - 1) < 1e-3 for row in rows]

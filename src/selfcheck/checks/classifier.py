@@ -18,6 +18,7 @@ from ._classifier_texts import (
     padded,
     padding_effect,
     rows_apart,
+    same_logits,
     some_texts,
     uses_agree,
     warm_up,
@@ -137,7 +138,13 @@ def text_padding(rng):
     return built(classifier(layers=2, heads=MORE_HEADS), *uses, lessons=warm_up(rng))
 
 
-@check(TEXT, sees="padding_id says which id is padding; any other id, 0 too, is a word", view=uses_agree, given=True)
+@check(
+    TEXT,
+    sees="padding_id says which id is padding; any other id, 0 too, is a word",
+    view=uses_agree,
+    given=True,
+    tells=same_logits,
+)
 def text_padding_id(rng):
     padding = rng.integer(2, VOCAB)
     texts = some_texts(rng, (3, 2, 1, 3, 2), padding)
