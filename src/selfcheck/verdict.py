@@ -23,7 +23,8 @@ MOST_MESSAGE = 1500  # characters
 #: All that a learner reads of a check that passes for the inputs shown and fails for others. How it fails is the choice
 #: of the code that met these inputs: every word of that, and every difference in kind, could tell of them.
 UNSEEN = (
-    "This fails for inputs that are not shown: other numbers, sizes or edge cases than those of the visible checks."
+    "This fails for inputs that are not shown: other numbers, sizes, dtypes or edge cases than those of the visible "
+    "checks, or a model in training."
 )
 NO_ANSWER = ("not started", "missing", "import", "stopped")  # kinds of difference: why there is nothing to compare
 Differences = Sequence[tuple[int, Difference] | None]  # of each draw: the call that differs, and how
