@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
+from ..course.faults import unforeseen
 from ..course.folder import Course
 from ..course.roster import ROSTER_FILE
 from .autograded_folder import autograded
@@ -22,6 +24,7 @@ class Score:
     graded: False where grading failed, which nbgrader alone would count as no points
     overrides: points for code that somebody has changed by hand
     handed_in: False for somebody on the roster who has handed in nothing, and has no points
+    trouble: why the gradebook's row cannot be read, "" where it can
     """
 
     student: str
@@ -39,6 +42,7 @@ class Score:
     section: str = ""
     handed_in: bool = True
     overrides: tuple[Override, ...] = ()
+    trouble: str = ""
 
     @property
     def name(self) -> str:
@@ -69,25 +73,33 @@ def scores(course: Course, problem_set: str, section: str | None = None) -> list
             raise KeyError(f"{problem_set} is not in the gradebook: release it first") from None
         by_hand = of_everybody(book.db, problem_set, marks_given(course.root, problem_set))
         everybody = [
-            Score(
-                row.student_id,
-                row.score,
-                row.max_score,
-                row.needs_manual_grade,
-                row.timestamp.isoformat(timespec="seconds") if row.timestamp else "",
-                row.total_seconds_late,
-                row.late_submission_penalty or 0.0,
-                (autograded(course, row.student_id, problem_set) / f"{problem_set}.ipynb").exists(),
-                last_name=row.student.last_name or "",
-                first_name=row.student.first_name or "",
-                email=row.student.email or "",
-                lms_id=row.student.lms_user_id or "",
-                overrides=by_hand.get(row.student_id, ()),
-            )
-            for row in assignment.submissions
+            _score(course, problem_set, row, by_hand.get(row.student_id, ())) for row in assignment.submissions
         ]
         most = assignment.max_score
     return by_roster(course, problem_set, everybody, most, section)
+
+
+def _score(course: Course, problem_set: str, row: Any, overrides: tuple[Override, ...]) -> Score:
+    """The score of one row; what nobody foresaw in it stops nobody else's."""
+    student = str(row.student_id)
+    try:
+        return Score(
+            student,
+            row.score,
+            row.max_score,
+            row.needs_manual_grade,
+            row.timestamp.isoformat(timespec="seconds") if row.timestamp else "",
+            row.total_seconds_late,
+            row.late_submission_penalty or 0.0,
+            (autograded(course, student, problem_set) / f"{problem_set}.ipynb").exists(),
+            last_name=row.student.last_name or "",
+            first_name=row.student.first_name or "",
+            email=row.student.email or "",
+            lms_id=row.student.lms_user_id or "",
+            overrides=overrides,
+        )
+    except Exception as error:
+        return Score(student, 0.0, 0.0, False, "", 0.0, graded=False, trouble=unforeseen(error))
 
 
 def by_roster(

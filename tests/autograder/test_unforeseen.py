@@ -9,12 +9,14 @@ from click.testing import CliRunner
 
 from autograder import pipeline
 from autograder.__main__ import main
+from autograder.cli import log as log_command
 from autograder.course.paths import REFERENCE
+from autograder.gradebook import scores
 from autograder.gradebook.audit_log import Log
 from autograder.gradebook.sync import GradebookSync
 from autograder.intake import collecting
 from autograder.judge import cluster
-from autograder.report import similar
+from autograder.report import similar, summary
 
 from .judged_class import CLASS, judged_course
 from .shared_courses import copy_of
@@ -82,6 +84,51 @@ def test_collect_goes_on_with_the_others(two, tmp_path, monkeypatch):
     monkeypatch.setattr(collecting, "hand_in", fails)
     status, said = run("collect", "ps1", download, "--replace", "--course", two.root)
     assert status == 1 and f"ada → ada: refused: the grader failed: {TOLD}" in said and "1 taken in" in said
+
+
+def test_the_report_counts_the_others(two, monkeypatch):
+    monkeypatch.setattr(summary, "attempts_of", only_of("ada", lambda record: record["student"], summary.attempts_of))
+    report = summary.class_report(two, "ps1")
+    assert [*report.totals] == ["ben"] and [*report.attempts] == ["ben"]
+    counted = ((*exercise.points, *exercise.blank, *exercise.missing) for exercise in report.exercises)
+    assert set().union(*counted) == {"ben"}
+    assert f"not counted: {TOLD}" in report.looks["ada"][0] and "\x1b" not in report.looks["ada"][0]
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_damaged"),
+    [
+        ({"student": "\ud800"}, True),
+        ({"remarks": ["\ud800"]}, True),
+        ({"exercises": [{"id": "a.b", "text": "", "points": 10**400, "max_points": 1, "checks": []}]}, True),
+        ({"seconds": 10**400, "used": {"processor_seconds": float("nan"), "peak_mib": 10**400}}, False),
+    ],
+    ids=["half a character in the name", "in a remark", "points beyond all tables", "times beyond all tables"],
+)
+def test_the_report_shows_the_others_where_a_record_cannot_be_shown(two, fields, is_damaged):
+    path = two.result_file("ada", "ps1")
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+    status, said = run("report", "ps1", "--course", two.root)
+    assert status == 0 and (summary.DAMAGED in said) is is_damaged, said
+
+
+def test_export_writes_the_others_and_says_whose_row_is_missing(two, monkeypatch):
+    assert run("grade", "ps1", "--isolation", "none", "--course", two.root)[0] == 0
+    whole = scores.autograded
+    monkeypatch.setattr(scores, "autograded", only_of("ada", lambda course, student, _: student, whole))
+    for form, *more in (("csv",), ("canvas", "--ungraded"), ("moodle", "--ungraded")):
+        target = two.root / form
+        status, said = run("export", "ps1", "--format", form, *more, "--to", target, "--course", two.root)
+        assert status == 0 and f"ada: the gradebook's row cannot be read: {TOLD}" in said, said
+        assert '"ben"' in target.read_text() and ('"ada","ps1","",' in target.read_text()) == (form == "csv")
+    assert TOLD in " ".join(summary.class_report(two, "ps1").looks["ada"])
+
+
+def test_log_shows_the_other_events(two, monkeypatch):
+    assert run("grade", "ps1", "--isolation", "none", "--course", two.root)[0] == 0
+    monkeypatch.setattr(log_command, "_points", only_of("ada", lambda event: event["student"], log_command._points))
+    status, said = run("log", "ps1", "--check", "--course", two.root)
+    assert status == 0 and f"ada this event cannot be shown: {TOLD}" in said and "ben 0 of 42" in said, said
 
 
 def test_a_module_that_cannot_be_compared_is_unread_and_the_others_are_compared(monkeypatch):
