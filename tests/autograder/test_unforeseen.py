@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
@@ -110,6 +112,38 @@ def test_the_report_shows_the_others_where_a_record_cannot_be_shown(two, fields,
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
     status, said = run("report", "ps1", "--course", two.root)
     assert status == 0 and (summary.DAMAGED in said) is is_damaged, said
+
+
+def test_a_name_that_is_no_text_is_left_out(two):
+    assert run("grade", "ps1", "--isolation", "none", "--course", two.root)[0] == 0
+    with closing(sqlite3.connect(two.root / "gradebook.db")) as gradebook, gradebook:
+        gradebook.execute("UPDATE student SET last_name = x'ff', first_name = 'Ada' WHERE id = 'ada'")
+    for command in ("report", "export", "feedback"):
+        status, said = run(command, "ps1", "--course", two.root)
+        assert status == 0 and "cannot be read" not in said, said
+
+
+@pytest.mark.parametrize("points", ["9e999", "'x'"], ids=["without end", "no number"])
+def test_points_that_no_grader_wrote_are_told_of_whose_they_are(two, points):
+    assert run("grade", "ps1", "--isolation", "none", "--course", two.root)[0] == 0
+    with closing(sqlite3.connect(two.root / "gradebook.db")) as gradebook, gradebook:
+        (row,) = gradebook.execute(
+            "SELECT submitted_notebook.id FROM submitted_notebook JOIN submitted_assignment "
+            "ON submitted_assignment.id = submitted_notebook.assignment_id WHERE student_id = 'ada'"
+        ).fetchone()
+        gradebook.execute(f"UPDATE grade SET extra_credit = {points} WHERE notebook_id = ?", (row,))
+    for command in ("report", "export"):
+        status, said = run(command, "ps1", "--course", two.root)
+        assert status == 0 and "ada: " in said and "the gradebook's row cannot be read: " in said, said
+    assert '"ben","ps1",' in (two.root / "ps1.csv").read_text()
+
+
+@pytest.mark.parametrize("command", ["report", "export", "feedback", "grade"])
+def test_a_damaged_gradebook_is_told_in_a_sentence_by_every_command(two, command):
+    (two.root / "autograded" / "ada" / "ps1").mkdir(parents=True, exist_ok=True)
+    (two.root / "gradebook.db").write_bytes(b"no database " * 999)
+    status, said = run(command, "ps1", "--course", two.root)
+    assert status == 1 and "db is damaged (" in said and "file is not a database): put a copy of it in" in said, said
 
 
 def test_export_writes_the_others_and_says_whose_row_is_missing(two, monkeypatch):
