@@ -48,15 +48,32 @@ def run(*words):
     return done.exit_code, " ".join(done.output.split())
 
 
-@pytest.fixture
-def two(tmp_path, tmp_path_factory):
-    """A course of two whose verdicts are on file."""
+def course_of_two(tmp_path_factory, place):
     with judged_course(tmp_path_factory) as judged:
-        course = copy_of(judged, tmp_path / "course")
+        course = copy_of(judged, place)
     for student in CLASS.keys() - set(TWO):
         shutil.rmtree(course.root / "submitted" / student)
         course.result_file(student, "ps1").unlink()
     return course
+
+
+@pytest.fixture
+def two(tmp_path, tmp_path_factory):
+    """A course of two whose verdicts are on file."""
+    return course_of_two(tmp_path_factory, tmp_path / "course")
+
+
+@pytest.fixture(scope="module")
+def graded_once(tmp_path_factory):
+    course = course_of_two(tmp_path_factory, tmp_path_factory.mktemp("graded") / "course")
+    assert run("grade", "ps1", "--isolation", "none", "--course", course.root)[0] == 0
+    return course
+
+
+@pytest.fixture
+def entered(graded_once, tmp_path):
+    """A course of two whose verdicts are in the gradebook."""
+    return copy_of(graded_once, tmp_path / "course")
 
 
 @pytest.mark.parametrize(
@@ -88,9 +105,9 @@ def test_collect_goes_on_with_the_others(two, tmp_path, monkeypatch):
     assert status == 1 and f"ada → ada: refused: the grader failed: {TOLD}" in said and "1 taken in" in said
 
 
-def test_the_report_counts_the_others(two, monkeypatch):
+def test_the_report_counts_the_others(entered, monkeypatch):
     monkeypatch.setattr(summary, "attempts_of", only_of("ada", lambda record: record["student"], summary.attempts_of))
-    report = summary.class_report(two, "ps1")
+    report = summary.class_report(entered, "ps1")
     assert [*report.totals] == ["ben"] and [*report.attempts] == ["ben"]
     counted = ((*exercise.points, *exercise.blank, *exercise.missing) for exercise in report.exercises)
     assert set().union(*counted) == {"ben"}
@@ -107,35 +124,33 @@ def test_the_report_counts_the_others(two, monkeypatch):
     ],
     ids=["half a character in the name", "in a remark", "points beyond all tables", "times beyond all tables"],
 )
-def test_the_report_shows_the_others_where_a_record_cannot_be_shown(two, fields, is_damaged):
-    path = two.result_file("ada", "ps1")
+def test_the_report_shows_the_others_where_a_record_cannot_be_shown(entered, fields, is_damaged):
+    path = entered.result_file("ada", "ps1")
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
-    status, said = run("report", "ps1", "--course", two.root)
+    status, said = run("report", "ps1", "--course", entered.root)
     assert status == 0 and (summary.DAMAGED in said) is is_damaged, said
 
 
-def test_a_name_that_is_no_text_is_left_out(two):
-    assert run("grade", "ps1", "--isolation", "none", "--course", two.root)[0] == 0
-    with closing(sqlite3.connect(two.root / "gradebook.db")) as gradebook, gradebook:
+def test_a_name_that_is_no_text_is_left_out(entered):
+    with closing(sqlite3.connect(entered.root / "gradebook.db")) as gradebook, gradebook:
         gradebook.execute("UPDATE student SET last_name = x'ff', first_name = 'Ada' WHERE id = 'ada'")
     for command in ("report", "export", "feedback"):
-        status, said = run(command, "ps1", "--course", two.root)
+        status, said = run(command, "ps1", "--course", entered.root)
         assert status == 0 and "cannot be read" not in said, said
 
 
 @pytest.mark.parametrize("points", ["9e999", "'x'"], ids=["without end", "no number"])
-def test_points_that_no_grader_wrote_are_told_of_whose_they_are(two, points):
-    assert run("grade", "ps1", "--isolation", "none", "--course", two.root)[0] == 0
-    with closing(sqlite3.connect(two.root / "gradebook.db")) as gradebook, gradebook:
+def test_points_that_no_grader_wrote_are_told_of_whose_they_are(entered, points):
+    with closing(sqlite3.connect(entered.root / "gradebook.db")) as gradebook, gradebook:
         (row,) = gradebook.execute(
             "SELECT submitted_notebook.id FROM submitted_notebook JOIN submitted_assignment "
             "ON submitted_assignment.id = submitted_notebook.assignment_id WHERE student_id = 'ada'"
         ).fetchone()
         gradebook.execute(f"UPDATE grade SET extra_credit = {points} WHERE notebook_id = ?", (row,))
     for command in ("report", "export"):
-        status, said = run(command, "ps1", "--course", two.root)
+        status, said = run(command, "ps1", "--course", entered.root)
         assert status == 0 and "ada: " in said and "the gradebook's row cannot be read: " in said, said
-    assert '"ben","ps1",' in (two.root / "ps1.csv").read_text()
+    assert '"ben","ps1",' in (entered.root / "ps1.csv").read_text()
 
 
 @pytest.mark.parametrize("command", ["report", "export", "feedback", "grade"])
@@ -146,22 +161,20 @@ def test_a_damaged_gradebook_is_told_in_a_sentence_by_every_command(two, command
     assert status == 1 and "db is damaged (" in said and "file is not a database): put a copy of it in" in said, said
 
 
-def test_export_writes_the_others_and_says_whose_row_is_missing(two, monkeypatch):
-    assert run("grade", "ps1", "--isolation", "none", "--course", two.root)[0] == 0
+def test_export_writes_the_others_and_says_whose_row_is_missing(entered, monkeypatch):
     whole = scores.autograded
     monkeypatch.setattr(scores, "autograded", only_of("ada", lambda course, student, _: student, whole))
     for form, *more in (("csv",), ("canvas", "--ungraded"), ("moodle", "--ungraded")):
-        target = two.root / form
-        status, said = run("export", "ps1", "--format", form, *more, "--to", target, "--course", two.root)
+        target = entered.root / form
+        status, said = run("export", "ps1", "--format", form, *more, "--to", target, "--course", entered.root)
         assert status == 0 and f"ada: the gradebook's row cannot be read: {TOLD}" in said, said
         assert '"ben"' in target.read_text() and ('"ada","ps1","",' in target.read_text()) == (form == "csv")
-    assert TOLD in " ".join(summary.class_report(two, "ps1").looks["ada"])
+    assert TOLD in " ".join(summary.class_report(entered, "ps1").looks["ada"])
 
 
-def test_log_shows_the_other_events(two, monkeypatch):
-    assert run("grade", "ps1", "--isolation", "none", "--course", two.root)[0] == 0
+def test_log_shows_the_other_events(entered, monkeypatch):
     monkeypatch.setattr(log_command, "_points", only_of("ada", lambda event: event["student"], log_command._points))
-    status, said = run("log", "ps1", "--check", "--course", two.root)
+    status, said = run("log", "ps1", "--check", "--course", entered.root)
     assert status == 0 and f"ada this event cannot be shown: {TOLD}" in said and "ben 0 of 42" in said, said
 
 
