@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..console import console, plain, show
+from ..course.faults import unforeseen
 from ..course.folder import Course
 from ..course.printable import counted, printable_line
 from .course import course_command
@@ -47,11 +48,19 @@ def _show(problem_set: str, events: list[Event]) -> None:
     """A line on each event, and below it why; an id is never broken where the terminal has room for it."""
     show(f"{problem_set}: {counted(len(events), 'event')}, times in UTC")
     for event in events:
-        when = event["time"][:MINUTE].replace("T", " ")
-        show(printable_line(f"{when}  {event['student']}  {_points(event)}  run {event['run']}", MOST))
-        whys = [*event["why"], *_changes(event), *_mistakes(event)]
+        try:
+            head, whys = _head(event), [*event["why"], *_changes(event), *_mistakes(event)]
+        except Exception as error:  # what nobody foresaw in one event hides no other
+            head, whys = printable_line(event["student"], MOST), [f"this event cannot be shown: {unforeseen(error)}"]
         more = [f"and {len(whys) - MOST_WHYS} more"] if len(whys) > MOST_WHYS else []
+        show(head)
         show("    " + "; ".join([*(printable_line(why, MOST_WHY) for why in whys[:MOST_WHYS]), *more]))
+
+
+def _head(event: Event) -> str:
+    """When somebody got how many points, and in which run."""
+    when = event["time"][:MINUTE].replace("T", " ")
+    return printable_line(f"{when}  {event['student']}  {_points(event)}  run {event['run']}", MOST)
 
 
 def _run(event: Event) -> str:

@@ -32,8 +32,9 @@ LATIN_LOOKALIKES = str.maketrans(
 )
 #: Files and folders of a course that no submission may see.
 PRIVATE = (
-    *(nbgrader_files.SETTINGS, SETTINGS_FILE, GRADEBOOK, "log.jsonl", "marks.jsonl", "submitted", "received", "intake", "arrivals"),
-    *(ROSTER_FILE, EXTENSIONS_FILE, "results", "answers", "autograded", "feedback", "source", "reports"),
+    *(nbgrader_files.SETTINGS, SETTINGS_FILE, GRADEBOOK, "log.jsonl", "marks.jsonl", ROSTER_FILE, EXTENSIONS_FILE),
+    *("submitted", "received", "intake", "arrivals", "results", "answers", "autograded", "feedback", "source"),
+    "reports",
 )
 
 
@@ -53,10 +54,11 @@ class Course:
         if "?" in str(course.root):  # what follows is options, in the address of a database
             raise SettingsError(f"nbgrader opens no gradebook below a folder with ? in its name: rename {course.root}")
         length = len(os.fsencode(course.root / GRADEBOOK))
-        if length > MOST_PATH:
+        if length > MOST_PATH and not nbgrader_files.name_a_database(course.root):
             raise SettingsError(
                 f"nbgrader opens no gradebook whose path has more than {MOST_PATH} bytes, and this one's would have "
-                f"{length}: put the course in a folder with a shorter path"
+                f"{length}: put the course in a folder with a shorter path, or name another gradebook in "
+                f"{nbgrader_files.SETTINGS} there (c.CourseDirectory.db_url)"
             )
         course.root.mkdir(0o700, parents=True, exist_ok=True)  # grades and submissions are private
         if not course.secret_file.exists():

@@ -63,6 +63,12 @@ def write_missing(root: Path) -> None:
             write_atomically(root / name, text)
 
 
+def name_a_database(root: Path) -> bool:
+    """Whether a course's own settings may name another gradebook than the file in its folder: a server, say."""
+    path = root / SETTINGS
+    return path.is_file() and b"db_url" in path.read_bytes()
+
+
 def renew(root: Path) -> str:
     """Bring what an earlier version wrote at the beginning of nbgrader_config.py up to date; what was done, or "".
 

@@ -27,6 +27,11 @@ def printable_line(value: object, most: int) -> str:
     return printable(value[:most], keep="") if isinstance(value, str) else ""
 
 
+def text_or_nothing(value: object) -> str:
+    """A text as it is; "" for what is none."""
+    return value if isinstance(value, str) else ""
+
+
 def counted(count: int, what: str) -> str:
     """ "1 student", "2 students"."""
     return f"{count} {what}{'' if count == 1 else 's'}"

@@ -78,7 +78,7 @@ def export(
     waiting = _not_in_the_gradebook(course, problem_set, everybody, section)
     if form == "csv":
         _write_csv(everybody, problem_set, target)
-        return Exported(len(everybody), (*_missing(everybody), *waiting, *_overridden(everybody)))
+        return Exported(len(everybody), (*_unread(everybody), *_missing(everybody), *waiting, *_overridden(everybody)))
     known = IDENTITIES[form]
     identify_by = identify_by or next(iter(known))
     if identify_by not in known:
@@ -87,9 +87,16 @@ def export(
     identified, left_out = _sort_out(everybody, form, identify_by, ungraded)
     write = _write_canvas if form == "canvas" else _write_moodle
     write(identified, target, known[identify_by], column)
-    notes = [*left_out, *waiting, *_remarks(form, identify_by, column, identified)]
+    notes = [*_unread(everybody), *left_out, *waiting, *_remarks(form, identify_by, column, identified)]
     passed_on = [score for _, score in identified]
     return Exported(len(identified), (*notes, *_overridden(passed_on)))
+
+
+def _unread(everybody: Iterable[Score]) -> Iterator[str]:
+    """A line on each person whose row in the gradebook cannot be read."""
+    for score in everybody:
+        if score.trouble:
+            yield f"{printable_name(score.student)}: the gradebook's row cannot be read: {score.trouble}"
 
 
 def _overridden(everybody: Iterable[Score]) -> Iterator[str]:

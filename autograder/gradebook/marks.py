@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from ..course.folder import Course
+from ..course.printable import text_or_nothing
 from . import rows
 from .database import Address, Database
 from .nbgrader import configuration, prepare_process
@@ -88,7 +89,7 @@ def marked_set(course: Course, problem_set: str) -> MarkedSet:
                 )
         for student, *parts in database.session.execute(select(Student.id, Student.first_name, Student.last_name)):
             if student in marks:
-                marks[student].name = " ".join(filter(None, parts))
+                marks[student].name = " ".join(filter(None, map(text_or_nothing, parts)))
         most = {name: cell.max_score for notebook in released.notebooks for name, cell in notebook.graded.items()}
         return MarkedSet(released.due, most, marks, bool(coursedir.groupshared))
     finally:

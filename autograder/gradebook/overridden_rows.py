@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sqlalchemy.orm import Session
 
@@ -22,17 +22,20 @@ def checking_cells(released: rows.ReleasedSet) -> Iterator[tuple[str, str, str]]
                 yield cell.id, name, call[1]
 
 
-def of_everybody(db: Session, problem_set: str, given: Given) -> dict[str, tuple[Override, ...]]:
-    """By student, what the gradebook holds; MissingEntry where the problem set was never released."""
+def of_each(db: Session, problem_set: str, given: Given) -> Callable[[str], tuple[Override, ...]]:
+    """What the gradebook holds, by student; MissingEntry where the problem set was never released."""
     released = rows.released_set(db, problem_set)
     cells = list(checking_cells(released))
     exercises = {name: exercise for _, name, exercise in cells}
     by_cell = {id: exercise for id, _, exercise in cells}
     marks = rows.manual_marks(db, released)
     entered = rows.entered(db, released) if marks else {}
-    by_student = {}
-    for student, own in marks.items():
+
+    def of(student: str) -> tuple[Override, ...]:
+        if student not in marks:
+            return ()
         known = ((by_cell.get(id), value) for id, value in entered[student][1].items())
         points = {exercise: value for exercise, value in known if exercise is not None and value is not None}
-        by_student[student] = overrides(student, points, own, exercises, given)
-    return {student: several for student, several in by_student.items() if several}
+        return overrides(student, points, marks[student], exercises, given)
+
+    return of

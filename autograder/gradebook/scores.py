@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
+from ..course.faults import unforeseen
 from ..course.folder import Course
+from ..course.printable import text_or_nothing
 from ..course.roster import ROSTER_FILE
 from .autograded_folder import autograded
 from .overrides import Override
@@ -22,6 +26,7 @@ class Score:
     graded: False where grading failed, which nbgrader alone would count as no points
     overrides: points for code that somebody has changed by hand
     handed_in: False for somebody on the roster who has handed in nothing, and has no points
+    trouble: why the gradebook's row cannot be read, "" where it can
     """
 
     student: str
@@ -39,6 +44,7 @@ class Score:
     section: str = ""
     handed_in: bool = True
     overrides: tuple[Override, ...] = ()
+    trouble: str = ""
 
     @property
     def name(self) -> str:
@@ -54,40 +60,70 @@ class Score:
 def scores(course: Course, problem_set: str, section: str | None = None) -> list[Score]:
     """The scores of everybody in the gradebook or on the roster, by student; of a section alone where one is named.
 
-    Raises KeyError where the problem set was never released, ValueError for a section that nobody is in.
+    Raises KeyError where the problem set was never released, ValueError for a section that nobody is in, RuntimeError
+    for a gradebook that cannot be read.
     """
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from .errors import explained
+
+    try:
+        everybody, most = _in_the_gradebook(course, problem_set)
+    except SQLAlchemyError as error:
+        raise RuntimeError(str(explained(course, error, _place(course)))) from error
+    return by_roster(course, problem_set, everybody, most, section)
+
+
+def _in_the_gradebook(course: Course, problem_set: str) -> tuple[list[Score], float]:
+    """Everybody's score, and the points of the set."""
     from nbgrader.api import MissingEntry
 
     from .marks_given import marks_given
     from .nbgrader import gradebook
-    from .overridden_rows import of_everybody
+    from .overridden_rows import of_each
 
     with gradebook(course) as book:
         try:
             assignment = book.find_assignment(problem_set)
         except MissingEntry:
             raise KeyError(f"{problem_set} is not in the gradebook: release it first") from None
-        by_hand = of_everybody(book.db, problem_set, marks_given(course.root, problem_set))
-        everybody = [
-            Score(
-                row.student_id,
-                row.score,
-                row.max_score,
-                row.needs_manual_grade,
-                row.timestamp.isoformat(timespec="seconds") if row.timestamp else "",
-                row.total_seconds_late,
-                row.late_submission_penalty or 0.0,
-                (autograded(course, row.student_id, problem_set) / f"{problem_set}.ipynb").exists(),
-                last_name=row.student.last_name or "",
-                first_name=row.student.first_name or "",
-                email=row.student.email or "",
-                lms_id=row.student.lms_user_id or "",
-                overrides=by_hand.get(row.student_id, ()),
-            )
-            for row in assignment.submissions
-        ]
-        most = assignment.max_score
-    return by_roster(course, problem_set, everybody, most, section)
+        by_hand = of_each(book.db, problem_set, marks_given(course.root, problem_set))
+        return [_score(course, problem_set, row, by_hand) for row in assignment.submissions], assignment.max_score
+
+
+def _place(course: Course) -> str:
+    """The gradebook's file, or its address."""
+    from nbgrader.coursedir import CourseDirectory
+
+    from .database import Address
+    from .nbgrader import configuration
+
+    return Address.of(CourseDirectory(config=configuration(course))).place
+
+
+def _score(course: Course, problem_set: str, row: Any, by_hand: Callable[[str], tuple[Override, ...]]) -> Score:
+    """The score of one row; what nobody foresaw in it stops nobody else's."""
+    student = str(row.student_id)
+    try:
+        if not all(map(math.isfinite, (row.score, row.max_score, row.late_submission_penalty or 0.0))):
+            raise ValueError("points without end")
+        return Score(
+            student,
+            row.score,
+            row.max_score,
+            row.needs_manual_grade,
+            row.timestamp.isoformat(timespec="seconds") if row.timestamp else "",
+            row.total_seconds_late,
+            row.late_submission_penalty or 0.0,
+            (autograded(course, student, problem_set) / f"{problem_set}.ipynb").exists(),
+            last_name=text_or_nothing(row.student.last_name),
+            first_name=text_or_nothing(row.student.first_name),
+            email=text_or_nothing(row.student.email),
+            lms_id=text_or_nothing(row.student.lms_user_id),
+            overrides=by_hand(student),
+        )
+    except Exception as error:
+        return Score(student, 0.0, 0.0, False, "", 0.0, graded=False, trouble=unforeseen(error))
 
 
 def by_roster(

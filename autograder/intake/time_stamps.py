@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from .safe_files import NotTaken, reader
+from .safe_files import NotTaken, reader, walk
 
 #: As nbgrader writes it: 2026-01-31 12:00:00.123456 UTC.
 STAMP_FORM = re.compile(
@@ -23,10 +23,7 @@ STAMP_FORM = re.compile(
 )
 MOST_STAMP_BYTES = 100
 SLACK = timedelta(minutes=10)  # between a stamp and the last change of what it stands beside: to copy takes a while
-MOST_COPIES, MOST_COPIED = (
-    200,
-    2000,
-)  # submissions of one student in the exchange, and files of each, that are looked at
+MOST_COPIES, MOST_COPIED = 200, 2000  # submissions of one student in the exchange, files of each that are looked at
 
 
 def stamp_time(text: str) -> datetime | None:
@@ -67,7 +64,8 @@ def _is_left_at(folder: Path, name: str, stamp: str, when: datetime) -> bool:
     with suppress(OSError, ValueError, NotTaken, RecursionError):
         if reader(folder / name)(MOST_STAMP_BYTES).decode("ascii").strip() != stamp.strip():
             return False
-        changes = [_last_change(path) for path in islice((folder, *folder.rglob("*")), MOST_COPIED)]
+        below = (path for _, path, _ in walk(folder, folders=True))  # one by one: it may hold any number of files
+        changes = [_last_change(path) for path in islice(chain((folder,), below), MOST_COPIED)]
         return len(changes) < MOST_COPIED and all(change and abs(change - when) <= SLACK for change in changes)
     return False
 

@@ -85,7 +85,7 @@ def answers_in(plans: Plans, line: Line, is_measured: bool = False) -> Answers:
             answers[key] = [_valid_answer(answer) for answer in to_plan]
     if is_measured:
         grown = line.get("peak_mib")
-        peak = float(grown) if isinstance(grown, (int, float)) else math.inf
+        peak = grown if isinstance(grown, float) else math.inf
         answers = {key: [answer | {"peak_mib": peak} for answer in some] for key, some in answers.items()}
     return line[SEEN].told_in(answers) if SEEN in line else answers
 

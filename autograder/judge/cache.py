@@ -16,6 +16,7 @@ from ..sandbox.bubblewrap import open_sandbox
 from .result import Result
 from .task import Task, judge_task
 
+MOST_POINTS = 2**31
 #: The first line that a learner reads of an exercise whose code is in the notebook's cells.
 IN_CELLS = (
     "Your code for {symbol} is in the notebook. The grader reads attention/{module}.py, and there it is not written: "
@@ -105,7 +106,9 @@ def read_record(path: Path) -> dict[str, Any] | None:
             numbers += [exercise["points"], exercise["max_points"]]
             for check in exercise["checks"]:
                 texts += [check["sees"], check["verdict"], check["misconception"] or ""]
+        "".join(texts).encode()  # half a character could not be shown
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
     kinds = {type(text) for text in texts}, {type(number) for number in numbers}, type(record.get("grader_error"))
-    return record if kinds == ({str}, {int}, bool) else None
+    sound = kinds == ({str}, {int}, bool) and all(abs(number) < MOST_POINTS for number in numbers)
+    return record if sound else None

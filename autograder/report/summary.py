@@ -11,18 +11,20 @@ from statistics import median
 from typing import Any
 
 from selfcheck.catalogue import Exercise, in_problem_set, modules_of
-from selfcheck.sections import address_of, title_of
 from selfcheck.verdict import FAILED, PASSED, SKIPPED
 
+from ..course.faults import unforeseen
 from ..course.folder import Course
 from ..gradebook.scores import Score, known_scores
 from ..intake.safe_files import NotTaken, reader
 from ..judge.cache import read_record
 from .anonymous import aliases_of
 from .attempts import BLANK, STARTED, attempt_of, attempts_of
+from .met import Met, met_of
 from .similar import MOST_READ, Similarities, similarities
 
 DAMAGED = "the record is damaged: run grade again"
+MOST = 1e9  # seconds or MiB
 
 
 @dataclass
@@ -91,24 +93,8 @@ class ExerciseSummary:
             self.checks.setdefault(name, CheckSummary(check["sees"], hidden)).verdicts[check["verdict"]] += 1
         for name in sorted({check["misconception"] for check in exercise["checks"] if check["misconception"]}):
             self.misconceptions.setdefault(name, []).append(student)
-        if isinstance(exercise.get("seconds"), int | float):
+        if _is_number(exercise.get("seconds")):
             self.seconds.append(exercise["seconds"])
-
-
-@dataclass(frozen=True)
-class Met:
-    """A misconception that was met in the class, with the learners who had it."""
-
-    students: tuple[str, ...]
-    exercise: Exercise
-    id: str
-    message: str
-    reread: str  # the section's title, and where it is
-    address: str
-
-    @property
-    def count(self) -> int:
-        return len(self.students)
 
 
 @dataclass
@@ -183,7 +169,7 @@ class ClassReport:
     def met(self) -> list[Met]:
         """The misconceptions of the class, the most frequent first."""
         every = [
-            _met(summary.exercise, name, tuple(students))
+            met_of(summary.exercise, name, tuple(students))
             for summary in self.exercises
             for name, students in summary.misconceptions.items()
         ]
@@ -202,16 +188,6 @@ class ClassReport:
         return list(self.totals) if self.hidden else sorted(self.totals)
 
 
-def _met(exercise: Exercise, name: str, students: tuple[str, ...]) -> Met:
-    try:
-        entry = exercise.message_of(name)
-    except KeyError:  # graded before the catalogue changed
-        message, section = "no longer in the catalogue: run grade again", exercise.section
-    else:
-        message, section = f"{entry.message} {entry.remedy}".strip(), entry.section
-    return Met(students, exercise, name, message, title_of(section), address_of(section))
-
-
 def class_report(course: Course, problem_set: str, section: str | None = None) -> ClassReport:
     """The report, from the verdicts on file, the submitted modules, the gradebook and the roster.
 
@@ -225,8 +201,9 @@ def class_report(course: Course, problem_set: str, section: str | None = None) -
     for student, record in _records(course, problem_set):
         if chosen is not None and student not in chosen:
             continue
-        if record is None:
-            report.looks[student] = [DAMAGED]
+        trouble = _why_not_counted(problem_set, record)
+        if record is None or trouble:
+            report.looks[student] = [trouble]
         else:
             _count(report, summaries, record)
     if not report.totals and not report.looks:
@@ -237,8 +214,9 @@ def class_report(course: Course, problem_set: str, section: str | None = None) -
     report.ungraded = sorted(set(handed_in) - known)
     report.scores = {score.student: score for score in known_people if score.handed_in}
     for score in report.scores.values():
-        if score.overrides:
-            told = [f"points for code changed by hand: {override.text}" for override in score.overrides]
+        told = [f"points for code changed by hand: {override.text}" for override in score.overrides]
+        told += [f"the gradebook's row cannot be read: {score.trouble}"] if score.trouble else []
+        if told:
             report.looks[score.student] = [*report.looks.get(score.student, ()), *told]
     report.absent = [score for score in known_people if not score.handed_in and score.student not in known]
     modules = modules_of(problem_set)
@@ -252,6 +230,18 @@ def _records(course: Course, problem_set: str) -> Iterator[tuple[str, dict[str, 
     for path in sorted((course.root / "results" / problem_set).glob("*.json")):
         record = read_record(path)
         yield (record["student"] if record else path.stem), record
+
+
+def _why_not_counted(problem_set: str, record: dict[str, Any] | None) -> str:
+    """Why a record cannot be counted, "" where it can: what nobody foresaw in one stops nobody else's report."""
+    if record is None:
+        return DAMAGED
+    exercises = (ExerciseSummary(exercise) for exercise in in_problem_set(problem_set))
+    try:
+        _count(ClassReport(problem_set, []), {summary.id: summary for summary in exercises}, record)
+    except Exception as error:
+        return f"the grader failed, and this is not counted: {unforeseen(error)}"
+    return ""
 
 
 def _count(report: ClassReport, summaries: dict[str, ExerciseSummary], record: dict[str, Any]) -> None:
@@ -270,7 +260,7 @@ def _count(report: ClassReport, summaries: dict[str, ExerciseSummary], record: d
         sum(exercise["points"] for exercise in record["exercises"]),
         sum(exercise["max_points"] for exercise in record["exercises"]),
     )
-    if isinstance(record.get("seconds"), int | float):
+    if _is_number(record.get("seconds")):
         report.seconds[student] = record["seconds"]
     used = _used(record)
     if used:
@@ -283,7 +273,12 @@ def _used(record: dict[str, Any]) -> tuple[float, float] | None:
     """What a submission used; None where the record does not have it."""
     used = record.get("used")
     seconds, mib = map(used.get, ("processor_seconds", "peak_mib")) if isinstance(used, dict) else (None, None)
-    return (seconds, mib) if isinstance(seconds, int | float) and isinstance(mib, int | float) else None
+    return (seconds, mib) if _is_number(seconds) and _is_number(mib) else None
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value of a record is a number that a table can show."""
+    return isinstance(value, int | float) and 0 <= value < MOST
 
 
 def _files(course: Course, student: str, problem_set: str, modules: list[str]) -> dict[str, bytes]:

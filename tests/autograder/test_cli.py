@@ -73,6 +73,10 @@ def test_a_course_whose_path_is_too_long_for_its_gradebook_is_refused_with_the_n
         said = " ".join(done.output.split())
         assert ("has more than 504 bytes, and this one's would have 505" in said) is not is_taken
         assert ("nothing is logged" in said) is is_taken
+    (course / "nbgrader_config.py").write_text('c.CourseDirectory.db_url = "postgresql:///attention"\n')
+    assert "nothing is logged" in " ".join(
+        CliRunner().invoke(main, ["log", "ps1", "--course", str(course)]).output.split()
+    )
 
 
 def started(words, folder, **more):

@@ -107,3 +107,14 @@ def test_what_changed_in_the_exchange_afterwards_proves_nothing(course, tmp_path
     started = time.monotonic()
     assert len(doubts(course, inbound=lambda: inbound)) == 1
     assert time.monotonic() - started < 60, "nobody waits for a pipe"
+
+
+def test_no_more_of_a_copy_is_walked_through_than_counts(tmp_path, monkeypatch):
+    now, looked_into, scandir = datetime.now(UTC), [], os.scandir
+    (tmp_path / "timestamp.txt").write_text(time_stamps.stamp_text(now))
+    for number in range(50):
+        (tmp_path / f"{number}").mkdir()
+    monkeypatch.setattr(os, "scandir", lambda place: looked_into.append(place) or scandir(place))
+    monkeypatch.setattr(time_stamps, "MOST_COPIED", 10)
+    assert not time_stamps._is_left_at(tmp_path, "timestamp.txt", time_stamps.stamp_text(now), now)
+    assert looked_into == [tmp_path]
