@@ -26,6 +26,8 @@ UNSEEN = (
     "This fails for inputs that are not shown: other numbers, sizes, dtypes or edge cases than those of the visible "
     "checks, or a model in training."
 )
+#: The same where every check does so: one that is too slow, or takes too much memory, has no answer at all.
+ALL_UNSEEN = f"{UNSEEN} All checks do: the grader may have stopped your code, whose time and memory have limits there."
 NO_ANSWER = ("not started", "missing", "import", "stopped")  # kinds of difference: why there is nothing to compare
 Differences = Sequence[tuple[int, Difference] | None]  # of each draw: the call that differs, and how
 PASSED, FAILED, SKIPPED, GRADER_ERROR = "passed", "failed", "skipped", "grader_error"
@@ -157,7 +159,8 @@ def _told(
     earned = {key.check.name for key, _, _ in shown if not _is_given(key.check)}
     alike = _alike([result for some in broken.values() for result in some]) if earned <= set(broken) else None
     results = []
-    for check in {key.check.name: key.check for key in keys}.values():
+    checks = {key.check.name: key.check for key in keys}
+    for check in checks.values():
         most = check.points or exercise.points.get(check.name, 0)
         passed = CheckResult(check.name, check.sees, PASSED, most, most, hidden=bool(check.points))
         failed = replace(passed, verdict=FAILED, points=0, section=exercise.section)
@@ -166,7 +169,7 @@ def _told(
         elif check.name in unseen and alike:
             result = replace(failed, message=alike.message, kind=alike.kind)
         elif check.name in unseen:
-            result = replace(failed, message=UNSEEN, kind="unseen")
+            result = replace(failed, message=UNSEEN if broken or checks.keys() - unseen else ALL_UNSEEN, kind="unseen")
         elif forbidden is not None:
             call, line = forbidden
             spot = f"Line {line} calls {call}" if line else f"Your answer comes from {call}"

@@ -7,7 +7,7 @@ from selfcheck import runner
 from selfcheck.arrays import unpack
 from selfcheck.checks import _decoder_texts as texts
 from selfcheck.checks._decoder_inputs import gradients, without_one
-from selfcheck.checks._decoder_views import depends, table_learns, without_part_or_other_token
+from selfcheck.checks._decoder_views import depends, table_learns, without_part, without_part_or_other_token
 from selfcheck.handed import Cache
 from selfcheck.objects import module
 from selfcheck.plan import Draw, attribute, built, cache, call, entries, made, tensor, writer, writing
@@ -161,3 +161,27 @@ def test_the_logit_of_a_token_depends_on_its_own_row_and_on_the_texts(model, is_
     assert table_learns(step.packed(), found).values() == [int(is_right)]
     translating = step.packed() | {"construct": call(5, 26, 9, 1, 1, 1).packed()}
     assert (without_part_or_other_token(translating, found).values() == [0]) == is_right
+
+
+class Looking(Tied):
+    """A weight that decides between tokens by scores so far apart that softmax gives ones and zeros."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.weight = torch.nn.Parameter(torch.eye(sizes[1]))
+
+    def forward(self, token_ids):
+        x = self.table(token_ids)
+        return torch.softmax(1e6 * x @ self.weight @ x.mT, dim=-1) @ super().forward(token_ids)
+
+
+class NotLooking(Looking):
+    def forward(self, token_ids):
+        return Tied.forward(self, token_ids)
+
+
+@pytest.mark.parametrize(("model", "counts"), [(Tied, [0, 0]), (Looking, [1, 0]), (NotLooking, [1, 1])])
+def test_a_matrix_that_scores_leave_no_gradient_is_not_taken_for_one_that_no_path_leads_to(model, counts):
+    step = built(call(26, 9, 1, 1, 1), gradients(call(tensor([[3, 5, 8]], "int64"))), stirred=1.0)
+    (found,) = answers(model, step)
+    assert without_part(step.packed(), found).values() == counts

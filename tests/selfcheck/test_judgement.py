@@ -17,7 +17,7 @@ from selfcheck.plan import Check, Draw, built, call, check, tensor
 from selfcheck.reach import builds_on, forbidden_call
 from selfcheck.show import Report, exercise_text
 from selfcheck.trees import close
-from selfcheck.verdict import UNSEEN, judge, skip_where_dependencies_fail
+from selfcheck.verdict import ALL_UNSEEN, UNSEEN, judge, skip_where_dependencies_fail
 
 EXERCISE = Exercise(
     id="toy.double",
@@ -95,6 +95,15 @@ def test_what_matches_nothing_gets_the_general_report_and_hidden_numbers_stay_hi
     assert hidden.message == UNSEEN and hidden.shown is None and visible.shown
     assert "differ" in hidden.untold[1] and visible.untold is None and hidden.untold[1] not in exercise_text(result)
     assert "secret sight" not in exercise_text(result)
+
+
+def test_code_that_was_stopped_for_what_is_not_shown_is_told_that_it_may_have_been_stopped():
+    stopped = {"error": {"type": "Stopped", "kinds": [], "text": "your code took longer than 7 seconds"}}
+    keys = [*KEYS[:2], *(key(one.check, reveal=False) for one in KEYS)]
+    answers = [runner.answer(right, one.calls) if one.reveal else [stopped] for one in keys]
+    assert {one.message for one in judge(EXERCISE, keys, answers).checks} == {ALL_UNSEEN}
+    answers[-1] = keys[-1].expected
+    assert [one.message for one in judge(EXERCISE, keys, answers).checks] == [UNSEEN, UNSEEN, ""]
 
 
 def test_a_misconception_that_fails_where_the_learner_is_right_is_not_named():

@@ -121,7 +121,7 @@ def last_logits_differ(step, answer):
 
 
 def last_use_differs(step, answer):
-    """As `last_logits_differ`, of the last use."""
+    """Of several texts in the last batch: 1 for each further one whose logits at the last token are not the first's."""
     return unlike(answer) if several(answer, len(step["uses"])) is None else last_logits_differ(step, answer[-1])
 
 
@@ -162,22 +162,28 @@ def as_many_as_layers(step, answer):
 
 
 def without_part(step, answer):
-    """How many matrices have no part in the logits.
+    """How many matrices have no part in the logits, as their gradient is zero, and to how many of them no path leads.
 
-    A matrix has none where its gradient is zero throughout: that of a query where there is one key alone, for instance.
-    Vectors do not count: a norm that is made and never called changes nothing.
+    A path leads to those of queries where there is one key alone, and where scores lie so far apart that softmax gives
+    ones and zeros. Vectors do not count: a norm that is made and never called changes nothing.
     """
-    if not isinstance(answer, Array) or len(answer.shape) != 2:
-        return unlike(answer)
-    return array(sum(axes > 1 and reached < 1 for axes, _, reached in answer.nested()))
+    return _left_out(answer, lambda axes, reached: axes > 1 and reached < 1)
 
 
 def without_part_or_last_norm(step, answer):
-    """As `without_part`; the vectors of a part's own last norm count as well, where no path leads to them."""
-    count = without_part(step, answer)
+    """How many matrices have no part in the logits, as their gradient is zero, and to how many of them no path leads.
+
+    The vectors of a part's own last norm count as well, where no path leads to them.
+    """
+    return _left_out(answer, lambda axes, reached: (axes > 1 and reached < 1) or (axes == 1 and reached == -2))
+
+
+def _left_out(answer, counts):
+    """How many parameters count, by their axes and the rows that a gradient reaches, and how many have no path."""
     if not isinstance(answer, Array) or len(answer.shape) != 2:
-        return count
-    return array(int(count.values()[0]) + sum(reached == -2 for axes, _, reached in answer.nested() if axes == 1))
+        return unlike(answer)
+    found = [reached for axes, _, reached in answer.nested() if counts(axes, reached)]
+    return array([len(found), sum(reached < 0 for reached in found)])
 
 
 def reached_in_layers(step, answer):
@@ -200,8 +206,8 @@ def table_learns(step, answer):
 
 
 def without_part_or_other_token(step, answer):
-    """As `without_part_or_last_norm`; of one token's logits alone, how many tables with a row for each token they reach
-    in others than its own row, those of the text's tokens, or both, and 1 more where none is reached in its own.
+    """Of one token's logits alone, how many tables with a row for each token they reach in others than its own row,
+    those of the text's tokens, or both, and 1 more where none is reached in its own; of all, see `_words_of_parts`.
     """
     if not _is_of_one(step) or not isinstance(answer, Array) or len(answer.shape) != 2:
         return without_part_or_last_norm(step, answer)
@@ -209,6 +215,14 @@ def without_part_or_other_token(step, answer):
     return array(
         sum(reached not in (1, words, words + 1) for reached in rows) + (not {1, words + 1}.intersection(rows))
     )
+
+
+def _words_of_parts(step):
+    view = without_part_or_other_token if _is_of_one(step) else without_part_or_last_norm
+    return view.__doc__
+
+
+without_part_or_other_token.words = _words_of_parts
 
 
 def _is_of_one(step):
@@ -240,7 +254,7 @@ def positions_alike(step, answer):
 
 
 def added_and_normalised(step, answer):
-    """As `reached_in_layers`; 2 where it is the norms of layers that a gradient reaches, and no matrix.
+    """1 where a gradient reaches a matrix that has no row for each token, 2 where it reaches norms of layers alone.
 
     Where all is dropped that layers add, zeros come to the last norm of a pre-norm model, and its bias alone counts. A
     norm on the way makes something else of them.
@@ -254,7 +268,10 @@ def added_and_normalised(step, answer):
 
 
 def form_of_words(step, answer):
-    """As `form`, with 1 for a token whose logits alone are 0 everywhere: that of a row of zeros in the table."""
+    """The answer's shape, as zeros where it is finite, with 1 for a token whose logits alone are 0 everywhere.
+
+    Such a token has a row of zeros in the table.
+    """
     rows = logits_by_position(answer)
     if not rows:
         return form(step, answer)
@@ -267,7 +284,9 @@ def form_of_words(step, answer):
 
 
 def no_shares(step, answer):
-    """As `logits`, and 1 where no row is made of logarithms of probabilities."""
+    """1 where no row is made of probabilities that sum to 1, 1 where not all lie within 0 … 1, and 1 where no row is
+    made of logarithms of probabilities.
+    """
     found, rows = logits(step, answer), logits_by_position(answer)
     if rows is None:
         return found

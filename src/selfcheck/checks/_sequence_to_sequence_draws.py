@@ -108,7 +108,10 @@ def three(rng, **more):
 
 @of_draws
 def three_shares(step, answer):
-    """1 for each choice that was drawn as often as it should be, within 0.17 (see `how_often` for the chance)."""
+    """1 for each choice that was drawn as often as it should be, within 0.17.
+
+    The chance of a right answer to miss that: see `how_often`.
+    """
     row, _ = _scores_of(step)
     total, drawn = sum(math.exp(entry) for entry in row), _drawn(answer)
     shares = [sum(value == j for value in drawn) / len(drawn) for j in range(3)]
