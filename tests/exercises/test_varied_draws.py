@@ -1,4 +1,4 @@
-"""What is right in float64 or in evaluation alone, or drops the same each time, is not right: a hidden draw shows it."""
+"""What is right in float64 or in evaluation alone, or drops the same each time, is not right: a hidden draw tells."""
 
 import inspect
 
