@@ -100,15 +100,33 @@ def _drops(step: Step) -> bool:
 
 
 def _twice(step: Step) -> Step | None:
-    return step | {"uses": step["uses"][:1] * 2} if _drops(step) else None
+    """The first use twice, on a batch of two sequences that are alike."""
+    if not _drops(step):
+        return None
+    use = step["uses"][0]
+    return step | {"uses": [use | {name: _of_two(use[name]) for name in ("args", "kwargs")}] * 2}
+
+
+def _of_two(tree: Any) -> Any:
+    """Arguments whose batches of one sequence hold it twice."""
+    if isinstance(tree, list):
+        return [_of_two(part) for part in tree]
+    if tree.get("kind") == "tensor":
+        given = unpack(tree)
+        is_one = len(given.shape) > 2 and given.shape[0] == 1
+        return pack(replace(given, shape=(2, *given.shape[1:]), data=given.data * 2)) if is_one else tree
+    return {name: _of_two(part) if isinstance(part, dict) else part for name, part in tree.items()}
 
 
 def _differ(step: Step, answer: Any) -> Array:
-    """1 where two uses of one object, of which something is dropped, differ."""
+    """1 where two uses of one object, of which something is dropped, differ; 1 where the sequences of a batch do."""
     first, again = answer if isinstance(answer, (tuple, list)) and len(answer) == 2 else (None, None)
     if isinstance(first, (tuple, list)) and isinstance(again, (tuple, list)) and first and again:
         first, again = first[0], again[0]  # beside the output stand the weights before dropout
-    return array(int(isinstance(first, Array) and isinstance(again, Array) and first != again))
+    if not isinstance(first, Array) or not isinstance(again, Array) or not first.shape:
+        return array([-1, -1])
+    rows = first.nested()
+    return array([int(first != again), int(any(row != rows[0] for row in rows))])
 
 
 def _is_random_or_trained(step: Step) -> bool:

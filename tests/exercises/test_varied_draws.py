@@ -112,3 +112,18 @@ def test_what_drops_the_same_at_each_call_loses_points(exercise):
                 return super().forward(*args, **kwargs)
 
     assert lost(exercise, Seeded)
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", [BY_ID[name] for name in (*DROPPING, "positions.PositionalEncoding")], ids=name_of)
+def test_what_drops_the_same_of_each_sequence_loses_points(exercise):
+    class Alike(reference(exercise.id)):
+        def forward(self, *args, **kwargs):
+            if not self.training or any(kwargs.values()) or args[0].dim() < 2:
+                return super().forward(*args, **kwargs)
+            one, count = [arg[:1] for arg in args], len(args[0])
+            found = super().forward(*one, **kwargs)
+            repeat = [count] + [1] * (args[0].dim() - 1)
+            return (found[0].repeat(repeat), found[1]) if isinstance(found, tuple) else found.repeat(repeat)
+
+    assert lost(exercise, Alike)
