@@ -1,8 +1,9 @@
 """The same check asked otherwise, as hidden draws ask it once: what is right is so in float32, in training, and anew.
 
-A check draws float64, so that rounding hides nothing, and asks modules in evaluation, so that nothing is random. An
-answer that is right there alone would pass. So the last hidden draw of a visible check is made in float32, and of
-modules in training with a dropout of 0; one that looks at dropout makes its call twice, and the two must differ.
+A check draws few numbers, so that they can be read, of float64, so that rounding hides nothing, and asks modules in
+evaluation, so that nothing is random. An answer that is right there alone would pass. So the last hidden draw of a
+visible check has more of them where it draws its sizes, is made in float32, and of modules in training with a dropout
+of 0; one that looks at dropout makes its call twice, and the two must differ.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from selfcheck.arguments import pack_argument
 from selfcheck.arrays import Array, array, pack, unpack
+from selfcheck.draw import told_apart
 from selfcheck.plan import Check, Draw
 
 Step = dict[str, Any]
@@ -42,6 +44,16 @@ ALWAYS_SILENT = (
 )
 
 
+class Large(Draw):
+    """Draws larger sizes than those that a check asks for, which can be told apart as well."""
+
+    def sizes(self, count: int, low: int = 2, high: int = 10) -> list[int]:
+        while True:
+            found = self.sample(range(low + 14, high + 24), count)
+            if told_apart(found):
+                return found
+
+
 @dataclass(frozen=True)
 class _Made:
     """A step that is packed already."""
@@ -62,6 +74,7 @@ def varied(check: Check) -> Check | None:
     if any(map(_drops, steps)):
         return None if check.given else _with(check, _twice, compares=("values",), view=_differ)
     changes: list[Callable[[Step], Step]] = []
+    is_sized = with_large_sizes(check, Draw(0)) != check.make(Draw(0))
     tolerance = check.tolerance
     narrows = not check.view and check.name not in FLOAT64_ALONE
     if narrows and any(_in_float32(step) != step for step in steps):
@@ -75,16 +88,26 @@ def varied(check: Check) -> Check | None:
             step = one(step)
         return step
 
-    return _with(check, change, tolerance=tolerance) if changes else None
+    return _with(check, change, tolerance=tolerance) if changes or is_sized else None
 
 
 def _with(check: Check, change: Callable[[Step], Step | None], **more: Any) -> Check:
     def make(rng: Draw) -> Any:
-        made = check.make(rng)
+        made = with_large_sizes(check, rng)
         steps = [change(step.packed()) for step in (made if isinstance(made, list) else [made])]
         return [_Made(step) for step in steps if step is not None]
 
     return replace(check, make=make, tells=None, outside=None, **more)
+
+
+def with_large_sizes(check: Check, rng: Draw) -> Any:
+    """What a check makes of larger sizes, where it has room for them."""
+    large = Large()
+    large.setstate(rng.getstate())
+    try:
+        return check.make(large)
+    except (ValueError, IndexError):  # what else it draws has no room for more
+        return check.make(rng)
 
 
 def _dropout(step: Step) -> Any:

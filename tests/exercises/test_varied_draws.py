@@ -1,6 +1,8 @@
 """What is right in float64 or in evaluation alone, or drops the same each time, is not right: a hidden draw tells."""
 
+import functools
 import inspect
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +10,7 @@ from autograder.answer_key.checks import seed_of, visible_checks
 from autograder.answer_key.keys import trains_a_model
 from autograder.answer_key.live import live_key
 from autograder.answer_key.reference_package import reference
-from autograder.answer_key.varied import ALWAYS_SILENT, NEAR, SILENT_AT_0, varied
+from autograder.answer_key.varied import ALWAYS_SILENT, NEAR, SILENT_AT_0, varied, with_large_sizes
 from autograder.authoring import proofs
 from autograder.course.policy import GradingPolicy
 from selfcheck.arrays import Array, unpack
@@ -26,6 +28,19 @@ UNTAUGHT = [one for one in MODULES if not trains_a_model(one)]
 IN_FLOAT32 = [
     one for one in exercises() if any((asked := varied(c)) and asked.tolerance == NEAR for c in visible_checks(one))
 ]
+SHORT_MASKS = ("masks.causal_mask", "masks.combine_masks", "masks.to_additive", "masks.masked_softmax")
+SHORT = (
+    "scores.additive_scores",
+    "scores.bilinear_scores",
+    "scores.dot_scores",
+    "scores.scaled_dot_scores",
+    "dot_product.scaled_dot_product_attention",
+    "multi_head.merge_heads",
+    "encoder.layer_norm",
+    "encoder.attention_columns",
+    "classifier.masked_mean",
+    "sequence_to_sequence.attend",
+)
 NO_TENSOR = ("train_step", "KeyValueCache")  # is what a call of these returns
 name_of = "{0.number}-{0.id}".format
 
@@ -68,7 +83,8 @@ def test_draws_in_float32_ask_for_no_digit_that_float32_does_not_have(exercise):
         if asked is None or asked.tolerance != NEAR:
             continue
         seed = seed_of(POLICY.secret, check)
-        wide, narrow = (live_key(one, seed, names=False).expected for one in (check, asked))
+        large = replace(check, make=functools.partial(with_large_sizes, check))
+        wide, narrow = (live_key(one, seed, names=False).expected for one in (large, asked))
         for one, other in zip(map(numbers, wide), map(numbers, narrow), strict=True):
             assert one == pytest.approx(other, rel=NEAR / 4, abs=NEAR / 4, nan_ok=True), check.name
 
@@ -127,3 +143,12 @@ def test_what_drops_the_same_of_each_sequence_loses_points(exercise):
             return (found[0].repeat(repeat), found[1]) if isinstance(found, tuple) else found.repeat(repeat)
 
     assert lost(exercise, Alike)
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", [BY_ID[name] for name in (*SHORT, *SHORT_MASKS)], ids=name_of)
+def test_what_is_right_for_short_axes_alone_loses_points(exercise):
+    def change(module, result):
+        return silenced(result, lambda part: max(part.shape, default=0) > 15)
+
+    assert lost(exercise, changed(reference(exercise.id), change))
