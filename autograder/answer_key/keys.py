@@ -17,6 +17,7 @@ from selfcheck.recorded import visible_keys
 from ..course.digest import digest_of_parts
 from ..course.policy import GradingPolicy
 from .checks import hidden_checks, hidden_seeds, seed_of, visible_checks
+from .varied import varied
 
 PUBLIC_POLICY = GradingPolicy(b"attention by hand")  # of a judgement outside any course
 
@@ -74,13 +75,24 @@ def live_answer_key(problem_set: str, policy: GradingPolicy, exercises: Iterable
 def hidden_draws(exercise: Exercise, policy: GradingPolicy) -> list[tuple[Check, int, bool]]:
     """The draws that only the grader makes: check, seed, whether misconceptions are tried on it.
 
-    The last are those of checks that are measured from outside besides.
+    The last of several draws of a visible check asks otherwise, see `varied`. At the end stand those of checks that are
+    measured from outside besides.
     """
     checks = visible_checks(exercise) + hidden_checks(exercise, policy.extra)
     seeds = [(check, hidden_seeds(policy.secret, check)) for check in checks]
-    drawn = [(check, seed, seed == drawn[0]) for check, drawn in seeds for seed in drawn]
+    visible = {check.name for check in visible_checks(exercise)}
+    drawn = [
+        (_asked(check, seed == drawn[-1] != drawn[0] and check.name in visible), seed, seed == drawn[0])
+        for check, drawn in seeds
+        for seed in drawn
+    ]
     measured = [check.measured for check in checks if check.measured]
     return [*drawn, *((check, seed_of(policy.secret, check, "measured"), False) for check in measured)]
+
+
+def _asked(check: Check, is_last: bool) -> Check:
+    """A check as it is asked for one of its hidden draws: for the last of several otherwise, where that can be."""
+    return (varied(check) if is_last else None) or check
 
 
 def _live_answers(exercise: Exercise, policy: GradingPolicy) -> list[list[Answer]]:

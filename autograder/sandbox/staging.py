@@ -25,6 +25,7 @@ SELFCHECK_MODULES = (
         "eager.py",
         "executed.py",
         "fx_traces.py",
+        "gradient_engine.py",
         "held.py",
         "import_finder.py",
         "leftovers.py",

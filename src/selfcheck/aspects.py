@@ -93,6 +93,10 @@ def _state(check: Check, expected: Answer, got: Answer, reveal: bool) -> Differe
             difference = compare_arrays(want, part, check.tolerance, reveal, where)
             if difference:
                 return Difference("state", difference.text)
+        more = [name for name in came if name not in wanted]
+        if more:
+            text = f"{argument_name(argument)} has {listed(more)} beside what it had"
+            return Difference("state", text, "generic.parameter_replaced")
     return None
 
 

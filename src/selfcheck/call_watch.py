@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .eager import nothing_compiled
+from .gradient_engine import entered_in_python
 from .held import map_without_descriptor
 from .named_functions import roots_of
 from .overrides import overridden
@@ -88,6 +89,7 @@ def watching(patterns: Sequence[str], bend: float | None = None) -> Iterator[Not
         return
     with contextlib.ExitStack() as stack:
         stack.enter_context(overridden(patterns, bend, stack).telling(patterns, noticed.add))
+        stack.enter_context(entered_in_python(patterns))
         if bend is not None:
             stack.enter_context(nothing_compiled())
         before = _compiled()

@@ -153,11 +153,11 @@ def test_grading_leaves_nothing_behind_in_modules(handed_in, tmp_path):
 def test_every_check_makes_enough_hidden_calls_and_no_more_draws_than_it_takes():
     numbers = set()
     for exercise in exercises():
-        drawn = [check for check, _, _ in hidden_draws(exercise, PUBLIC_POLICY)]
+        drawn = [check.name for check, _, _ in hidden_draws(exercise, PUBLIC_POLICY) if "peak" not in check.compares]
         for check in visible_checks(exercise) + hidden_checks(exercise):
             seeds = hidden_seeds(PUBLIC_POLICY.secret, check)
             calls, trains = len(check.calls(seeds[0])), any(step.get("lessons") for step in check.calls(seeds[0]))
-            assert drawn.count(check) == len(seeds) == len(set(seeds))
+            assert drawn.count(check.name) == len(seeds) == len(set(seeds))
             fewest = len(seeds) == DRAWS or len(seeds) * calls >= ENOUGH_CALLS > (len(seeds) - 1) * calls
             assert len(seeds) == 1 if trains else fewest
             numbers.add(len(seeds))

@@ -223,6 +223,7 @@ def chances_everything(rng):
         call(texts.spread_logits(rng, 2, vocab=1), 0.5, 1, 0.5),
         call(texts.spread_logits(rng, 3), top_k=1),
         call(texts.spread_logits(rng, 6, 6), 0.8, 4, 0.83),
+        call(texts.spread_logits(rng, 2, vocab=60), rng.integer(6, 30) + 0.5, rng.integer(12, 50)),
         *(call(low_logits(rng), **more) for more in ({"top_k": 2}, {"top_p": 0.75})),
     ]
 
@@ -254,6 +255,7 @@ def text_sizes(rng):
     return [
         texts.text(rng, 1, 1, 1),
         texts.text(rng, 1, 4, 9),
+        texts.text(rng, 2, rng.integer(20, 60), 7),
         texts.text(rng, 3, 3, 3),
         texts.ending(rng, 5, 9, rng.sample((2, 3, 4), 3), plain=True),
         texts.ending(rng, 2, 3, (3,)),

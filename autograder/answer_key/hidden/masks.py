@@ -47,6 +47,7 @@ def causal_edges(rng):
         call(rng.integer(2, 5), 0),
         call(0, 3),
         call(rng.integer(20, 40), 31),
+        call(rng.integer(70, 140), rng.integer(141, 170)),
     ]
 
 
@@ -55,6 +56,7 @@ def window_edges(rng):
     length = rng.integer(5, 9)
     return [
         call(rng.integer(30, 40), rng.integer(6, 12)),
+        call(rng.integer(110, 150), rng.integer(40, 100)),
         call(length, length),
         call(length, 2),
         call(1, 3),
@@ -83,7 +85,7 @@ def documents_edges(rng):
 
 @check(
     "masks.combine_masks",
-    sees="one mask alone, five at once, and masks that only together have the full shape",
+    sees="one mask alone, many at once, and masks that only together have the full shape",
     points=1,
     coinciding=True,
 )
@@ -94,7 +96,7 @@ def combine_edges(rng):
     head = tensor(mixed_rows(rng, heads, 1, 1), "bool")
     return [
         call(tensor(rng.booleans(batch, keys), "bool")),
-        call(*disagreeing(rng, 5, 4, 3)),
+        call(*disagreeing(rng, rng.integer(6, 13), 4, 3)),
         call(column, None, row),
         call(*same),
         call(head, column, row, tensor(rng.booleans(batch, 1, 1, keys), "bool")),
@@ -115,6 +117,7 @@ def additive_edges(rng):
         call(tensor([[False] * 3, [True] * 3], "bool"), dtype("float16")),
         call(tensor(mixed_rows(rng, 2, 3, 4), "bool"), dtype("float64")),
         call(tensor(mixed_rows(rng, 3, 3), "bool")),
+        call(tensor(mixed_rows(rng, *[rng.integer(1, 3) for _ in range(rng.integer(4, 7))], 2), "bool")),
     ]
 
 

@@ -104,7 +104,9 @@ def mha_half(rng):
     return steps
 
 
-@check(LOAD, sees="several heads, every parameter at once", compares=("state", "kept"), points=1)
+@check(
+    LOAD, sees="several heads, every parameter at once, and no result", compares=("values", "state", "kept"), points=1
+)
 def load_everything(rng):
     d_model = rng.integer(3, 6)
     theirs, _ = packed(rng, 6, True)

@@ -58,7 +58,8 @@ def local_sizes(rng):
     square = call(rng.tensor(3, 3, 3), inputs.rows([[0.2, 1.0, 1.6], [1.9, 0.4, 0.7], [2.0, 1.3, 0.1]]), 1.35)
     calls = [call(rng.tensor(3, length), inputs.rows(centers), reach) for reach in (0.65, 2.35, 20.0)]
     lowest = call(inputs.rows([[LOWEST] * 7], DTYPE), inputs.rows([2.6], DTYPE), 0.5)
-    return [whole, *calls, square, lowest]
+    long = call(rng.tensor(rng.integer(200, 260)), inputs.rows(130.4), round(70 + 50 * rng.random(), 2))
+    return [whole, *calls, square, lowest, long]
 
 
 @check(LOCAL, sees="nothing that was given has changed", compares="unchanged", points=1)

@@ -1,0 +1,154 @@
+"""What is right in float64 or in evaluation alone, or drops the same each time, is not right: a hidden draw tells."""
+
+import functools
+import inspect
+from dataclasses import replace
+
+import pytest
+
+from autograder.answer_key.checks import seed_of, visible_checks
+from autograder.answer_key.keys import trains_a_model
+from autograder.answer_key.live import live_key
+from autograder.answer_key.reference_package import reference
+from autograder.answer_key.varied import ALWAYS_SILENT, NEAR, SILENT_AT_0, varied, with_large_sizes
+from autograder.authoring import proofs
+from autograder.course.policy import GradingPolicy
+from selfcheck.arrays import Array, unpack
+from selfcheck.catalogue import exercises
+from selfcheck.trees import leaves
+from selfcheck.verdict import judge
+
+from .parts import proof_of_an_exercise
+
+torch = pytest.importorskip("torch")
+POLICY = GradingPolicy(b"varied")
+BY_ID = {one.id: one for one in exercises()}
+MODULES = [one for one in BY_ID.values() if isinstance(reference(one.id), type) and one.symbol != "KeyValueCache"]
+UNTAUGHT = [one for one in MODULES if not trains_a_model(one)]
+IN_FLOAT32 = [
+    one for one in exercises() if any((asked := varied(c)) and asked.tolerance == NEAR for c in visible_checks(one))
+]
+SHORT_MASKS = ("masks.causal_mask", "masks.combine_masks", "masks.to_additive", "masks.masked_softmax")
+SHORT = (
+    "scores.additive_scores",
+    "scores.bilinear_scores",
+    "scores.dot_scores",
+    "scores.scaled_dot_scores",
+    "dot_product.scaled_dot_product_attention",
+    "multi_head.merge_heads",
+    "encoder.layer_norm",
+    "encoder.attention_columns",
+    "classifier.masked_mean",
+    "sequence_to_sequence.attend",
+)
+NO_TENSOR = ("train_step", "KeyValueCache")  # is what a call of these returns
+name_of = "{0.number}-{0.id}".format
+
+
+def lost(exercise, symbol):
+    """The checks at which an answer has no point."""
+    keys = proofs.keys_of(exercise, POLICY)
+    return {one.check for one in judge(exercise, keys, proofs.answers_of(symbol, keys)).checks if not one.points}
+
+
+def changed(symbol, change):
+    """The reference's function or class, of whose result something else is made."""
+    if not isinstance(symbol, type):
+        return lambda *args, **kwargs: change(None, symbol(*args, **kwargs))
+
+    class Changed(symbol):
+        def forward(self, *args, **kwargs):
+            return change(self, super().forward(*args, **kwargs))
+
+    return Changed
+
+
+def silenced(result, is_wrong):
+    if isinstance(result, tuple):
+        return tuple(silenced(part, is_wrong) for part in result)
+    return result * 0 if isinstance(result, torch.Tensor) and is_wrong(result) else result
+
+
+def test_the_modules_that_are_random_by_their_dropout_alone_are_those_that_take_one():
+    taking = {one.id for one in MODULES if "dropout" in inspect.signature(reference(one.id)).parameters}
+    assert taking == set(SILENT_AT_0)
+    assert {one.id for one in MODULES} - taking == set(ALWAYS_SILENT)
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", IN_FLOAT32, ids=name_of)
+def test_draws_in_float32_ask_for_no_digit_that_float32_does_not_have(exercise):
+    for check in visible_checks(exercise):
+        asked = varied(check)
+        if asked is None or asked.tolerance != NEAR:
+            continue
+        seed = seed_of(POLICY.secret, check)
+        large = replace(check, make=functools.partial(with_large_sizes, check))
+        wide, narrow = (live_key(one, seed, names=False).expected for one in (large, asked))
+        for one, other in zip(map(numbers, wide), map(numbers, narrow), strict=True):
+            assert one == pytest.approx(other, rel=NEAR / 4, abs=NEAR / 4, nan_ok=True), check.name
+
+
+def numbers(answer):
+    trees = [answer["value"], *answer.get("gradients", {}).values()]
+    return [
+        entry for tree in trees for leaf in leaves(unpack(tree)) if isinstance(leaf, Array) for entry in leaf.values()
+    ]
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", [one for one in IN_FLOAT32 if one.symbol not in NO_TENSOR], ids=name_of)
+def test_what_is_right_in_float64_alone_loses_points(exercise):
+    def change(module, result):
+        return silenced(result, lambda part: part.dtype == torch.float32)
+
+    assert lost(exercise, changed(reference(exercise.id), change))
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", UNTAUGHT, ids=name_of)
+def test_what_is_right_in_evaluation_alone_loses_points(exercise):
+    def change(module, result):
+        return silenced(result, lambda part: module.training)
+
+    right = {"positions.LearnedPositionalEmbedding": 1}  # asked in training by a check that is shown
+    assert len(lost(exercise, changed(reference(exercise.id), change))) > right.get(exercise.id, 2)
+
+
+DROPPING = ("encoder.EncoderLayer", "encoder.FeedForward", "decoder.DecoderLayer", "multi_head.MultiHeadAttention")
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", [BY_ID[name] for name in (*DROPPING, "positions.PositionalEncoding")], ids=name_of)
+def test_what_drops_the_same_at_each_call_loses_points(exercise):
+    class Seeded(reference(exercise.id)):
+        def forward(self, *args, **kwargs):
+            with torch.random.fork_rng():
+                torch.manual_seed(7)
+                return super().forward(*args, **kwargs)
+
+    assert lost(exercise, Seeded)
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", [BY_ID[name] for name in (*DROPPING, "positions.PositionalEncoding")], ids=name_of)
+def test_what_drops_the_same_of_each_sequence_loses_points(exercise):
+    class Alike(reference(exercise.id)):
+        def forward(self, *args, **kwargs):
+            if not self.training or any(kwargs.values()) or args[0].dim() < 2:
+                return super().forward(*args, **kwargs)
+            one, count = [arg[:1] for arg in args], len(args[0])
+            found = super().forward(*one, **kwargs)
+            repeat = [count] + [1] * (args[0].dim() - 1)
+            return (found[0].repeat(repeat), found[1]) if isinstance(found, tuple) else found.repeat(repeat)
+
+    assert lost(exercise, Alike)
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", [BY_ID[name] for name in (*SHORT, *SHORT_MASKS)], ids=name_of)
+def test_what_is_right_for_short_axes_alone_loses_points(exercise):
+    def change(module, result):
+        return silenced(result, lambda part: max(part.shape, default=0) > 15)
+
+    assert lost(exercise, changed(reference(exercise.id), change))
