@@ -2,7 +2,7 @@
 
 A check draws few numbers, so that they can be read, of float64, so that rounding hides nothing, and asks modules in
 evaluation, so that nothing is random. An answer that is right there alone would pass. So the last hidden draw of a
-visible check has more of them where it draws its sizes, is made in float32, and of modules in training with a dropout
+visible check has a long axis where it draws its sizes, is made in float32, and of modules in training with a dropout
 of 0; one that looks at dropout makes its call twice, and the two must differ.
 """
 
@@ -44,12 +44,16 @@ ALWAYS_SILENT = (
 )
 
 
-class Large(Draw):
-    """Draws larger sizes than those that a check asks for, which can be told apart as well."""
+class OneLong(Draw):
+    """Draws the sizes that a check asks for, one of them larger; they can be told apart as well.
+
+    Were all of them larger, answers that loop over their entries would take too long.
+    """
 
     def sizes(self, count: int, low: int = 2, high: int = 10) -> list[int]:
         while True:
-            found = self.sample(range(low + 14, high + 24), count)
+            found = super().sizes(count, low, high)
+            found[self.randrange(count)] = self.integer(low + 14, high + 24)
             if told_apart(found):
                 return found
 
@@ -74,7 +78,7 @@ def varied(check: Check) -> Check | None:
     if any(map(_drops, steps)):
         return None if check.given else _with(check, _twice, compares=("values",), view=_differ)
     changes: list[Callable[[Step], Step]] = []
-    is_sized = with_large_sizes(check, Draw(0)) != check.make(Draw(0))
+    is_sized = with_a_long_axis(check, Draw(0)) != check.make(Draw(0))
     tolerance = check.tolerance
     narrows = not check.view and check.name not in FLOAT64_ALONE
     if narrows and any(_in_float32(step) != step for step in steps):
@@ -93,19 +97,19 @@ def varied(check: Check) -> Check | None:
 
 def _with(check: Check, change: Callable[[Step], Step | None], **more: Any) -> Check:
     def make(rng: Draw) -> Any:
-        made = with_large_sizes(check, rng)
+        made = with_a_long_axis(check, rng)
         steps = [change(step.packed()) for step in (made if isinstance(made, list) else [made])]
         return [_Made(step) for step in steps if step is not None]
 
     return replace(check, make=make, tells=None, outside=None, **more)
 
 
-def with_large_sizes(check: Check, rng: Draw) -> Any:
-    """What a check makes of larger sizes, where it has room for them."""
-    large = Large()
-    large.setstate(rng.getstate())
+def with_a_long_axis(check: Check, rng: Draw) -> Any:
+    """What a check makes of sizes of which one is larger, where it has room for that."""
+    longer = OneLong()
+    longer.setstate(rng.getstate())
     try:
-        return check.make(large)
+        return check.make(longer)
     except (ValueError, IndexError):  # what else it draws has no room for more
         return check.make(rng)
 

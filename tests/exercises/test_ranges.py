@@ -51,10 +51,6 @@ def near_alone(scores, center, window):
     return right("sequence_to_sequence.local_attention_weights")(scores, center, min(window, 64.0))
 
 
-def numbers_alone(x, key_mask=None):
-    return right("classifier.masked_mean")(x.nan_to_num(), key_mask)
-
-
 WRONG = {
     "masks.combine_masks": (five_masks,),
     "masks.causal_mask": (short_queries,),
@@ -63,7 +59,6 @@ WRONG = {
     "decoder.next_token_probabilities": (few_kept, cool),
     "decoder.generate": (of_the_last_tokens,),
     "sequence_to_sequence.local_attention_weights": (near_alone,),
-    "classifier.masked_mean": (numbers_alone,),
 }
 
 
