@@ -8,6 +8,7 @@ of 0; one that looks at dropout makes its call twice, and the two must differ.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -68,6 +69,7 @@ class _Made:
         return self.tree
 
 
+@functools.cache
 def varied(check: Check) -> Check | None:
     """The check asked otherwise; None where it is asked so already, or looks at something else."""
     if not {"values", "gradient"}.intersection(check.compares) or {"memory", "generator"}.intersection(check.compares):

@@ -73,3 +73,24 @@ def test_what_is_right_up_to_a_number_loses_a_point(exercise):
     for answer in WRONG[exercise.id]:
         answers = proofs.answers_of(answer, keys)
         assert any(not one.points for one in judge(exercise, keys, answers).checks), answer.__name__
+
+
+def returning(module, reference_layer):
+    right("multi_head.load_torch_weights")(module, reference_layer)
+    return module
+
+
+def keeping(module, reference_layer):
+    right("multi_head.load_torch_weights")(module, reference_layer)
+    module.loaded_from = reference_layer
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize(
+    "exercise", [one for one in exercises() if one.symbol == "load_torch_weights"], ids="{0.number}-{0.id}".format
+)
+def test_what_loading_returns_or_leaves_in_the_module_loses_points(exercise):
+    keys = proofs.keys_of(exercise, GradingPolicy(b"ranges"))
+    for answer in (returning, keeping):
+        answers = proofs.answers_of(answer, keys)
+        assert any(not one.points for one in judge(exercise, keys, answers).checks), answer.__name__

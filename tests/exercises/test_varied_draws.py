@@ -35,13 +35,22 @@ SHORT = (
     "scores.dot_scores",
     "scores.scaled_dot_scores",
     "dot_product.scaled_dot_product_attention",
+    "efficient.KeyValueCache",
+    "efficient.blockwise_attention",
+    "efficient.blockwise_gradients",
+    "efficient.grouped_query_attention",
+    "efficient.merge_partials",
+    "efficient.online_softmax",
     "multi_head.merge_heads",
+    "multi_head.split_heads",
+    "positions.alibi_bias",
+    "positions.sinusoidal_encoding",
     "encoder.layer_norm",
     "encoder.attention_columns",
     "classifier.masked_mean",
     "sequence_to_sequence.attend",
 )
-NO_TENSOR = ("train_step", "KeyValueCache")  # is what a call of these returns
+NO_TENSOR = ("train_step",)  # is what a call of it returns
 name_of = "{0.number}-{0.id}".format
 
 
@@ -56,11 +65,9 @@ def changed(symbol, change):
     if not isinstance(symbol, type):
         return lambda *args, **kwargs: change(None, symbol(*args, **kwargs))
 
-    class Changed(symbol):
-        def forward(self, *args, **kwargs):
-            return change(self, super().forward(*args, **kwargs))
-
-    return Changed
+    name = "append" if symbol.__name__ == "KeyValueCache" else "forward"
+    own = getattr(symbol, name)
+    return type("Changed", (symbol,), {name: lambda self, *args, **kwargs: change(self, own(self, *args, **kwargs))})
 
 
 def silenced(result, is_wrong):

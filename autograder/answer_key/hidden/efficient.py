@@ -33,6 +33,7 @@ def online_many(rng):
         call(iterator(*(rng.tensor(7, 1, 3, width) for width in widths))),
         call(iterator(*(tensor([round(rng.gauss(0, 3), 2)]) for _ in range(9)))),
         call(iterator(*(rng.tensor(4, 4) for _ in range(4)))),
+        call(iterator(*(rng.tensor(17, 7) for _ in range(rng.integer(25, 40))))),
         *(call(iterator(*(tensor([[low] * width] * 2) for width in (2, 3)))) for low in (-2e4, -2e9)),
     ]
 
@@ -51,7 +52,17 @@ def blockwise_sizes(rng):
         blocks(rng, (), queries, keys, size, d_v, d_k=d_k, is_causal=causal)
         for size in (1, 3, keys - 1, keys, 50)
         for causal in (False, True)
-    ] + [blocks(rng, (), 1, 1, 1, 1), blocks(rng, (3,), queries, 1, 2, d_v), blocks(rng, (4,), 4, 4, 4, 4, d_k=4)]
+    ] + [
+        blocks(rng, (), 1, 1, 1, 1),
+        blocks(rng, (3,), queries, 1, 2, d_v),
+        blocks(rng, (4,), 4, 4, 4, 4, d_k=4),
+        _long(rng, blocks),
+    ]
+
+
+def _long(rng, make):
+    queries, keys = rng.sample((37, 41, 47, 53), 2)
+    return make(rng, (), queries, 2 * keys, rng.choice((17, 23)), 19, d_k=26)
 
 
 @check(BLOCKWISE, sees="masks of every kind, with is_causal and without, d_k above 1, scores far below 0", points=1)
@@ -110,7 +121,7 @@ def backward_sizes(rng):
     queries, keys, d_k, d_v = rng.sizes(4, 5, 12)
     calls = [gradients(rng, (), queries, keys, size, d_v, d_k=d_k) for size in (1, 3, keys - 1, keys, 50)]
     calls += [gradients(rng, (), 1, 1, 1, 1), gradients(rng, (2, 3), queries, 1, 50, d_v)]
-    return [*calls, gradients(rng, (4,), 4, 4, 4, 4, d_k=4)]
+    return [*calls, gradients(rng, (4,), 4, 4, 4, 4, d_k=4), _long(rng, gradients)]
 
 
 @check(BACKWARD, sees="gradients are right in half precision", tolerance=5e-2, points=1)
@@ -129,6 +140,7 @@ def grouped_sizes(rng):
     mask = tensor(rng.booleans(3, 8, 2, 5))
     calls += [grouped(rng, 8, 4, batch=3, queries=2, keys=5, attn_mask=mask), grouped(rng, 1, 1, queries=1, keys=1)]
     calls.append(grouped(rng, 4, 1, queries=5, keys=2, attn_mask=tensor(mask_of(rng, 2))))
+    calls.append(grouped(rng, 3 * 17, 17, 19, d_k=21, batch=1, queries=23, keys=rng.integer(25, 40)))
     equal = {"batch": 4, "queries": 4, "keys": 4, "d_k": 4, "d_v": 4}
     calls += [grouped(rng, heads, 4, **equal, attn_mask=tensor(rng.booleans(4, heads, 4, 4))) for heads in (4, 8)]
     query, key = tensor([[[[LOWEST]] * 2] * 4], DTYPE), tensor([[[[1.0]] * 5] * 2], DTYPE)
@@ -147,8 +159,9 @@ def partials_any(rng):
             return [maxima(*shape[1:]) for _ in range(shape[0])]
         return HIDDEN if rng.random() < 0.25 else round(rng.uniform(-30, 30), 1)
 
-    shapes = [(3,), (2, 2), (1,), (2, 3, 1), ()]
-    return [pair(rng, maxima(*shape), maxima(*shape), d) for shape, d in zip(shapes, (3, 2, 1, 4, 1), strict=True)]
+    shapes = [(3,), (2, 2), (1,), (2, 3, 1), (), (3, rng.integer(20, 30))]
+    widths = (3, 2, 1, 4, 1, rng.integer(31, 40))
+    return [pair(rng, maxima(*shape), maxima(*shape), d) for shape, d in zip(shapes, widths, strict=True)]
 
 
 @check(PARTIALS, sees="equal maxima, maxima of zero, and values people take for minus infinity", points=1)
@@ -168,4 +181,6 @@ def cache_long(rng):
     uses = [step(rng, (2, 3), length, d_k=7, d_v=5) for length in lengths]
     more = refused(step(rng, (2, 3), 1, d_k=7, d_v=5))
     equal = [step(rng, (3, 3), 3, d_k=3, d_v=3) for _ in range(2)]
-    return [built(call(total), *uses), built(call(total), *uses, more), built(call(100), *uses), built(call(6), *equal)]
+    long = [step(rng, (1,), rng.integer(3, 6), d_k=2, d_v=2) for _ in range(rng.integer(24, 30))]
+    full = [built(call(total), *uses), built(call(total), *uses, more)]
+    return [*full, built(call(100), *uses), built(call(6), *equal), built(call(200), *long)]

@@ -21,6 +21,7 @@ def project_edges(rng):
     return [
         call(rng.normal(1, d_in), rng.normal(d_in, d), rng.normal(d_in, d), rng.normal(d_in, d_v)),
         call(rng.normal(d, 1), rng.normal(1, d_in), rng.normal(1, d_in), rng.normal(1, 1)),
+        call(rng.normal(17, 24), rng.normal(24, 20), rng.normal(24, 20), rng.normal(24, rng.integer(26, 33))),
         call(rng.normal(30, d_in), w_query=rng.normal(d_in, 1), w_key=rng.normal(d_in, 1), w_value=rng.normal(d_in, d)),
         *(
             call(rng.normal(length, width), rng.normal(width, d), rng.normal(width, d), rng.normal(width, d_v))
@@ -42,6 +43,7 @@ def dot_edges(rng):
         call(rng.normal(many, few), rng.normal(1, few)),
         call(rng.normal(few, 1), rng.normal(many, 1)),
         call(rng.normal(4, 4), rng.normal(4, 4)),
+        call(rng.normal(17, 27), rng.normal(rng.integer(19, 25), 27)),
         call(rng.normal(3, 5), rng.normal(3, 5)),
         call(rng.normal(5, 3), rng.normal(3, 3)),
         call([[0.0] * few, [1.0] * few], [[0.0] * few, [1.0] * few, [-1.0] * few]),
@@ -76,6 +78,7 @@ def softmax_more_axes(rng):
         call(rng.normal(*sizes), axis=1),
         call(rng.normal(*sizes), axis=-2),
         call([[rng.normal()]]),
+        call(rng.normal(2, 1, 3, 2, rng.integer(17, 30)), axis=rng.choice((-1, 2, 4))),
         call([[0.0] * 3, [1.0] * 3, [-5.0] * 3, [10_000.0] * 3]),
         *(call(rng.normal(4, 4), axis=axis) for axis in (0, 1, -2)),
         *(call(rng.normal(3, 3, 3), axis=axis) for axis in (0, 1, -1)),
@@ -95,6 +98,7 @@ def mix_edges(rng):
         call([[1.0], [0.5], [0.0]], rng.normal(1, many)),
         call(shares(rng, many, few), rng.normal(few, 1)),
         call(shares(rng, 4, 4), rng.normal(4, 4)),
+        call(rng.normal(17, 25), rng.normal(25, rng.integer(19, 24))),
         call(shares(rng, 3, 5), rng.normal(5, 5)),
         call(shares(rng, 5, 3), rng.normal(3, 5)),
         call([[0.0] * few, [1.0] * few], rng.normal(few, many)),
