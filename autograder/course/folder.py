@@ -97,7 +97,13 @@ class Course:
 
     @property
     def secret(self) -> bytes:
-        secret = self.secret_file.read_text(encoding="utf-8").strip().encode()
+        try:
+            secret = self.secret_file.read_text(encoding="utf-8").strip().encode()
+        except UnicodeDecodeError:
+            raise ValueError(
+                f"the course's secret, in {self.secret_file}, is no text in UTF-8: put back a copy of it, for a new one "
+                "changes every hidden input"
+            ) from None
         if len(secret) < MIN_SECRET:
             raise ValueError(
                 f"the course's secret, in {self.secret_file}, has {len(secret)} bytes, and at least {MIN_SECRET} are "

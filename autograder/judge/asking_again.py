@@ -52,20 +52,21 @@ class AskingAgain:
         names = functions_that_ran(answers)
         if not names or all(differences_of(keys, answers)):
             return None
-        idle_left = self.end.idle_left
+        left = self.end.idle_left, self.end.cpu_left
         try:
             found = self._effect(exercise, kind, keys, answers, turn)
             if found == UNTOLD and self.end.is_over:  # else it would pay to use up the time when asked again
                 found = MOVES
             return Ran(names, found)
         finally:
-            self.end.idle_left = idle_left
+            self.end.idle_left, self.end.cpu_left = left
 
     def _effect(
         self, exercise: Exercise, kind: int, keys: list[Key], given: list[list[Answer]], turn: Turn | None
     ) -> str:
         def ask_with(bends: Sequence[Bend | None]) -> list[Answers]:
-            self.end.idle_left = limits.submission_idle_seconds()  # else who has waited before could not be asked
+            # Else who has waited, or computed, for long before could not be asked.
+            self.end.idle_left, self.end.cpu_left = limits.submission_idle_seconds(), limits.submission_cpu_seconds()
             # Each in a sandbox of its own: what one run leaves in a scratch folder is not there for the next to
             # answer by.
             of_each = [requests_for({exercise: keys}, self.keys, bend)[exercise, kind] for bend in bends]

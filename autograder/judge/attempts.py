@@ -113,10 +113,10 @@ class Attempts:
             else:
                 self._answers[place] = answers_in(self._requests[place].plans, line, self._requests[place].is_measured)
 
-    def give_up(self, waiting: list[int]) -> None:
-        """There is no time left for the waiting requests."""
+    def give_up(self, waiting: list[int], reason: str) -> None:
+        """There is no time left for the waiting requests. reason: "wall" or "budget", see answers.all_failed"""
         for place in waiting:
-            self._answers[place] = all_failed(self._requests[place].plans, "wall")
+            self._answers[place] = all_failed(self._requests[place].plans, reason)
 
     def answers(self) -> list[Answers]:
         """Those of all requests, which all have some."""

@@ -26,10 +26,12 @@ class Deadline:
     """When a submission's time is over, by the monotonic clock; the time that it waits for others is not its own.
 
     idle_left: seconds by the clock that it may yet wait while nothing of it computes; memory: of all its workers
+    cpu_left: seconds of the processor that its workers may yet use; after them no further exercise is tried
     """
 
     at: float
     idle_left: float = field(default_factory=limits.submission_idle_seconds)
+    cpu_left: float = field(default_factory=limits.submission_cpu_seconds)
     memory: MemoryWatch = field(default_factory=MemoryWatch)
 
     @classmethod

@@ -94,14 +94,16 @@ def ask(
     What was killed, or ended without an answer, is tried once more: the machine may have had no memory or thread left.
     Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
-    mode = {"together": False, "torch": torch, "seconds": limits.EXERCISE_CPU_SECONDS}
+    end = Deadline.of_submission() if end is None else end
+    budget = min(limits.SUBMISSION_CPU_SECONDS, max(0.0, end.cpu_left))
+    mode = {"together": False, "torch": torch, "seconds": limits.EXERCISE_CPU_SECONDS, "budget": budget}
+    used = 0.0  # by the attempt that used most: a second one is the machine's fault as often as the learner's
     cpu_seconds = limits.SUBMISSION_CPU_SECONDS + 2 * limits.EXERCISE_CPU_SECONDS
     package, attempts = _Package(files, sandbox), Attempts(requests)
-    end = Deadline.of_submission() if end is None else end
     bounds = Bounds(limits.WALL_CLOCK_FACTOR * cpu_seconds, end, limits.OUTPUT_BYTES)
     while waiting := attempts.waiting():
-        if end.is_over:  # worker after worker is stopped at its limits, or waits
-            attempts.give_up(waiting)
+        if end.is_over or budget == 0:  # worker after worker is stopped at its limits, or waits
+            attempts.give_up(waiting, "wall" if end.is_over else "budget")
             break
         asked = [requests[place] for place in waiting]
         count = sum(not request.hidden for request in asked)
@@ -111,7 +113,9 @@ def ask(
             tally.add(
                 conversation.used, [(asked[line["place"]].id, line.get("seconds")) for line in conversation.lines]
             )
+        used = max(used, conversation.used.processor_seconds)
         attempts.take(waiting, conversation, sandbox.level != "none")
+    end.cpu_left -= used
     return attempts.answers()
 
 

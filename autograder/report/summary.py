@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeGuard
 
 from selfcheck.catalogue import Exercise, in_problem_set, modules_of
 from selfcheck.verdict import FAILED, PASSED, SKIPPED
@@ -276,7 +276,7 @@ def _used(record: dict[str, Any]) -> tuple[float, float] | None:
     return (seconds, mib) if _is_number(seconds) and _is_number(mib) else None
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     """Whether a value of a record is a number that a table can show."""
     return isinstance(value, int | float) and 0 <= value < MOST
 

@@ -323,3 +323,13 @@ def test_a_zip_that_exceeds_its_limits_is_refused(little_memory, tmp_path):
         file.writestr("ps1.ipynb", bytes(archive.MOST_NOTEBOOK_BYTES))
     with pytest.raises(ValueError, match="ps1.zip takes more than .* of memory to read. Hand in the folder"):
         archive.read_zip(tmp_path / "ps1.zip", "ps1")
+
+
+def test_a_submission_that_computes_in_one_worker_after_the_other_has_no_more_time_for_it(sandbox, monkeypatch):
+    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 200.0)  # the clock has no word in this
+    code = "import time\ndef f(n):\n    while time.process_time() < 0.4:\n        pass\n    return n\n"
+    end, files = periods.Deadline.of_submission(), GIVEN | {"masks.py": code.encode()}
+    found = [protocol.ask(files, [protocol.Request("masks.f", PLANS)], False, sandbox, end=end) for _ in range(3)]
+    assert "value" in found[0][0]["0"][0] and end.cpu_left < 0
+    assert "had used its" in found[2][0]["0"][0]["error"]["text"]

@@ -70,6 +70,13 @@ def test_a_file_of_settings_that_is_there_already_is_left_alone(tmp_path):
     assert (tmp_path / SETTINGS_FILE).read_text() == "solutions = false\n"
 
 
+def test_a_secret_that_is_no_text_is_named(tmp_path):
+    course = Course.open(tmp_path)
+    course.secret_file.write_bytes(b"\xff" * 64)
+    with pytest.raises(ValueError, match="secret, in .*, is no text in UTF-8: put back a copy of it"):
+        _ = course.secret
+
+
 def test_the_secret_may_lie_elsewhere_and_no_other_is_made(tmp_path):
     (tmp_path / "keys").mkdir()
     (tmp_path / "keys" / "mine").write_text("s" * 40)
