@@ -34,7 +34,7 @@ def read(course: Course, problem_set: str) -> AnswerKey | None:
         if tree["grader"] != grader_version() or tree["terms"] != policy.digest:
             return None
         answers = {exercise.id: tree["answers"][exercise.id] for exercise in policy.exercises(problem_set)}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return AnswerKey(problem_set, policy, answers)
 
