@@ -102,6 +102,7 @@ def test_nor_do_its_logits_of_texts_that_share_words_have_anything_in_common(nam
 
 
 @pytest.mark.full
+@pytest.mark.timeout(3600)  # what learns nothing is taught three times, the last time at length
 @pytest.mark.parametrize("scale", [1.0, 10.0, 100.0], ids="times {}".format)
 @pytest.mark.parametrize("name", LEARNS)
 def test_nor_does_chance_help_it_in_any_of_many_draws(name, scale):
