@@ -111,9 +111,9 @@ def made(method: str, name: str = "") -> dict[str, Any]:
     return {"kind": "made", "method": method, "name": name}
 
 
-def optimizer(of: str, rate: float) -> dict[str, Any]:
+def optimizer(of: str, rate: float, decay: float = 0.0) -> dict[str, Any]:
     """An argument that is torch.optim.SGD for the module argument named `of`: "0" by position, or its keyword."""
-    return {"kind": "optimizer", "of": of, "rate": rate}
+    return {"kind": "optimizer", "of": of, "rate": rate} | ({"decay": decay} if decay else {})
 
 
 def loss(name: str) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def other(tree: dict[str, Any], items: list[Any], modules: dict[str, Any]) -> An
         return Cache(tree["max_length"])
     if tree["kind"] == "loss":
         return getattr(torch.nn.functional, tree["name"])
-    return torch.optim.SGD(modules[tree["of"]].parameters(), lr=tree["rate"])
+    return torch.optim.SGD(modules[tree["of"]].parameters(), lr=tree["rate"], weight_decay=tree.get("decay", 0.0))
 
 
 def seed_torch() -> None:

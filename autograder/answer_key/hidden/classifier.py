@@ -105,7 +105,7 @@ def step_everything(rng):
     square = (rng.tensor(2, 2), rng.tensor(2, 2))
     return [
         call(made, batch, optimizer("0", 0.2), loss("cross_entropy")),
-        call(model(rng, 2, outputs=2), square, optimizer("0", 0.2), loss("mse_loss")),
+        call(model(rng, 2, outputs=2), square, optimizer("0", 0.2, decay=0.3), loss("mse_loss")),
     ]
 
 
