@@ -25,7 +25,7 @@ NEAR = 1e-2  # by which an entry may be off in float32: what orders of summation
 #: Where float32 does not have the digits: differences of scores that lie thousands apart count.
 FLOAT64_ALONE = ("attend_large_score", "backward_large", "decoder_masked", "local_softmax")
 
-#: Modules that are random in training by their `dropout` alone, and those that never are.
+#: Modules that are random in training by their `dropout` alone; all others never are.
 SILENT_AT_0 = (
     "classifier.TextClassifier",
     "classifier.PairMatcher",
@@ -37,11 +37,6 @@ SILENT_AT_0 = (
     "encoder.FeedForward",
     "multi_head.MultiHeadAttention",
     "positions.PositionalEncoding",
-)
-ALWAYS_SILENT = (
-    "positions.LearnedPositionalEmbedding",
-    "sequence_to_sequence.AttentionDecoder",
-    "sequence_to_sequence.HierarchicalAttention",
 )
 
 
@@ -86,8 +81,8 @@ def varied(check: Check) -> Check | None:
     if narrows and any(_in_float32(step) != step for step in steps):
         changes.append(_in_float32)
         tolerance = max(tolerance, NEAR)
-    if check.exercise in SILENT_AT_0 + ALWAYS_SILENT and not any(map(_is_random_or_trained, steps)):
-        changes.append(_in_training if check.exercise in ALWAYS_SILENT else _in_training_without_dropout)
+    if all("construct" in step for step in steps) and not any(map(_is_random_or_trained, steps)):
+        changes.append(_in_training_without_dropout if check.exercise in SILENT_AT_0 else _in_training)
 
     def change(step: Step) -> Step:
         for one in changes:

@@ -99,6 +99,8 @@ def _prepare(limits: dict[str, Any], package_parent: str, is_alone: bool) -> Non
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)  # makes its pool anew after a fork, for which threads of the learner's would race
     sys.path.insert(0, package_parent)
     vars(selectors)["DefaultSelector"] = selectors.PollSelector  # for asyncio: there is no epoll (see system_calls.py)
     vars(mmap)["mmap"] = Map
