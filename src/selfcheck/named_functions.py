@@ -68,9 +68,9 @@ class _Index:
         return lines
 
 
-_functions = _Index()
+_functions: dict[str, _Index] = {}  # by package
 _indexed: dict[str, ModuleType] = {}
-_looked_at: dict[str, tuple[int, str, Any]] = {}  # by package: how many modules there were, and the last, by its name
+_looked_at: dict[str, tuple[int, str, Any]] = {}  # by package: the last module that cannot move, and how many precede it
 _Found = dict[int, tuple[str, FunctionType]]  # by the id of a function, so that its shortest name stands for it
 _found: dict[str, tuple[_Found, int]] = {}  # by pattern; and how many names there were
 _named: dict[tuple[str, ...], tuple[dict[str, FunctionType], int]] = {}  # by patterns; likewise
@@ -101,8 +101,9 @@ def functions_named(patterns: Iterable[str]) -> dict[str, FunctionType]:
     for root in roots_of(patterns):
         if not FINDER.is_importing(root):  # half a module may be there
             _index_modules(root)
+    now = sum(_functions[root].count for root in roots_of(patterns) if root in _functions) + len(_again)
     known, count = _named.get(patterns, ({}, -1))
-    if count == _functions.count + len(_again):
+    if count == now:
         return known
     by_place: _Found = {}
     for pattern in patterns:
@@ -111,7 +112,7 @@ def functions_named(patterns: Iterable[str]) -> dict[str, FunctionType]:
                 by_place[place] = name, function
     again = [pair for pair in _again.values() if _is_under(pair[0], patterns)]
     found = dict(by_place.values()) | {f"{name} {number}": function for number, (name, function) in enumerate(again)}
-    _named[patterns] = found, _functions.count + len(_again)
+    _named[patterns] = found, now
     return found
 
 
@@ -177,19 +178,21 @@ def operators_named(patterns: Iterable[str]) -> list[str]:
 
 
 def _functions_under(pattern: str) -> _Found:
+    index = _functions.get(pattern.partition(".")[0])
     known, count = _found.get(pattern, ({}, -1))
-    if count == _functions.count:
+    if index is None or count == index.count:
         return known
     by_place: _Found = {}
-    for name, thing in _functions.matching(pattern):
+    for name, thing in index.matching(pattern):
         for full, function in functions_in(name, thing):
             if len(full) < len(by_place.get(id(function), (full + " ", None))[0]):
                 by_place[id(function)] = full, function
-    _found[pattern] = by_place, _functions.count
+    _found[pattern] = by_place, index.count
     return by_place
 
 
 def _index_modules(root: str) -> None:
+    index = _functions.setdefault(root, _Index())
     for name in _new_modules(root):
         module = sys.modules.get(name)
         if name.partition(".")[0] != root or _indexed.get(name) is module or type(module) is not ModuleType:
@@ -198,7 +201,7 @@ def _index_modules(root: str) -> None:
         for word, thing in list(vars(module).items()):
             thing = defining(thing)
             if _is_plain(thing) and str(thing.__module__).partition(".")[0] == root:
-                _functions.add(f"{name}.{word}", thing)
+                index.add(f"{name}.{word}", thing)
 
 
 def defining(thing: Any) -> Any:
@@ -214,12 +217,20 @@ def _new_modules(root: str) -> list[str]:
     Those that were there are not touched: in a forked process that alone would copy megabytes. A module that is put in
     the place of another without an import is a copy of the library, as a learner might paste it, and is not looked for.
     """
-    known, last, module = _looked_at.get(root, (0, "", None))
-    new = list(itertools.islice(reversed(sys.modules), max(0, len(sys.modules) - known) + 1))
-    if not new:
-        return []
-    _looked_at[root] = len(sys.modules), new[0], sys.modules.get(new[0])
-    return new[:-1] if new[-1] == last and sys.modules.get(last) is module else list(sys.modules)
+    before, last, module = _looked_at.get(root, (0, "", None))
+    new = list(itertools.islice(reversed(sys.modules), max(0, len(sys.modules) - before)))[::-1]
+    if not new or new[0] != last or sys.modules.get(last) is not module:
+        before, new = 0, list(sys.modules)
+    settled = list(itertools.takewhile(lambda name: not _is_on_its_way(sys.modules.get(name)), new))
+    if settled:
+        _looked_at[root] = before + len(settled) - 1, settled[-1], sys.modules.get(settled[-1])
+    return new
+
+
+def _is_on_its_way(module: Any) -> bool:
+    """Whether a module is being imported: Python puts it behind all others when that ends."""
+    spec = vars(module).get("__spec__") if type(module) is ModuleType else None
+    return bool(getattr(spec, "_initializing", False))
 
 
 @functools.cache
