@@ -38,8 +38,10 @@ class FolderWriter:
 
     def __init__(self, course: Course, problem_set: str, beside: Mapping[str, bytes], mode: int) -> None:
         self.course, self.problem_set, self.beside, self.mode = course, problem_set, beside, mode
-        # Who got these files last: read-only, they are one file under many names, which saves megabytes a submission.
-        self._last: Path | None = None
+        # By a file's path its content and place in the folder written last: read-only, what a whole class has is one file
+        # under many names, which saves megabytes and the making of twenty files a submission.
+        self._last: dict[str, tuple[bytes, Path]] = {}
+        self._written: Mapping[str, bytes] = {}  # to the draft that was written last
 
     @contextmanager
     def draft(self, student: str) -> Iterator[Path]:
@@ -61,16 +63,17 @@ class FolderWriter:
         for name in {str(Path(name).parent) for name in files}:
             (draft / name).mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
-            linked = name in self.beside and not self.mode & WRITABLE and self._link(name, draft)
-            if not linked:
+            if self.mode & WRITABLE or not self._link(name, data, draft):
                 (draft / name).write_bytes(data)
                 (draft / name).chmod(self.mode)
+        self._written = files
 
-    def _link(self, name: str, draft: Path) -> bool:
-        """Give the last one's file a second name; False where there is none, or it cannot have one more."""
-        if self._last is not None:
+    def _link(self, name: str, data: bytes, draft: Path) -> bool:
+        """Give the last one's file a second name; False where there is no such file, or it cannot have one more."""
+        content, place = self._last.get(name, (None, draft))
+        if content == data:
             with suppress(OSError):
-                os.link(self._last / name, draft / name)
+                os.link(place / name, draft / name)
                 return True
         return False
 
@@ -80,7 +83,7 @@ class FolderWriter:
         with suppress(FileNotFoundError):
             target.rename(_former(draft))
         draft.rename(target)
-        self._last = target
+        self._last |= {name: (data, target) for name, data in self._written.items()}
 
 
 def files_below(folder: Path, ignored: list[str]) -> dict[str, Path]:

@@ -318,6 +318,15 @@ def test_files_of_the_release_are_written_once_and_go_with_the_last_who_has_them
     assert other.read_bytes() == released.read_bytes()
 
 
+def test_what_two_handed_in_alike_is_written_once_and_nothing_else(course):
+    enter(course, ["ada", "dora", "carla", "émile"])
+    ada, dora, carla = (course.root / "autograded" / name / "ps1" for name in ("ada", "dora", "carla"))
+    name = "attention/worked_example.py"
+    assert (ada / name).samefile(dora / name) and not (ada / name).samefile(carla / name)
+    assert (carla / name).read_bytes() == on_file(course, "carla")[0].files["worked_example.py"]
+    assert not (ada / "ps1.ipynb").samefile(dora / "ps1.ipynb")
+
+
 def test_what_somebody_killed_left_behind_is_removed(course):
     places = [course.root / "autograded" / "ada" / f".entering-ps1-{name}" for name in ("old", "new")]
     for path in places:
