@@ -38,8 +38,8 @@ class FolderWriter:
 
     def __init__(self, course: Course, problem_set: str, beside: Mapping[str, bytes], mode: int) -> None:
         self.course, self.problem_set, self.beside, self.mode = course, problem_set, beside, mode
-        # By a file's path its content and place in the folder written last: read-only, what a whole class has is one file
-        # under many names, which saves megabytes and the making of twenty files a submission.
+        # By a file's path its content and the folder that got it last: read-only, what a class hands in alike is one
+        # file under many names, which saves megabytes and the making of twenty files a submission.
         self._last: dict[str, tuple[bytes, Path]] = {}
         self._written: Mapping[str, bytes] = {}  # to the draft that was written last
 

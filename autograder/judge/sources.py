@@ -80,6 +80,7 @@ def read_sources(files: Mapping[str, bytes], submitted: Collection[str], exercis
     What a process was ended at is left out, and another reads the rest, a few times.
     Raises limited.LimitedFault where the grader is at fault.
     """
+    texts = {name: data for name, data in files.items() if name.endswith(".py")}
     scanned = {name: files.get(f"{SUBMITTED}{name}", files[name]) for name in submitted if name in files}
     lines = {name: known for name, data in scanned.items() if (known := _known.get(name, data)) is not None}
     modules = sorted(scanned.keys() - lines.keys(), key=lambda name: (len(scanned[name]), name))
@@ -89,7 +90,7 @@ def read_sources(files: Mapping[str, bytes], submitted: Collection[str], exercis
     for _ in range(MOST_PROCESSES):
         reading = items_of(
             _read,
-            dict(files),
+            texts,
             {name: scanned[name] for name in modules},
             {place: exercises[place] for place in places},
             unread,

@@ -13,6 +13,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 NAMING = (ast.Name, ast.Attribute, ast.alias, ast.MatchClass)
 Naming = ast.Name | ast.Attribute | ast.alias | ast.MatchClass
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+WITHIN = (ast.NamedExpr, ast.MatchAs, ast.MatchStar, ast.MatchMapping, ast.Global)  # what binds a name in a statement
 LONG_CHAIN = f"a chain of more than {MOST_PARTS} names"  # in the place of its name, which nobody reads
 
 
@@ -25,7 +26,12 @@ class Module:
         self.aliases = imports_of(nodes)
         self.stars = [name.removesuffix("*") for name in self.aliases.values() if name.endswith(".*")]
         self.bound: dict[str, Bindings] = {}
-        statements = (binding for part in tree.body for binding in (*_bound_within(part), *_bindings([part])))
+        binds_within = any(isinstance(node, WITHIN) for node in nodes)  # which few modules do
+        statements = (
+            binding
+            for part in tree.body
+            for binding in (*(_bound_within(part) if binds_within else ()), *_bindings([part]))
+        )
         for place, (name, node, surely) in enumerate(statements):
             self.bound.setdefault(name, Bindings()).add(place, node, surely)
         self.own = {name for node in nodes for name in _bound_by(node)}

@@ -182,11 +182,12 @@ def nodes_in(line: str) -> tuple[ast.AST, ...]:
             nodes = tuple(ast.walk(tree))
             for node in nodes:
                 if isinstance(node, ast.expr):
-                    vars(node)["text"] = text_of_node(source, node)
+                    vars(node)["source"] = source
             return nodes
     return ()
 
 
 def written(node: ast.AST) -> str:
     """A node of `nodes_in` as the learner wrote it; "" where it is no expression."""
-    return str(vars(node).get("text", ""))
+    source = vars(node).get("source")
+    return text_of_node(source, node) if source and isinstance(node, ast.expr) else ""

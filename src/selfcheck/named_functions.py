@@ -70,7 +70,7 @@ class _Index:
 
 _functions: dict[str, _Index] = {}  # by package
 _indexed: dict[str, ModuleType] = {}
-_looked_at: dict[str, tuple[int, str, Any]] = {}  # by package: the last module that cannot move, and how many precede it
+_looked_at: dict[str, tuple[int, str, Any]] = {}  # by package: the last module that stays in its place, with that
 _Found = dict[int, tuple[str, FunctionType]]  # by the id of a function, so that its shortest name stands for it
 _found: dict[str, tuple[_Found, int]] = {}  # by pattern; and how many names there were
 _named: dict[tuple[str, ...], tuple[dict[str, FunctionType], int]] = {}  # by patterns; likewise
