@@ -24,6 +24,8 @@ class Call:
     elsewhere: of a function, whether it is asked with its tensors on another device too, which the answer may not leave
     generators: of a function that takes a `generator`, those that it is asked with in turn, by seed and by how many
         numbers were drawn from it before; times: how often a function is asked. Either gives a tuple of the results
+    construct: of a built object, how another one is made that is used in its place. It begins at the same seed, and is
+        stirred alike, so that it differs in what it was made with
     """
 
     args: tuple[Any, ...] = ()
@@ -35,6 +37,7 @@ class Call:
     generators: list[tuple[int, int]] = field(default_factory=list)
     times: int = 0
     tokens: list[int] = field(default_factory=list)
+    construct: Call | None = None
 
     def packed(self) -> dict[str, Any]:
         """The call as a JSON tree for the runner."""
@@ -43,6 +46,7 @@ class Call:
             "kwargs": {name: pack_argument(argument) for name, argument in self.kwargs.items()},
         }
         more = {name: getattr(self, name) for name in ("quotient", "elsewhere", "generators", "times", "tokens")}
+        more |= {"construct": self.construct.packed()} if self.construct else {}
         return packed | {name: value for name, value in more.items() if value}
 
 

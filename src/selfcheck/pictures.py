@@ -190,7 +190,8 @@ def _use_text(use: dict[str, Any]) -> str:
     if use["method"].startswith((".", ":")):
         return use["method"] if use["method"][0] == "." else ", its parameters counted"
     called = f"{'.' if use['method'] else ''}{use['method']}{_arguments(use)}"
-    return called + (" (to be refused)" if use.get("refused") else "")
+    made = f" of another, made with {_arguments(use['construct'])}" if "construct" in use else ""
+    return called + made + (" (to be refused)" if use.get("refused") else "")
 
 
 def _arguments(call: dict[str, Any]) -> str:

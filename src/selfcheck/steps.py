@@ -188,10 +188,11 @@ class Given:
 def _use(symbol: Callable[..., Any], step: dict[str, Any], given: Given, gradient: bool, facts: dict[str, Any]) -> Any:
     """Build an object of the class, set its state and use it: its result, a tuple of several, or None."""
     built, own = build(symbol, step, given, facts)
+    others = [_other(symbol, step, use, given) if "construct" in use else built for use in step["uses"]]
     given.built, given.seed, uses = built, objects.torchs_seed(), []  # whoever builds may begin at a seed
-    for position, use in enumerate(step["uses"]):
+    for position, (used, use) in enumerate(zip(others, step["uses"], strict=True)):
         prefix = f"{position}." if len(step["uses"]) > 1 else ""
-        uses.append((use, *given.take(use, prefix)))
+        uses.append((used, use, *given.take(use, prefix)))
     given.watch(gradient)
     for name, tree in step["state"].items():
         given.trees[f"state.{name}"] = (tree, own[name])
@@ -201,11 +202,17 @@ def _use(symbol: Callable[..., Any], step: dict[str, Any], given: Given, gradien
     is_model = step["training"] and (step.get("lessons") or step.get("stirred"))
     buffers = buffers_of(built) if is_model else {}  # some move in training by themselves, as those of a spectral norm
     with largest_counted(step, facts):
-        for number, use in enumerate(uses, start=1):
+        for number, (used, *use) in enumerate(uses, start=1):
             if buffers:
-                put_back(built, buffers)
-            results += _used(built, number, *use)
+                put_back(used, buffers)
+            results += _used(used, number, *use)
     return None if not results else results[0] if len(results) == 1 else tuple(results)
+
+
+def _other(symbol: Callable[..., Any], step: dict[str, Any], use: dict[str, Any], given: Given) -> Any:
+    """The object that a use has in the place of the first: made as the use says, from the same seed."""
+    objects.seed_torch()
+    return build(symbol, step | {"construct": use["construct"]}, given, {})[0]
 
 
 def build(symbol: Callable[..., Any], step: dict[str, Any], given: Given, facts: dict[str, Any]) -> tuple[Any, Any]:

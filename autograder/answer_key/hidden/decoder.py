@@ -1,5 +1,6 @@
 """Hidden checks of the decoder."""
 
+from selfcheck.arrays import array
 from selfcheck.checks import _decoder_inputs as inputs
 from selfcheck.checks import _decoder_texts as texts
 from selfcheck.checks import _decoder_views as views
@@ -84,10 +85,18 @@ def layer_post_norm_cache(rng):
     return steps
 
 
+def form_or_heads(step, answer):
+    """A model's form; of two models with different numbers of heads, 1 where their logits differ."""
+    if len(step["uses"]) == 1:
+        return views.form(step, answer)
+    outputs = views.several(answer, 2)
+    return views.unlike(answer) if outputs is None else array(int(not all(map(views.all_agree, *outputs))))
+
+
 @check(
     MODEL,
-    sees="one head, one layer, one token, d_ff as wide as d_model, many layers",
-    view=views.form,
+    sees="one head, one layer, one token, d_ff as wide as d_model, many layers; heads that count",
+    view=form_or_heads,
     points=1,
     coinciding=True,
     given=True,
@@ -97,6 +106,7 @@ def model_of_other_sizes(rng):
         built(call(5, 4, 1, 4, 1), call(inputs.tokens(rng, 1, 1, 5))),
         built(call(1, 6, 2, 3, 1, max_length=2), call(tensor([[0, 0]] * 3, "int64"))),
         built(call(9, 4, 2, 4, 4, dropout=0.5), call(inputs.tokens(rng, 2, 2, 9)), training=True),
+        inputs.with_other_heads(call(inputs.tokens(rng, 1, 7)), inputs.language_model),
     ]
 
 
@@ -145,8 +155,8 @@ def one_in_zeros(length):
 
 @check(
     TRANSLATOR,
-    sees="one layer, one head, one token on each side, vocabularies of one",
-    view=views.form,
+    sees="one layer, one head, one token on each side, vocabularies of one; heads that count",
+    view=form_or_heads,
     points=1,
     given=True,
 )
@@ -157,6 +167,7 @@ def translator_sizes(rng):
         built(call(15, 11, 6, 1, 6, 1), call(single, single)),
         built(inputs.translator(dropout=0.5), call(*pair), training=True),
         built(call(1, 1, 6, 3, 5, 1, max_length=4), call(nothing, nothing)),
+        inputs.with_other_heads(call(sources(rng, 1, 7), inputs.tokens(rng, 1, 9)), inputs.translator),
     ]
 
 
