@@ -33,8 +33,7 @@ LATIN_LOOKALIKES = str.maketrans(
 #: Files and folders of a course that no submission may see.
 PRIVATE = (
     *(nbgrader_files.SETTINGS, SETTINGS_FILE, GRADEBOOK, "log.jsonl", "marks.jsonl", ROSTER_FILE, EXTENSIONS_FILE),
-    *("submitted", "received", "intake", "arrivals", "results", "answers", "autograded", "feedback", "source"),
-    "reports",
+    *("submitted", "received", "intake", "arrivals", "results", "answers", "autograded", "feedback", "source", "reports"),
 )
 
 

@@ -95,8 +95,8 @@ def export(
 def _unread(everybody: Iterable[Score]) -> Iterator[str]:
     """A line on each person whose row in the gradebook cannot be read."""
     for score in everybody:
-        if score.trouble:
-            yield f"{printable_name(score.student)}: the gradebook's row cannot be read: {score.trouble}"
+        if score.unread:
+            yield f"{printable_name(score.student)}: {score.unread}"
 
 
 def _overridden(everybody: Iterable[Score]) -> Iterator[str]:

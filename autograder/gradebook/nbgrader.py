@@ -24,6 +24,7 @@ from ..course.folder import Course
 from ..course.late_policy import LatePolicy
 from ..course.settings import SettingsError
 from ..sandbox.sight import EXCHANGE, require_out_of_sight
+from .database import Address
 from .late_policy_plugin import configure_late_policy
 
 USUAL_EXCHANGE = f"{EXCHANGE}/exchange"
@@ -76,6 +77,11 @@ def configuration(course: Course) -> Config:
     policy = course.settings.late_policy
     plugin = course.root / policy.plugin[0] if policy and policy.plugin else None
     return _configuration(course.root, _written(path), policy, _written(plugin) if plugin else None)
+
+
+def place_of(config: Config) -> str:
+    """The file of the gradebook that a course's settings name, or its address."""
+    return Address.of(CourseDirectory(config=config)).place
 
 
 def _written(path: Path) -> int | None:

@@ -52,6 +52,11 @@ class Score:
         return " ".join(filter(None, (self.first_name, self.last_name)))
 
     @property
+    def unread(self) -> str:
+        """That the gradebook's row cannot be read, "" where it can."""
+        return f"the gradebook's row cannot be read: {self.trouble}" if self.trouble else ""
+
+    @property
     def final(self) -> float:
         """The points that count: less the late penalty, never less than none."""
         return max(0.0, self.points - self.late_penalty)
@@ -66,11 +71,12 @@ def scores(course: Course, problem_set: str, section: str | None = None) -> list
     from sqlalchemy.exc import SQLAlchemyError
 
     from .errors import explained
+    from .nbgrader import configuration, place_of
 
     try:
         everybody, most = _in_the_gradebook(course, problem_set)
     except SQLAlchemyError as error:
-        raise RuntimeError(str(explained(course, error, _place(course)))) from error
+        raise RuntimeError(str(explained(course, error, place_of(configuration(course))))) from error
     return by_roster(course, problem_set, everybody, most, section)
 
 
@@ -89,16 +95,6 @@ def _in_the_gradebook(course: Course, problem_set: str) -> tuple[list[Score], fl
             raise KeyError(f"{problem_set} is not in the gradebook: release it first") from None
         by_hand = of_each(book.db, problem_set, marks_given(course.root, problem_set))
         return [_score(course, problem_set, row, by_hand) for row in assignment.submissions], assignment.max_score
-
-
-def _place(course: Course) -> str:
-    """The gradebook's file, or its address."""
-    from nbgrader.coursedir import CourseDirectory
-
-    from .database import Address
-    from .nbgrader import configuration
-
-    return Address.of(CourseDirectory(config=configuration(course))).place
 
 
 def _score(course: Course, problem_set: str, row: Any, by_hand: Callable[[str], tuple[Override, ...]]) -> Score:

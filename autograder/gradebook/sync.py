@@ -143,13 +143,9 @@ class GradebookSync:
     def _place(self) -> str:
         """The gradebook's file, or its address; "" where the course's settings do not say."""
         with suppress(Exception):
-            from nbgrader.coursedir import CourseDirectory
+            from .nbgrader import configuration, place_of
 
-            from .database import Address
-            from .nbgrader import configuration
-
-            config = configuration(self.course) if self._config is None else self._config
-            return Address.of(CourseDirectory(config=config)).place
+            return place_of(configuration(self.course) if self._config is None else self._config)
         return ""
 
 

@@ -146,7 +146,7 @@ def _failure(reason: str) -> Answer:
         "deep": f"the answer is nested more than {MOST_NESTED} levels deep",
         "ended": "your code ended the process instead of returning an answer",
         "killed": "your code was stopped: did it use too much memory, or end its own process?",
-        "budget": f"not tried: the submission had used its {limits.SUBMISSION_CPU_SECONDS:.0f} seconds",
+        "budget": f"not tried: the submission had used its {limits.PART_CPU_SECONDS:.0f} seconds",
         "wall": (
             f"not tried: the submission had kept the grader for {limits.submission_wall_seconds():.0f} seconds "
             f"by the clock, or {2 * limits.IDLE_WALL_SECONDS:.0f} without computing: "

@@ -2,7 +2,7 @@
 
 EXERCISE_CPU_SECONDS = 30.0  # of one exercise in its own process; the longest trains a model: 11 beside other work
 JOINT_CPU_SECONDS = 8.0  # of all exercises in one process, which most submissions need; right ones take half of it
-SUBMISSION_CPU_SECONDS = 90.0  # of one worker with a submission to one problem set: after it no exercise is tried
+PART_CPU_SECONDS = 90.0  # of all that is shown of a problem set, or of all hidden inputs: then no exercise is tried
 WALL_CLOCK_FACTOR = 4.0  # seconds by the clock for each of the processor's: a busy machine costs nobody a point
 IDLE_WALL_SECONDS = 10.0  # that an exercise may wait while nothing of it computes; a submission, twice as long
 START_WALL_SECONDS = 60.0  # for the sandbox to begin
@@ -18,7 +18,7 @@ ATTEMPTS = 2  # at an exercise whose process was killed, or ended itself: was it
 
 def submission_cpu_seconds() -> float:
     """After how many seconds of the processor no further exercise is tried: of what is shown, and of what is hidden."""
-    return 2 * SUBMISSION_CPU_SECONDS
+    return 2 * PART_CPU_SECONDS
 
 
 def submission_idle_seconds() -> float:
@@ -28,4 +28,4 @@ def submission_idle_seconds() -> float:
 
 def submission_wall_seconds() -> float:
     """How long a submission may keep a worker busy, or waiting, in all."""
-    return WALL_CLOCK_FACTOR * SUBMISSION_CPU_SECONDS
+    return WALL_CLOCK_FACTOR * PART_CPU_SECONDS

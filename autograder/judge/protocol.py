@@ -95,10 +95,10 @@ def ask(
     Raises GraderFault where the sandbox fails twice for no reason that lies in the learner's code.
     """
     end = Deadline.of_submission() if end is None else end
-    budget = min(limits.SUBMISSION_CPU_SECONDS, max(0.0, end.cpu_left))
+    budget = min(limits.PART_CPU_SECONDS, max(0.0, end.cpu_left))
     mode = {"together": False, "torch": torch, "seconds": limits.EXERCISE_CPU_SECONDS, "budget": budget}
     used = 0.0  # by the attempt that used most: a second one is the machine's fault as often as the learner's
-    cpu_seconds = limits.SUBMISSION_CPU_SECONDS + 2 * limits.EXERCISE_CPU_SECONDS
+    cpu_seconds = limits.PART_CPU_SECONDS + 2 * limits.EXERCISE_CPU_SECONDS
     package, attempts = _Package(files, sandbox), Attempts(requests)
     bounds = Bounds(limits.WALL_CLOCK_FACTOR * cpu_seconds, end, limits.OUTPUT_BYTES)
     while waiting := attempts.waiting():
@@ -171,7 +171,7 @@ class _Package:
         return {
             "filter": base64.b64encode(seccomp.no_processes()).decode(),
             "last_filter": base64.b64encode(seccomp.last()).decode(),
-            "budget": limits.SUBMISSION_CPU_SECONDS,
+            "budget": limits.PART_CPU_SECONDS,
             "wall_clock_factor": limits.WALL_CLOCK_FACTOR,
             "idle": limits.IDLE_WALL_SECONDS,
             "memory": limits.ADDRESS_SPACE_BYTES,

@@ -215,7 +215,7 @@ def class_report(course: Course, problem_set: str, section: str | None = None) -
     report.scores = {score.student: score for score in known_people if score.handed_in}
     for score in report.scores.values():
         told = [f"points for code changed by hand: {override.text}" for override in score.overrides]
-        told += [f"the gradebook's row cannot be read: {score.trouble}"] if score.trouble else []
+        told += [score.unread] if score.unread else []
         if told:
             report.looks[score.student] = [*report.looks.get(score.student, ()), *told]
     report.absent = [score for score in known_people if not score.handed_in and score.student not in known]

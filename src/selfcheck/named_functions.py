@@ -219,12 +219,13 @@ def _new_modules(root: str) -> list[str]:
     """
     before, last, module = _looked_at.get(root, (0, "", None))
     new = list(itertools.islice(reversed(sys.modules), max(0, len(sys.modules) - before)))[::-1]
-    if not new or new[0] != last or sys.modules.get(last) is not module:
+    is_in_its_place = bool(new) and new[0] == last and sys.modules.get(last) is module
+    if not is_in_its_place:
         before, new = 0, list(sys.modules)
     settled = list(itertools.takewhile(lambda name: not _is_on_its_way(sys.modules.get(name)), new))
     if settled:
         _looked_at[root] = before + len(settled) - 1, settled[-1], sys.modules.get(settled[-1])
-    return new
+    return new[1:] if is_in_its_place else new
 
 
 def _is_on_its_way(module: Any) -> bool:
@@ -235,6 +236,7 @@ def _is_on_its_way(module: Any) -> bool:
 
 @functools.cache
 def _operators() -> _Index:
+    """All operators that are registered when one is looked for first: what learners register later is their own."""
     import torch
 
     index = _Index()

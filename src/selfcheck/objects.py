@@ -13,6 +13,7 @@ from typing import Any
 HANDED = ("score", "cache")  # what another exercise asks learners to write; see handed.py
 KINDS = ("iterator", "generator", "loss", "optimizer", "writing", "made", "triple", *HANDED)
 SEED = 82_530_217  # of torch's own generator, before each step: one that nobody else chooses
+NUMPY_ERRORS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}  # as NumPy has them itself
 TORCHS_SEED = "torch's seed"  # its name among what an answer has changed
 LOSSES = ("mse_loss", "cross_entropy", "binary_cross_entropy_with_logits")
 
@@ -149,26 +150,32 @@ def seed_torch() -> None:
 
 
 @contextlib.contextmanager
-def usual_torch() -> Iterator[None]:
+def usual_settings() -> Iterator[None]:
     """Within it torch records gradients and makes float32, whatever a module or a notebook has set for the process.
 
-    Nor does it look for anomalies, with which a model learns at a third of the speed. Afterwards both are what they
-    were. Gradients are recorded: an answer may have switched that off for good.
+    Nor does it look for anomalies, with which a model learns at a third of the speed, and NumPy raises nothing where
+    numbers overflow or vanish. Afterwards all are what they were, but that gradients are recorded: an answer may have
+    switched that off for good.
     """
-    torch = sys.modules.get("torch")
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
     if torch:
         before = torch.get_default_dtype()
         anomalies = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
-        torch.autograd.set_detect_anomaly(False)
+        if anomalies[0]:
+            torch.autograd.set_detect_anomaly(False)
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
+    errors = numpy.seterr(**NUMPY_ERRORS) if numpy else {}
     try:
         yield
     finally:
         if torch:
             torch.set_default_dtype(before)
             torch.set_grad_enabled(True)
-            torch.autograd.set_detect_anomaly(*anomalies)
+            if anomalies[0] or torch.is_anomaly_enabled():
+                torch.autograd.set_detect_anomaly(*anomalies)
+        if numpy:
+            numpy.seterr(**errors)
 
 
 def torchs_seed() -> int | None:

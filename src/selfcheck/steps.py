@@ -51,7 +51,7 @@ def carry_out(
     facts: dict[str, Any] = {}
     given = Given(memory, step.get("held"))
     try:
-        with quiet(printed) if contained else contextlib.nullcontext(), objects.usual_torch():
+        with quiet(printed) if contained else contextlib.nullcontext(), objects.usual_settings():
             if "construct" in step:
                 returned = _use(symbol, step, given, gradient, facts)
             else:

@@ -193,7 +193,7 @@ SLEEPS = "import time\n\ndef __getattr__(name):\n    return lambda n: time.sleep
 
 def test_a_submission_that_sleeps_is_ended_by_the_clock(sandbox, monkeypatch):
     monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 0.5)
-    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 1.2)
+    monkeypatch.setattr(limits, "PART_CPU_SECONDS", 1.2)
     monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 1.0)
     requests = [protocol.Request(f"masks.f{number}", PLANS) for number in range(100)]
     began, used = time.monotonic(), sum(os.times()[:2])
@@ -326,7 +326,7 @@ def test_a_zip_that_exceeds_its_limits_is_refused(little_memory, tmp_path):
 
 
 def test_a_submission_that_computes_in_one_worker_after_the_other_has_no_more_time_for_it(sandbox, monkeypatch):
-    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 0.2)
+    monkeypatch.setattr(limits, "PART_CPU_SECONDS", 0.2)
     monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 200.0)  # the clock has no word in this
     code = "import time\ndef f(n):\n    while time.process_time() < 0.4:\n        pass\n    return n\n"
     end, files = periods.Deadline.of_submission(), GIVEN | {"masks.py": code.encode()}

@@ -95,7 +95,7 @@ def test_the_limits_are_those_of_the_sandbox():
     assert f"{limits.ADDRESS_SPACE_BYTES // 2**30} GiB of address space" in text
     assert f"{limits.MEMORY_BYTES // 2**30} GiB of memory in all" in text
     assert f"{limits.PROCESSES} processes" in text
-    assert f"{limits.SUBMISSION_CPU_SECONDS:.0f} seconds of processor time per problem set" in text
+    assert f"{limits.PART_CPU_SECONDS:.0f} seconds of processor time per problem set" in text
     assert f"{limits.submission_wall_seconds():.0f} seconds by the clock in all" in text
     assert f"wait for {2 * limits.IDLE_WALL_SECONDS:.0f} while nothing of it computes, and an exercise for" in text
     assert f"an exercise for {limits.IDLE_WALL_SECONDS:.0f}: a sleeper" in text

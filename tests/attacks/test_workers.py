@@ -223,7 +223,7 @@ def test_hidden_inputs_stay_outside_while_an_answer_that_is_quoted_is_tried_agai
 
 def test_a_submission_that_is_stopped_again_and_again_has_its_time_and_no_more(sandbox, monkeypatch):
     monkeypatch.setattr(limits, "MEMORY_BYTES", 1)  # whatever runs is stopped at the first look
-    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 0.1)
+    monkeypatch.setattr(limits, "PART_CPU_SECONDS", 0.1)
     monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 50.0)  # 5 seconds: under load too the first look comes before
     answers = ask(sandbox, SLEEPS, *(protocol.Request(f"masks.f{number}", SHOWN) for number in range(80)))
     assert {answer["error"]["type"] for answer in answers} == {"Stopped"}

@@ -123,7 +123,7 @@ def test_waiting_ends_too_but_a_busy_machine_costs_no_point(sandbox, monkeypatch
 
 
 def test_a_submission_has_a_budget(sandbox, monkeypatch):
-    monkeypatch.setattr(limits, "SUBMISSION_CPU_SECONDS", 0.5)
+    monkeypatch.setattr(limits, "PART_CPU_SECONDS", 0.5)
     monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 200.0)  # the clock has no word in this
     body = function("import time", "while time.process_time() < 1:", "    pass", "return n")
     answers = ask(sandbox, body + "def other(n):\n    return n\n", ("masks.causal_mask", "masks.other"))

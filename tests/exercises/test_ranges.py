@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.answer_key.reference_package import reference
+from autograder.answer_key.reference_package import reference as right
 from autograder.authoring import proofs
 from autograder.course.policy import GradingPolicy
 from selfcheck.catalogue import exercises
@@ -75,10 +75,6 @@ WRONG = {
     "decoder.generate": (of_the_last_tokens,),
     "sequence_to_sequence.local_attention_weights": (near_alone,),
 }
-
-
-def right(exercise):
-    return reference(exercise)
 
 
 @proof_of_an_exercise

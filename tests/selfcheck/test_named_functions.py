@@ -8,6 +8,7 @@ import pytest
 from selfcheck import call_watch, named_functions, overrides, replaced_code
 from selfcheck.named_functions import functions_named, operators_named
 
+pytest.importorskip("torch")
 PATTERNS = ("lib_of_names.soft*", "lib_of_names.deep.soft*")
 
 
@@ -46,6 +47,28 @@ def test_modules_that_were_looked_at_are_not_looked_at_again(library):
     assert named_functions._new_modules("lib_of_names") == []
     importlib.import_module("lib_of_names.deep")
     assert named_functions._new_modules("lib_of_names") == ["lib_of_names.deep"]
+
+
+def test_a_look_from_within_an_import_has_none_of_the_others_looked_at_again(library, tmp_path):
+    """Python puts a module behind all others when its import ends, those that it has imported itself among them."""
+    (tmp_path / "lib_of_names" / "outer.py").write_text(
+        "import lib_of_names.deep\nfrom selfcheck.named_functions import functions_named\n"
+        f"functions_named({PATTERNS})\n"
+    )
+    functions_named(PATTERNS)
+    importlib.import_module("lib_of_names.outer")
+    assert set(named_functions._new_modules("lib_of_names")) == {"lib_of_names.deep", "lib_of_names.outer"}
+    importlib.import_module("lib_of_names.later")
+    assert named_functions._new_modules("lib_of_names") == ["lib_of_names.later"]
+    assert "lib_of_names.deep.softmin" in functions_named(PATTERNS)
+
+
+def test_what_one_package_brings_has_none_of_another_looked_up_again(library):
+    functions_named(("lib_of_names.deep.soft*", "torch.*softmax"))
+    of_torch = named_functions._found["torch.*softmax"]
+    importlib.import_module("lib_of_names.deep")
+    assert "lib_of_names.deep.softmin" in functions_named(("lib_of_names.deep.soft*", "torch.*softmax"))
+    assert named_functions._found["torch.*softmax"] is of_torch
 
 
 def test_a_prepared_watch_looks_nothing_up():

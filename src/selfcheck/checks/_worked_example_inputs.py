@@ -21,7 +21,7 @@ def small(rng, rows, columns, size=0.3):
 
 def shares(rng, rows, columns):
     """Positive weights whose rows sum to 1, no two alike in a row."""
-    drawn = [rng.sample(range(1, 20), columns) for _ in range(rows)]
+    drawn = [rng.sample(range(1, max(20, 2 * columns)), columns) for _ in range(rows)]
     return [[number / sum(row) for number in row] for row in drawn]
 
 
