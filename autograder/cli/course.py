@@ -160,7 +160,7 @@ def grade(course: Course, problem_set: str, isolation: str, regrade: bool, sched
 
     from ..pipeline import grade
 
-    gc.set_threshold(20_000, 20, 50)  # a full collection would walk through all imported modules
+    gc.set_threshold(200_000, 20, 50)  # a collection walks through the answers that are being compared, or all modules
     isolation = _print_isolation(course, isolation, scheduler)
     lines = grade(course, problem_set, isolation, lambda text: console.print(plain(text)), regrade, scheduler)
     if not lines:

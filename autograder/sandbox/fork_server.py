@@ -79,6 +79,7 @@ class ForkServer:
         from selfcheck import eager
 
         eager.leave_compiler_out()
+        runner.keep_torch_plain()
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
         linux.set_dumpable(False)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a process that ignores its children is not told their usage

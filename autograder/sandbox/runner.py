@@ -6,6 +6,7 @@ A worker (see worker.py) forks it. It knows the requests and nothing else.
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import math
 import mmap
@@ -90,8 +91,6 @@ def _prepare(limits: dict[str, Any], package_parent: str, is_alone: bool) -> Non
 
     is_alone: whether this process starts no other
     """
-    from selfcheck import dispatched, eager  # as staged; their folder is on the path in the sandbox alone
-
     linux.set_dumpable(True)
     _set_resource_limits(limits)
     for name in (*(("filter",) if is_alone else ()), "last_filter"):
@@ -104,6 +103,14 @@ def _prepare(limits: dict[str, Any], package_parent: str, is_alone: bool) -> Non
     sys.path.insert(0, package_parent)
     vars(selectors)["DefaultSelector"] = selectors.PollSelector  # for asyncio: there is no epoll (see system_calls.py)
     vars(mmap)["mmap"] = Map
+    keep_torch_plain()
+
+
+@functools.cache
+def keep_torch_plain() -> None:
+    """Have torch compile nothing and keep to its dispatcher, in this process and those that it forks."""
+    from selfcheck import dispatched, eager  # as staged; their folder is on the path in the sandbox alone
+
     eager.leave_uncompiled()
     dispatched.keep_to_the_dispatcher()
 
