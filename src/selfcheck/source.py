@@ -80,10 +80,11 @@ def text_of_node(source: str, node: ast.expr) -> str:
 
 
 def nodes_of(tree: ast.AST) -> list[ast.AST]:
-    """Every node of a tree but load, store and delete, in the order of ast.walk, in a third of its time."""
-    nodes, kind = [tree], ast.AST
+    """Every node of a tree but load, store and delete, in the order of ast.walk, in two fifths of its time."""
+    nodes: list[Any] = [tree]
+    kind = ast.AST
     for node in nodes:  # as parts_of has it, without a generator for each node
-        for field in _fields_of(type(node)):
+        for field in _fields_of(node.__class__):
             value = getattr(node, field, None)
             if isinstance(value, kind):
                 nodes.append(value)
@@ -93,7 +94,7 @@ def nodes_of(tree: ast.AST) -> list[ast.AST]:
 
 
 @functools.cache
-def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
+def _fields_of(kind: Any) -> tuple[str, ...]:
     """The fields of a kind of node in which nodes may stand, but load, store and delete."""
     return () if kind is ast.Constant else tuple(field for field in kind._fields if field not in WITHOUT_NODES)
 
