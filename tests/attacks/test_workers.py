@@ -277,13 +277,13 @@ def test_what_comes_before_the_code_is_no_time_of_an_exercise(monkeypatch):
     """A machine that waits for its disk before the first line of the code ends nobody."""
 
     def answer_late(exercise, request, writing, *_):
-        time.sleep(0.5)
+        time.sleep(1.5)
         os.write(writing, runner.READY)
         time.sleep(exercise["sleeps"])
         os.write(writing, b"{}")
 
     monkeypatch.setattr(runner, "answer_one", answer_late)
-    request = {"seconds": 0.1, "wall_clock_factor": 1.0, "idle": 0.1, "idle_left": 0.1, "isolated": False}
+    request = {"seconds": 1.0, "wall_clock_factor": 1.0, "idle": 1.0, "idle_left": 1.0, "isolated": False}
     lifeline, other_end = os.pipe()
     answers = [
         worker._Worker(request, io.BytesIO(), other_end, "", lifeline, memory=0)._answer_in_child({"sleeps": seconds})
