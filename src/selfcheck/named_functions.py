@@ -222,13 +222,13 @@ def _new_modules(root: str) -> list[str]:
     is_in_its_place = bool(new) and new[0] == last and sys.modules.get(last) is module
     if not is_in_its_place:
         before, new = 0, list(sys.modules)
-    settled = list(itertools.takewhile(lambda name: not _is_on_its_way(sys.modules.get(name)), new))
+    settled = list(itertools.takewhile(lambda name: not _is_being_imported(sys.modules.get(name)), new))
     if settled:
         _looked_at[root] = before + len(settled) - 1, settled[-1], sys.modules.get(settled[-1])
     return new[1:] if is_in_its_place else new
 
 
-def _is_on_its_way(module: Any) -> bool:
+def _is_being_imported(module: Any) -> bool:
     """Whether a module is being imported: Python puts it behind all others when that ends."""
     spec = vars(module).get("__spec__") if type(module) is ModuleType else None
     return bool(getattr(spec, "_initializing", False))

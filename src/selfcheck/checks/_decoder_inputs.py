@@ -14,7 +14,7 @@ from ._numbers import filled
 STIRRED = 0.3  # deviation of what is added to a model's parameters
 VOCAB, SOURCE_VOCAB, MAX_LENGTH = 26, 22, 28
 WIDTHS = 20, 5, 24  # d_model, num_heads and d_ff of a model; 3, 7 and 9 can be told apart from all these
-OTHER_HEADS = 4
+OTHER_HEADS = 4  # that divide d_model too
 
 
 # A layer
