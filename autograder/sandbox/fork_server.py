@@ -10,11 +10,13 @@ The protocol, over a SOCK_SEQPACKET socket whose descriptor stands on the comman
     that are watched together in each;
     for each worker the grader sends b"fork" with four descriptors: a pipe to read the request from, a pipe to write
     answers to, the worker's lifeline, one end of a SOCK_SEQPACKET socket pair, and memory for arguments;
+    b"alone" is b"fork" for a worker whose one process runs the learner's code, and looks at no lifeline;
     b"many" says that more workers follow than a single judgement needs, b"compiler" that some call what imports it;
     b"watch" with patterns, as JSON, that these are watched in most of the workers that follow.
 Over the lifeline
     the worker sends b"started", so that the kernel tells the grader its pid;
-    the grader shuts down its side when it wants nothing more: the worker kills all its processes and ends;
+    the grader shuts down its side when it wants nothing more: the worker kills all its processes and ends, or is
+    killed by the fork server where it is alone;
     the fork server sends {"processor_seconds", "peak_kib", "complete"} when the worker has ended, and closes it.
 A worker reads a line of JSON, {file name: bytes}, and the files themselves, one after the other; then the request. null
 in the place of the package has it answer with the properties of its isolation instead.
@@ -33,6 +35,7 @@ import signal
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 
 from . import linux, runner, self_test, worker
 
@@ -44,7 +47,7 @@ SCRATCH_INODES = 8192  # files, folders and links: each is the kernel's memory, 
 SCRATCH = ("/tmp", "/dev/shm")
 EMPTY, EMPTY_FOLDER = "/dev/null", "/dev/pts"  # what is seen in the places of counters
 SAFE = linux.NO_SETUID | linux.NO_DEVICES
-NO_FILTER, FORK, MANY, COMPILER, WATCH = b"none", b"fork", b"many", b"compiler", b"watch"
+NO_FILTER, FORK, ALONE, MANY, COMPILER, WATCH = b"none", b"fork", b"alone", b"many", b"compiler", b"watch"
 #: What is imported once, for all workers: by a process's first backward pass and torch.broadcast_shapes, half a second;
 #: by the first step of an optimizer and the first checkpoint, seconds.
 IMPORTED = {MANY: "torch.fx.experimental.symbolic_shapes", COMPILER: "torch._dynamo"}
@@ -65,6 +68,19 @@ def main(descriptor: str) -> None:
             os._exit(0)
     os.close(int(descriptor))
     os.waitpid(server, 0)
+
+
+@dataclass
+class _Forked:
+    """A worker that has not ended: its process, and the fork server's hold on its lifeline.
+
+    is_alone: whether that process is the only one; is_watched: whether the fork server looks at the lifeline
+    """
+
+    pid: int
+    lifeline: int
+    is_alone: bool
+    is_watched: bool
 
 
 class ForkServer:
@@ -108,15 +124,28 @@ class ForkServer:
                     elif message.startswith(WATCH):
                         self._override(json.loads(message.removeprefix(WATCH)))
                     else:
-                        self._fork_worker(*descriptors)
+                        self._fork_worker(*descriptors, is_alone=message == ALONE)
+                elif key.fd == key.data.lifeline:
+                    self._end(key.data)
                 else:
-                    pid, lifeline = key.data
                     self._selector.unregister(key.fileobj)
                     os.close(key.fd)
-                    _report(pid, lifeline)
+                    self._stop_watching(key.data)
+                    _report(key.data)
 
-    def _fork_worker(self, requests: int, answers: int, lifeline: int, memory: int) -> None:
-        """Fork a worker, and watch for its end."""
+    def _end(self, forked: _Forked) -> None:
+        """Kill a worker that is alone, unless it has just been reported."""
+        if forked.is_watched:
+            self._stop_watching(forked)
+            os.kill(forked.pid, signal.SIGKILL)
+
+    def _stop_watching(self, forked: _Forked) -> None:
+        if forked.is_watched:
+            self._selector.unregister(forked.lifeline)
+            forked.is_watched = False
+
+    def _fork_worker(self, requests: int, answers: int, lifeline: int, memory: int, is_alone: bool) -> None:
+        """Fork a worker, and watch for its end; for that of its lifeline too, where nothing in it does."""
         self._forked += 1
         if self._forked == MANY_WORKERS:
             self._prepare_for(MANY)
@@ -132,7 +161,10 @@ class ForkServer:
                     status = 0
                 finally:
                     os._exit(status)
-            self._selector.register(os.pidfd_open(pid), selectors.EVENT_READ, (pid, os.dup(lifeline)))
+            forked = _Forked(pid, os.dup(lifeline), is_alone, is_watched=is_alone)
+            self._selector.register(os.pidfd_open(pid), selectors.EVENT_READ, forked)
+            if is_alone:
+                self._selector.register(forked.lifeline, selectors.EVENT_READ, forked)
         except OSError:  # too many processes or namespaces
             _send_usage(os.dup(lifeline), 0.0, 0, False)
         finally:
@@ -186,14 +218,15 @@ class ForkServer:
         gc.set_threshold(20_000, 20, 20)  # reading a request alone would set off a hundred
 
 
-def _report(pid: int, lifeline: int) -> None:
+def _report(forked: _Forked) -> None:
     """Tell the grader what a worker that has ended has used, with every process of its namespace.
 
-    Usage is complete where the worker says, by its status, that it has waited for all of them: what nobody waits for
-    is counted nowhere.
+    Usage is complete where there was one process, or where the worker says, by its status, that it has waited for all
+    of them: what nobody waits for is counted nowhere.
     """
-    _, status, usage = os.wait4(pid, 0)
-    _send_usage(lifeline, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, status == 0)
+    _, status, usage = os.wait4(forked.pid, 0)
+    seconds, is_complete = usage.ru_utime + usage.ru_stime, forked.is_alone or status == 0
+    _send_usage(forked.lifeline, seconds, usage.ru_maxrss, is_complete)
 
 
 def _send_usage(lifeline: int, seconds: float, peak_kib: int, complete: bool) -> None:

@@ -17,7 +17,7 @@ from selfcheck.catalogue import exercises, forbidden_by, in_problem_set, problem
 
 from . import cgroup, seccomp, staging
 from .bubblewrap import fork_server_command
-from .fork_server import COMPILER, FORK, MANY, NO_FILTER, WATCH
+from .fork_server import ALONE, COMPILER, FORK, MANY, NO_FILTER, WATCH
 from .stage_folder import stage_folder
 from .usage import Used
 from .worker_handle import WorkerHandle, start_program
@@ -26,7 +26,6 @@ START_SECONDS = 120.0  # by the clock, for the fork server to import torch
 END_SECONDS = 30.0  # by the clock, for a worker to kill and count its processes
 MESSAGE_BYTES = 512
 CREDENTIALS = struct.Struct("3i")  # process, user, group
-OWN_GENERATIONS = 1  # the worker itself
 
 
 class ForkServer:
@@ -73,12 +72,13 @@ class ForkServer:
 
     @contextmanager
     def worker(
-        self, files: dict[str, bytes] | None, memory_bytes: int | None, arguments: int
+        self, files: dict[str, bytes] | None, memory_bytes: int | None, arguments: int, is_alone: bool = False
     ) -> Iterator[WorkerHandle]:
         """A worker for a package, or one that tells the properties of its isolation; it ends with the context.
 
         files: the text of every file of the package, by name; memory_bytes: the most that it may use in all
         arguments: a descriptor, of memory for them that the grader sees too
+        is_alone: whether the learner's code is to run in the worker's own process
         Where the fork server is gone, the worker says nothing.
         """
         sizes = {name: len(data) for name, data in files.items()} if files is not None else None
@@ -88,7 +88,7 @@ class ForkServer:
         lifeline, lifeline_end = _Lifeline.pair()
         try:
             descriptors = [requests_end, answers_end, lifeline_end.fileno(), arguments]
-            socket.send_fds(self._control, [FORK], descriptors)
+            socket.send_fds(self._control, [ALONE if is_alone else FORK], descriptors)
         except OSError:
             self._lost = True
         finally:
@@ -100,7 +100,7 @@ class ForkServer:
             requests,
             answers,
             package,
-            OWN_GENERATIONS,
+            0 if is_alone else 1,
             lifeline.find_pid,
             memory_of=_memory_of(group, memory_bytes),
         )

@@ -1,4 +1,4 @@
-"""The worker: supervises one submission's processes, relays their answers, ends and counts them.
+"""The worker: supervises one submission's processes, relays their answers, ends and counts them; or answers itself.
 
 Where there is isolation it is the first process of its PID namespace: it inherits every orphan, no signal of the
 learner's code reaches it, and its end is the end of all. It reads the request as a line of JSON on standard input:
@@ -11,8 +11,8 @@ processor; by the clock there are `wall_clock_factor` times as many, and more wh
 processor than that. For `idle` of these an exercise may wait while nothing of it computes, and all of
 them together for `idle_left`. `isolated` says that all processes in sight are the submission's, so that whatever is
 left over can be ended, and whether any of them computes can be told. Each exercise runs in a process of its own, or
-`together` in one for all, which has `seconds` for all of them. In that one, and where an exercise is `measured`, a
-`filter` lets it start no other process; with `last_filter`, the last of all, a process cannot change how its crash is
+all `together` in this one, which has `seconds` for all of them and supervises nothing: whoever started it ends it. Then,
+and where an exercise is `measured`, a `filter` lets the process start no other; with `last_filter`, the last of all, a process cannot change how its crash is
 recorded, nor have a filter of its own.
 Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
 exercise with a process of its own also "seconds" of the processor that it and what it started have used, "idle", the
@@ -21,7 +21,7 @@ held at once, or the largest of its processes where no filter is to be had. What
 bytes, in base64: nothing here reads it. "unready" died what failed before the first line of the learner's code. With an
 exercise comes its "watch" too, what is to be noticed meanwhile (see selfcheck/runner.py), and the text of what is
 "handed" to it: these go to the process which answers.
-The worker ends when all is answered, or when the other side hangs up the lifeline. It exits with 0 when every process
+The worker ends when all is answered, or, where it supervises, when the other side hangs up the lifeline. It exits with 0 when every process
 of the submission has ended and been waited for: then its resource usage is theirs.
 """
 
@@ -71,13 +71,16 @@ def serve(requests: BinaryIO, answers: int, package_parent: str, lifeline: int, 
 
         torch.set_num_threads(1)  # before any operation: a forked child must inherit no thread pool
     _import_for_all()
+    if request["together"]:
+        if lifeline != 0:  # which the runner closes
+            os.close(lifeline)
+        runner.say(answers, STARTED)
+        runner.answer_all(request, answers, package_parent, memory)
+        return
     worker = _Worker(request, requests, answers, package_parent, lifeline, memory)
     try:
         runner.say(answers, STARTED)
-        if request["together"]:
-            worker.answer_together()
-        else:
-            worker.answer_one_by_one()
+        worker.answer_one_by_one()
     except (HungUp, BrokenPipeError):
         pass
     finally:
@@ -92,7 +95,7 @@ def _import_for_all() -> None:
 
 
 class _Worker:
-    """One submission's processes."""
+    """One submission's processes, one for each exercise."""
 
     def __init__(
         self,
@@ -103,23 +106,10 @@ class _Worker:
         lifeline: int,
         memory: int,
     ) -> None:
-        """requests: what is read of the second one, where each exercise has a process of its own"""
+        """requests: what is not read of them yet"""
         self._request, self._requests, self._answers, self._package_parent = request, requests, answers, package_parent
         self._lifeline, self._memory = lifeline, memory
         self._idle_left = request["idle_left"]  # seconds by the clock that all exercises may wait
-
-    def answer_together(self) -> None:
-        """One process answers, as far as it comes, and says so itself; the grader relies on none of it."""
-        child, ended = self._fork(
-            lambda _: runner.answer_all(self._request, self._answers, self._package_parent, self._memory),
-            keep_pipes=True,
-        )
-        try:
-            self._read_to_end(ended, None)
-        finally:
-            os.close(ended)
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
 
     def answer_one_by_one(self) -> None:
         """A process for each exercise; this one relays what it says."""
@@ -189,11 +179,8 @@ class _Worker:
         os.close(reading)
         return os.wait4(child, 0)[2].ru_maxrss
 
-    def _fork(self, work: Callable[[int], None], keep_pipes: bool = False) -> tuple[int, int]:
-        """Start a process for the learner's code: its pid, and the pipe that it writes to and closes by its end.
-
-        keep_pipes: whether it reads requests and says answers itself
-        """
+    def _fork(self, work: Callable[[int], None]) -> tuple[int, int]:
+        """Start a process for the learner's code: its pid, and the pipe that it writes to and closes by its end."""
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
@@ -202,8 +189,7 @@ class _Worker:
                 os.close(reading)
                 if self._lifeline != 0:  # which the runner closes
                     os.close(self._lifeline)
-                if not keep_pipes:
-                    os.close(self._answers)
+                os.close(self._answers)
                 work(writing)
             finally:
                 os._exit(0)
@@ -214,18 +200,17 @@ class _Worker:
         """Whether a child says that it comes to the learner's code, whose time begins then. Raises HungUp as below."""
         return self._is_said(reading, READY_WALL_SECONDS) and os.read(reading, len(runner.READY)) == runner.READY
 
-    def _read_to_end(self, reading: int, seconds: float | None) -> tuple[bytes, str]:
+    def _read_to_end(self, reading: int, seconds: float) -> tuple[bytes, str]:
         """What a child writes before it closes the pipe, and "" or why it is to be killed: "time", "idle" or "output".
 
-        Raises HungUp when nobody waits for it any more. seconds: of the processor; None for no limit
+        Raises HungUp when nobody waits for it any more. seconds: of the processor
         """
-        data, limit = bytearray(), None if seconds is None else self._limit(seconds)
+        data, limit = bytearray(), self._limit(seconds)
         try:
             while True:
-                reason = limit.exceeded() if limit else ""
-                if reason:
+                if reason := limit.exceeded():
                     return bytes(data), reason
-                if not self._is_said(reading, limit.next_look_in() if limit else None):
+                if not self._is_said(reading, limit.next_look_in()):
                     continue
                 chunk = os.read(reading, runner.CHUNK_BYTES)
                 if not chunk:
@@ -234,15 +219,14 @@ class _Worker:
                 if len(data) > ANSWER_BYTES:
                     return bytes(data), "output"
         finally:
-            if limit:
-                self._idle_left -= limit.idle
+            self._idle_left -= limit.idle
 
-    def _is_said(self, reading: int, seconds: float | None) -> bool:
-        """Whether there is something to read, or its end, within these seconds by the clock; None waits for ever."""
+    def _is_said(self, reading: int, seconds: float) -> bool:
+        """Whether there is something to read, or its end, within these seconds by the clock."""
         poll = select.poll()
         poll.register(reading, select.POLLIN)
         poll.register(self._lifeline, HANGS_UP)
-        events = dict(poll.poll(None if seconds is None else 1000 * seconds + 1))
+        events = dict(poll.poll(1000 * seconds + 1))
         if self._lifeline in events:
             raise HungUp
         return bool(events)

@@ -70,19 +70,20 @@ class WorkerPool:
 
     @contextmanager
     def worker(
-        self, files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int, arguments: int
+        self, files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int, arguments: int, is_alone: bool = False
     ) -> Iterator[WorkerHandle]:
         """A worker for a learner's package; when the context ends, so do its processes, and `used` is known.
 
         files: the text of every file of the package `attention`, by name
         memory_bytes: for all its processes, where it gets a cgroup; elsewhere whoever asks it has to look
         arguments: a descriptor, of memory for them that the grader sees too
+        is_alone: whether the learner's code is to run in the worker's own process, as where it answers together
         """
         if self.is_fork_server_available(sandbox):
-            with self.fork_server().worker(files, memory_bytes, arguments) as handle:
+            with self.fork_server().worker(files, memory_bytes, arguments, is_alone) as handle:
                 yield handle
         else:
-            with _worker_in_own_sandbox(files, sandbox, arguments) as handle:
+            with _worker_in_own_sandbox(files, sandbox, arguments, is_alone) as handle:
                 yield handle
 
     def close(self) -> None:
@@ -144,9 +145,11 @@ def expect_compiler(sandbox: Sandbox) -> None:
 
 
 @contextmanager
-def open_worker(files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int, arguments: int) -> Iterator[WorkerHandle]:
+def open_worker(
+    files: dict[str, bytes], sandbox: Sandbox, memory_bytes: int, arguments: int, is_alone: bool
+) -> Iterator[WorkerHandle]:
     """A worker of the sandbox's pool for a learner's package (see WorkerPool.worker)."""
-    with _pool_of(sandbox).worker(files, sandbox, memory_bytes, arguments) as handle:
+    with _pool_of(sandbox).worker(files, sandbox, memory_bytes, arguments, is_alone) as handle:
         yield handle
 
 
@@ -155,7 +158,9 @@ def _pool_of(sandbox: Sandbox) -> WorkerPool:
 
 
 @contextmanager
-def _worker_in_own_sandbox(files: dict[str, bytes], sandbox: Sandbox, arguments: int) -> Iterator[WorkerHandle]:
+def _worker_in_own_sandbox(
+    files: dict[str, bytes], sandbox: Sandbox, arguments: int, is_alone: bool
+) -> Iterator[WorkerHandle]:
     """A worker for this package alone, in a sandbox that is started for it."""
     with stage_folder() as stage:
         staging.stage_programs(stage)
@@ -168,7 +173,7 @@ def _worker_in_own_sandbox(files: dict[str, bytes], sandbox: Sandbox, arguments:
         os.close(answers_end)
         assert process.stdin is not None
         is_isolated = sandbox.level != "none"
-        own_generations = 2 if is_isolated else 1  # bubblewrap, and the worker
+        own_generations = int(is_isolated) + int(not is_alone)  # bubblewrap, and the worker
         requests, memory_of = process.stdin.fileno(), WorkerHandle.watched_memory_bytes
         handle = WorkerHandle(requests, answers, b"", own_generations, lambda _: process.pid, memory_of)
         try:

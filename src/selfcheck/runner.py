@@ -19,7 +19,7 @@ from .leftovers import Leftovers
 from .named_functions import is_named
 from .printed import Printed, quiet
 from .same_branches import RECORD, Branches, taking
-from .steps import carry_out
+from .steps import Tell, carry_out
 from .traces import describe
 
 _RAN_AT_IMPORT: dict[str, None] = {}  # what was watched and ran while some module of the package was imported
@@ -77,6 +77,7 @@ def answer_exercise(
     ran_before: Iterable[str] = (),
     answers: dict[str, list[dict[str, Any]]] | None = None,
     branches: Branches | None = None,
+    tell: Tell = describe,
 ) -> dict[str, list[dict[str, Any]]]:
     """The answers to plans, {key: {"calls": [...], "gradient": bool}}; an import that fails answers them all.
 
@@ -87,25 +88,26 @@ def answer_exercise(
     memory: of the grader's own, for the arguments that a step has there (see held.py)
     ran_before: what was watched and has run in this process; where it is forbidden here, BEFORE is named too
     answers: where they are put as they come, for whoever may end this halfway
+    tell: makes plain text of an exception
     """
     answers = {} if answers is None else answers
     watch = watch or {}
     if watch.get("branches") and branches is None:
-        return _taking_branches(exercise, plans, watch, memory)
+        return _taking_branches(exercise, plans, watch, memory, tell)
     printed, bend = Printed(), watch.get("bend")
     is_imported = f"attention.{exercise.partition('.')[0]}" in sys.modules
     try:
         with quiet(printed), watching(() if is_imported else watch.get("importing", ()), bend) as at_import:
             symbol = find(exercise)
     except (Exception, SystemExit) as error:
-        failed = {"error": describe(error) | {"importing": True}, "printed": printed.getvalue()}
+        failed = {"error": tell(error) | {"importing": True}, "printed": printed.getvalue()}
         answers.update({key: [failed for _ in plan["calls"]] for key, plan in plans.items()})
         return answers
     _RAN_AT_IMPORT.update(dict.fromkeys(at_import.names()))
     leftovers = Leftovers(sys.modules.get(f"attention.{exercise.partition('.')[0]}"))
     with watching(watch.get("forbidden", ()), bend) as noticed:
         for key, plan in plans.items():
-            answers[key] = answer(symbol, plan["calls"], plan.get("gradient", False), True, memory, branches)
+            answers[key] = answer(symbol, plan["calls"], plan.get("gradient", False), True, memory, branches, tell)
         _tell_leftovers(symbol, plans, answers, leftovers, memory)
     first = next((given[0] for given in answers.values() if given), {})
     if printed.getvalue():  # by the module itself, while it was imported
@@ -119,12 +121,12 @@ def answer_exercise(
 
 
 def _taking_branches(
-    exercise: str, plans: dict[str, dict[str, Any]], watch: dict[str, Any], memory: Any
+    exercise: str, plans: dict[str, dict[str, Any]], watch: dict[str, Any], memory: Any, tell: Tell
 ) -> dict[str, list[dict[str, Any]]]:
     _forget()
     branches = Branches(watch["branches"], watch.get("forced", ()))
     with taking(branches, "attention"):
-        answers = answer_exercise(exercise, plans, watch, memory, branches=branches)
+        answers = answer_exercise(exercise, plans, watch, memory, branches=branches, tell=tell)
     first = next((one for to_plan in answers.values() for one in to_plan if "value" in one), {})
     if watch["branches"] == RECORD:
         first["branches"] = branches.record.text()
@@ -159,17 +161,18 @@ def answer(
     contained: bool = True,
     memory: Any = None,
     branches: Branches | None = None,
+    tell: Tell = describe,
 ) -> list[dict[str, Any]]:
     """What the function or class answers to each step: value, gradients, changed arguments, or the error it raised.
 
-    contained, memory: see `steps.carry_out`; False for trusted code in a program that goes on printing meanwhile
+    contained, memory, tell: see `steps.carry_out`; False for trusted code in a program that goes on printing meanwhile
     branches: that are taken meanwhile: an answer then has, under "guard", the last that was taken otherwise than before
     """
     answers = []
     for step in calls:
         if branches:
             branches.begin_call()
-        answers.append(carry_out(symbol, step, gradient, contained, memory))
+        answers.append(carry_out(symbol, step, gradient, contained, memory, tell))
         if branches:
             answers[-1]["guard"] = branches.guard()
     return answers

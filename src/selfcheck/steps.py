@@ -33,18 +33,27 @@ from .teaching import of_a_try, teach
 from .traces import describe
 
 
+Tell = Callable[[BaseException], dict[str, Any]]
+
+
 class NotRefused(Exception):
     """A learner's object took what it should have refused."""
 
 
 def carry_out(
-    symbol: Callable[..., Any], step: dict[str, Any], gradient: bool, contained: bool = True, memory: Any = None
+    symbol: Callable[..., Any],
+    step: dict[str, Any],
+    gradient: bool,
+    contained: bool = True,
+    memory: Any = None,
+    tell: Tell = describe,
 ) -> dict[str, Any]:
     """What somebody's function or class answers to one step: value, gradients, what changed, or the error it raised.
 
     contained: whether what it prints is collected and its warnings are silenced. Both change the whole process: False
         is for our own code, which prints nothing, beside threads that print.
     memory: of the grader's own, for the arguments that the step has there (see held.py)
+    tell: makes plain text of an exception
     """
     objects.seed_torch()
     printed = Printed()
@@ -78,7 +87,7 @@ def carry_out(
             if given.generators:
                 facts["drawn"] = given.drawn()
     except (Exception, SystemExit) as error:
-        facts["error"] = describe(error)
+        facts["error"] = tell(error)
     facts["changed"] = given.changed()
     if printed.getvalue():
         facts["printed"] = printed.getvalue()

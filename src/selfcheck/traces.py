@@ -22,13 +22,18 @@ SMALL = 6  # entries of an array that are told
 LIBRARIES = ("selfcheck", "torch", "numpy", "math", "contextlib", "importlib")
 
 
-def describe(error: BaseException) -> dict[str, Any]:
-    """An exception as plain text: its kinds, what it says, and where in the learner's file it arose."""
-    facts: dict[str, Any] = {
+def summarise(error: BaseException) -> dict[str, Any]:
+    """An exception as far as it is compared with one that is due: its kinds, and what it says."""
+    return {
         "type": type(error).__name__,
         "kinds": [kind.__name__ for kind in type(error).__mro__],
         "text": str(error)[:500],
     }
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """An exception as plain text: its kinds, what it says, and where in the learner's file it arose."""
+    facts = summarise(error)
     if near := _near_name(error):
         facts["near"] = near
     if isinstance(error, SyntaxError):
