@@ -60,8 +60,8 @@ class FolderWriter:
     def write(self, draft: Path, submitted: Mapping[str, bytes]) -> None:
         """Write a submission's own files, by their path, and those of the release, which win."""
         files = {**submitted, **self.beside}
-        for name in {str(Path(name).parent) for name in files}:
-            (draft / name).mkdir(parents=True, exist_ok=True)
+        for name in dict.fromkeys(map(os.path.dirname, files)):
+            os.makedirs(draft / name, exist_ok=True)
         for name, data in files.items():
             if self.mode & WRITABLE or not self._link(name, data, draft):
                 (draft / name).write_bytes(data)
@@ -73,7 +73,7 @@ class FolderWriter:
         content, place = self._last.get(name, (None, draft))
         if content == data:
             with suppress(OSError):
-                os.link(place / name, draft / name)
+                os.link(f"{place}/{name}", f"{draft}/{name}")
                 return True
         return False
 

@@ -157,7 +157,9 @@ class _Package:
                 second_request,
                 lambda text, seconds: text == NOTHING or mine.is_taken_within(seconds, HIDDEN),
             )
-            with open_worker(self.files, self.sandbox, limits.MEMORY_BYTES, memory.descriptor, mode["together"]) as worker:
+            with open_worker(
+                self.files, self.sandbox, limits.MEMORY_BYTES, memory.descriptor, mode["together"]
+            ) as worker:
                 exchanged = exchange(worker, texts, bounds)
             started, lines = lines_of(exchanged.data, len(asked))
             if not mode["together"]:  # there the learner's own process says the lines

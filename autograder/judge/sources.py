@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from selfcheck import catalogue, reach
@@ -18,6 +20,7 @@ from ..sandbox.limited import LIMITS_TEXT, items_of
 
 SUBMITTED = "_submitted_"  # before the name of a learner's module, where the reference stands in for it
 MOST_KNOWN = 1000
+FIRST_WALL_SECONDS = 0.5  # for which others wait for the first submission that is read
 MOST_PROCESSES = 3  # for one submission: each but the last was ended at another module, or exercise
 UNREAD = f"takes more than {LIMITS_TEXT} to read, or is nested too deep"
 
@@ -55,6 +58,20 @@ class _Known:
 
     def __init__(self) -> None:
         self._lines: dict[bytes, tuple[str, ...]] = {}
+        self._first = threading.Lock()
+
+    @contextmanager
+    def of_the_first(self) -> Iterator[None]:
+        """Within it, while nothing is known, one submission is read alone for a moment: the others then know it."""
+        is_first = not self._lines and self._first.acquire(timeout=FIRST_WALL_SECONDS)
+        if is_first and self._lines:  # another one was, meanwhile
+            self._first.release()
+            is_first = False
+        try:
+            yield
+        finally:
+            if is_first:
+                self._first.release()
 
     def get(self, name: str, data: bytes) -> tuple[str, ...] | None:
         return self._lines.get(_digest(name, data))
@@ -80,6 +97,11 @@ def read_sources(files: Mapping[str, bytes], submitted: Collection[str], exercis
     What a process was ended at is left out, and another reads the rest, a few times.
     Raises limited.LimitedFault where the grader is at fault.
     """
+    with _known.of_the_first():
+        return _sources_of(files, submitted, exercises)
+
+
+def _sources_of(files: Mapping[str, bytes], submitted: Collection[str], exercises: Sequence[Exercise]) -> Sources:
     texts = {name: data for name, data in files.items() if name.endswith(".py")}
     scanned = {name: files.get(f"{SUBMITTED}{name}", files[name]) for name in submitted if name in files}
     lines = {name: known for name, data in scanned.items() if (known := _known.get(name, data)) is not None}

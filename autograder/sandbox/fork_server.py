@@ -29,12 +29,10 @@ import gc
 import importlib
 import json
 import os
-import re
 import selectors
 import signal
 import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from . import linux, runner, self_test, worker
@@ -124,7 +122,7 @@ class ForkServer:
                     elif message.startswith(WATCH):
                         self._override(json.loads(message.removeprefix(WATCH)))
                     else:
-                        self._fork_worker(*descriptors, is_alone=message == ALONE)
+                        self._fork_worker(message == ALONE, *descriptors)
                 elif key.fd == key.data.lifeline:
                     self._end(key.data)
                 else:
@@ -144,7 +142,7 @@ class ForkServer:
             self._selector.unregister(forked.lifeline)
             forked.is_watched = False
 
-    def _fork_worker(self, requests: int, answers: int, lifeline: int, memory: int, is_alone: bool) -> None:
+    def _fork_worker(self, is_alone: bool, requests: int, answers: int, lifeline: int, memory: int) -> None:
         """Fork a worker, and watch for its end; for that of its lifeline too, where nothing in it does."""
         self._forked += 1
         if self._forked == MANY_WORKERS:
@@ -267,8 +265,9 @@ def _mount_scratch(files: dict[str, bytes]) -> None:
         for name in names:
             with suppress(FileNotFoundError):  # another kernel has others
                 linux.bind(empty, f"/proc/{name}")
+    mounted = linux.mounted_places()
     for place in (*SCRATCH, PACKAGE):
-        with kept_mounts_below(place):
+        with linux.kept_mounts_below(place, mounted):
             linux.mount("tmpfs", place, SAFE, f"size={SCRATCH_BYTES},nr_inodes={SCRATCH_INODES},mode=1777")
     os.chdir("/tmp")  # the one that is there now
     os.makedirs(f"{PACKAGE}/attention/__pycache__")
@@ -276,22 +275,3 @@ def _mount_scratch(files: dict[str, bytes]) -> None:
         with open(f"{PACKAGE}/attention/{name}", "wb") as file:
             file.write(data)
     linux.mount("tmpfs", PACKAGE, linux.REMOUNT | linux.READ_ONLY | SAFE)
-
-
-@contextmanager
-def kept_mounts_below(place: str) -> Iterator[None]:
-    """Have what is mounted below a folder stand there again after it is covered: the interpreter may lie there."""
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as lines:
-        mounted = [re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), line.split()[4]) for line in lines]
-    below = [path for path in dict.fromkeys(mounted) if path.startswith(f"{place}/")]
-    outermost = [path for path in below if not any(path.startswith(f"{other}/") for other in below)]
-    kept = {path: os.open(path, os.O_PATH) for path in outermost}
-    yield
-    for path, descriptor in kept.items():
-        if os.path.isdir(f"/proc/self/fd/{descriptor}"):
-            os.makedirs(path)
-        else:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
-        linux.bind(f"/proc/self/fd/{descriptor}", path)
-        os.close(descriptor)

@@ -10,6 +10,8 @@ import contextlib
 import ctypes
 import functools
 import os
+import re
+from collections.abc import Iterable, Iterator
 
 #: Files and folders of /proc in which the kernel counts what all processes of the machine do: one could count something
 #: up there, and another read it later.
@@ -135,6 +137,30 @@ def use_up_free_memory() -> None:
                 before, left = left, library.mallinfo2().between_others()
                 if before - left < PIECES_AT_ONCE * size // 2:  # the others come from the end of the heap
                     break
+
+
+def mounted_places() -> list[str]:
+    """Where something is mounted."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as lines:
+        named = dict.fromkeys(line.split(maxsplit=5)[4] for line in lines)
+    return [re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), name) for name in named]
+
+
+@contextlib.contextmanager
+def kept_mounts_below(place: str, mounted: Iterable[str]) -> Iterator[None]:
+    """Have what is mounted below a folder stand there again after it is covered: the interpreter may lie there."""
+    below = [path for path in mounted if path.startswith(f"{place}/")]
+    outermost = [path for path in below if not any(path.startswith(f"{other}/") for other in below)]
+    kept = {path: os.open(path, os.O_PATH) for path in outermost}
+    yield
+    for path, descriptor in kept.items():
+        if os.path.isdir(f"/proc/self/fd/{descriptor}"):
+            os.makedirs(path)
+        else:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
+        bind(f"/proc/self/fd/{descriptor}", path)
+        os.close(descriptor)
 
 
 def is_refused(namespaces: int) -> bool:

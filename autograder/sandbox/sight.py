@@ -106,6 +106,5 @@ def _homes_of_this_user() -> Iterator[str]:
 
 
 def _nearest(places: Iterable[str], path: str) -> str | None:
-    """The deepest of these folders that a path lies below; None where it lies below none."""
-    above = [place for place in places if place != path and Path(path).is_relative_to(place)]
-    return max(above, key=lambda place: len(Path(place).parts), default=None)
+    """The deepest of these folders that a path lies below, all absolute and normal; None where it lies below none."""
+    return max((place for place in places if path.startswith(f"{place.rstrip('/')}/")), key=len, default=None)

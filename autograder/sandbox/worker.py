@@ -11,9 +11,9 @@ processor; by the clock there are `wall_clock_factor` times as many, and more wh
 processor than that. For `idle` of these an exercise may wait while nothing of it computes, and all of
 them together for `idle_left`. `isolated` says that all processes in sight are the submission's, so that whatever is
 left over can be ended, and whether any of them computes can be told. Each exercise runs in a process of its own, or
-all `together` in this one, which has `seconds` for all of them and supervises nothing: whoever started it ends it. Then,
-and where an exercise is `measured`, a `filter` lets the process start no other; with `last_filter`, the last of all, a process cannot change how its crash is
-recorded, nor have a filter of its own.
+all `together` in this one: then `seconds` are for all of them, and whoever started this process watches over it. There,
+and where an exercise is `measured`, a `filter` lets a process start no other; with `last_filter`, the last of all, a
+process cannot change how its crash is recorded, nor have a filter of its own.
 Each answer leaves as one line of JSON on the descriptor for answers: {"place", "said"} or {"place", "died"}; of an
 exercise with a process of its own also "seconds" of the processor that it and what it started have used, "idle", the
 seconds by the clock that it waited, and where it is `measured`, "peak_mib": how much more memory than at its start it
@@ -21,8 +21,8 @@ held at once, or the largest of its processes where no filter is to be had. What
 bytes, in base64: nothing here reads it. "unready" died what failed before the first line of the learner's code. With an
 exercise comes its "watch" too, what is to be noticed meanwhile (see selfcheck/runner.py), and the text of what is
 "handed" to it: these go to the process which answers.
-The worker ends when all is answered, or, where it supervises, when the other side hangs up the lifeline. It exits with 0 when every process
-of the submission has ended and been waited for: then its resource usage is theirs.
+The worker ends when all is answered, and where it supervises, when the other side hangs up the lifeline. Then it exits
+with 0 when every process of the submission has ended and been waited for: its resource usage is theirs.
 """
 
 from __future__ import annotations

@@ -32,7 +32,6 @@ from .printed import Printed, quiet
 from .teaching import of_a_try, teach
 from .traces import describe
 
-
 Tell = Callable[[BaseException], dict[str, Any]]
 
 

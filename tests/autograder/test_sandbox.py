@@ -312,7 +312,7 @@ def test_a_worker_that_dies_twice_is_the_graders_fault_and_no_zero(sandbox):
 
 COVER = """
 import os, subprocess, sys
-from autograder.sandbox import fork_server
+from autograder.sandbox import linux
 
 def mount(path):
     os.makedirs(path, exist_ok=True)
@@ -323,7 +323,7 @@ place = sys.argv[1]
 mount(place)
 mount(f"{place}/a python")
 mount(f"{place}/tab\\t or \\\\ or \\n")
-with fork_server.kept_mounts_below(place):
+with linux.kept_mounts_below(place, linux.mounted_places()):
     subprocess.run(["mount", "-t", "tmpfs", "none", place], check=True)
 print(sorted(os.listdir(place)), os.listdir(f"{place}/a python"))
 """
