@@ -13,6 +13,8 @@ from selfcheck.catalogue import Exercise
 from selfcheck.reach import builds_on, forbidden_call
 from selfcheck.source import text_of, too_deep
 
+from ..build.stubs import given_files
+from ..course.paths import REFERENCE
 from ..course.printable import printable_name
 from ..intake import static_scan
 from ..sandbox import limited
@@ -148,7 +150,8 @@ def start_reading() -> None:
 def prepare() -> None:
     """Read once, before the first call, what is compared with every submission."""
     static_scan.prepare()
-    reach.prepare(exercise.forbidden for exercise in catalogue.exercises())
+    given = (text_of((REFERENCE / name).read_bytes()) for name in given_files())
+    reach.prepare((exercise.forbidden for exercise in catalogue.exercises()), given)
 
 
 def _read(

@@ -56,6 +56,12 @@ class Module:
         """Every node that names something, of a top-level definition and of those in the same module that it names."""
         return Reached(self).by(symbol)
 
+    def read(self) -> None:
+        """Read every definition, which is otherwise done as it is reached."""
+        for bindings in self.bound.values():
+            for node in bindings.nodes:
+                self.part(node)
+
     def part(self, node: ast.AST) -> tuple[list[Naming], list[str]]:
         """The nodes of a definition that name something, and the names that it takes from the module."""
         if id(node) not in self._parts:

@@ -17,10 +17,15 @@ from .source import parse
 PACKAGE = "attention"
 
 
-def prepare(forbidden: Iterable[Sequence[str]]) -> None:
-    """Compile the patterns of exercises beforehand, where processes are forked later that look for them."""
+def prepare(forbidden: Iterable[Sequence[str]], texts: Iterable[str]) -> None:
+    """Do beforehand what processes that are forked later have in common.
+
+    forbidden: patterns of exercises; texts: of modules to which many functions lead
+    """
     for patterns in forbidden:
         _matcher(tuple(patterns))
+    for module in filter(None, map(_module, texts)):
+        module.read()
 
 
 def forbidden_call(
