@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from selfcheck.call_effect import MOVES, functions_that_ran
 from selfcheck.call_watch import BEFORE
@@ -77,7 +77,10 @@ class Schedule:
             self._keep_right(visible, answers)
             self._look(VISIBLE, turn)
             again = {exercise for exercise, kind in self._unanswered() if kind == VISIBLE}
-            self._ask_apart([part for part in self._unanswered() if part[0] in again], turn)
+            unreadable = {part[0] for part, given in zip(visible, answers, strict=True) if _is_unreadable(given)}
+            wanted = [part for part in self._unanswered() if part[0] in again]
+            self._ask_apart([part for part in wanted if part[1] == VISIBLE or part[0] not in unreadable], turn)
+            self._answer_unreadable(unreadable)
             asked = (part for part in self._unanswered() if part[1] == HIDDEN)
             hidden.extend(part for part in asked if part[0] not in self._told)
             return [self._requests[part] for part in hidden]
@@ -95,6 +98,19 @@ class Schedule:
             if is_alone and all(_is_right(keys[int(place)], answer) for place, answer in given.items()):
                 self._answers[part] = given
                 self._right.add(part)
+
+    def _answer_unreadable(self, exercises: Iterable[Exercise]) -> None:
+        """Where Python cannot read a module's text, whatever else is asked of it has the same answer."""
+        for exercise in exercises:
+            shown = self._answers[exercise, VISIBLE]
+            if _is_unreadable(shown):
+                error = next(answer for given in shown.values() for answer in given)
+                for kind in (HIDDEN, MEASURED):
+                    if (exercise, kind) in self._requests:
+                        plans = self._requests[exercise, kind].plans
+                        self._answers[exercise, kind] = {
+                            key: [error] * len(plan["calls"]) for key, plan in plans.items()
+                        }
 
     def _ask_apart(self, parts: list[Part], turn: Turn) -> None:
         """Ask for these each in a process of its own, and keep whatever comes.
@@ -147,6 +163,12 @@ def _of_comparable_size(keys: list[Key], answers: Answers) -> Answers:
 
 def _is_right(key: Key, answer: list[Answer]) -> bool:
     return first_difference(key, key.expected, answer) is None
+
+
+def _is_unreadable(answers: Answers) -> bool:
+    """Whether all answers are that Python cannot read the text of a module."""
+    errors = [answer.get("error", {}) for given in answers.values() for answer in given]
+    return bool(errors) and all(error.get("importing") and "SyntaxError" in error.get("kinds", ()) for error in errors)
 
 
 def _trains_a_model(keys: list[Key]) -> bool:

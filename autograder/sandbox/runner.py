@@ -109,7 +109,7 @@ def _prepare(limits: dict[str, Any], package_parent: str, is_alone: bool) -> Non
 
 @functools.cache
 def keep_torch_plain() -> None:
-    """Have torch compile nothing and keep to its dispatcher, in this process and those that it forks."""
+    """Have torch compile nothing and keep to its dispatcher: once, for the processes that this one forks inherit it."""
     from selfcheck import dispatched, eager  # as staged; their folder is on the path in the sandbox alone
 
     eager.leave_uncompiled()

@@ -1,11 +1,13 @@
 """What reads a stranger's bytes runs in a process that the kernel ends at its limits, and whose end harms nobody."""
 
 import os
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from autograder.judge import sources
 from autograder.sandbox import limited
 
 from . import limited_calls as calls
@@ -71,3 +73,23 @@ def test_a_machine_that_is_too_busy_is_nobodys_verdict(monkeypatch):
     with pytest.raises(limited.LimitedFault):
         limited.items_of(calls.hears, "", calls.runs_on)
     assert time.process_time() - began < 5
+
+
+def test_while_nothing_is_known_one_submission_is_read_alone_and_others_wait_no_longer_than_they_may(monkeypatch):
+    monkeypatch.setattr(sources, "FIRST_WALL_SECONDS", 0.01)
+    known, entered = sources._Known(), []
+
+    def enter():
+        with known.of_the_first():
+            entered.append(known._first.locked())
+
+    with known.of_the_first():
+        threads = [threading.Thread(target=enter) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert entered == [True, True], "the first one has not come to its end, and nobody waits for it any more"
+        known.keep("masks.py", b"", ())
+    enter()
+    assert entered[2:] == [False], "what is known is asked of nobody"

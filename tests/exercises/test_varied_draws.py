@@ -172,3 +172,21 @@ def test_what_is_right_for_short_axes_alone_loses_points(exercise):
 def has_a_long_axis(*values):
     sizes = [size for one in values if isinstance(one, torch.Tensor) for size in one.shape]
     return max((*sizes, *(one for one in values if isinstance(one, int))), default=0) > 15
+
+
+RECORDING = [
+    one for one in exercises() if any("gradient" in c.compares and c.view is None for c in visible_checks(one))
+]
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", RECORDING, ids=name_of)
+def test_what_is_right_where_no_gradients_are_recorded_alone_loses_points(exercise):
+    assert lost(exercise, changed(reference(exercise.id), lambda _, result: moved(result)))
+
+
+def moved(result):
+    """Other numbers, with the same gradients."""
+    if isinstance(result, tuple):
+        return tuple(map(moved, result))
+    return result + 1 if isinstance(result, torch.Tensor) and result.requires_grad else result

@@ -1,12 +1,15 @@
 """What steps hand over besides arrays: models, optimisers, losses, score functions, generators, iterators, lessons."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional
 
 from attention import scores
-from selfcheck import plan
+from selfcheck import objects, plan
 from selfcheck.arrays import unpack
 from selfcheck.compare import compare
 from selfcheck.pictures import call_text
@@ -267,3 +270,8 @@ def test_each_further_one_learns_longer_at_a_lower_rate():
     carry_out(Counted, built(call(), call(texts), lessons=course).packed(), False)
     assert [len(steps) for steps in Counted.built] == [2, 4, 8]
     assert [steps[1] for steps in Counted.built] == [0.03, 0.01, 0.006]
+
+
+def test_numpys_errors_are_those_that_it_begins_with():
+    told = subprocess.run([sys.executable, "-c", "import numpy; print(numpy.geterr())"], capture_output=True, text=True)
+    assert told.stdout == f"{objects.NUMPY_ERRORS}\n"

@@ -1,5 +1,7 @@
 """Hidden checks of the decoder."""
 
+from dataclasses import replace
+
 from selfcheck.arrays import array
 from selfcheck.checks import _decoder_inputs as inputs
 from selfcheck.checks import _decoder_texts as texts
@@ -13,6 +15,7 @@ from selfcheck.plan import built, cache, call, check, generator, made, tensor
 
 from ._lowest import DTYPE, ONE_OF_FIVE, STIRRED_MUCH, by_largest, with_lowest_scores
 
+OTHER_HEADS = 4  # of a model: they divide its d_model too
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -85,6 +88,12 @@ def layer_post_norm_cache(rng):
     return steps
 
 
+def with_other_heads(step, construct):
+    """A model, and a second one that was made with another number of heads, each asked by the same call."""
+    other = replace(step, construct=construct(heads=OTHER_HEADS))
+    return built(construct(), step, other, stirred=inputs.STIRRED)
+
+
 def form_or_heads(step, answer):
     """A model's form; of two models with different numbers of heads, 1 where their logits differ."""
     if len(step["uses"]) == 1:
@@ -106,7 +115,7 @@ def model_of_other_sizes(rng):
         built(call(5, 4, 1, 4, 1), call(inputs.tokens(rng, 1, 1, 5))),
         built(call(1, 6, 2, 3, 1, max_length=2), call(tensor([[0, 0]] * 3, "int64"))),
         built(call(9, 4, 2, 4, 4, dropout=0.5), call(inputs.tokens(rng, 2, 2, 9)), training=True),
-        inputs.with_other_heads(call(inputs.tokens(rng, 1, 7)), inputs.language_model),
+        with_other_heads(call(inputs.tokens(rng, 1, 7)), inputs.language_model),
     ]
 
 
@@ -167,7 +176,7 @@ def translator_sizes(rng):
         built(call(15, 11, 6, 1, 6, 1), call(single, single)),
         built(inputs.translator(dropout=0.5), call(*pair), training=True),
         built(call(1, 1, 6, 3, 5, 1, max_length=4), call(nothing, nothing)),
-        inputs.with_other_heads(call(sources(rng, 1, 7), inputs.tokens(rng, 1, 9)), inputs.translator),
+        with_other_heads(call(sources(rng, 1, 7), inputs.tokens(rng, 1, 9)), inputs.translator),
     ]
 
 

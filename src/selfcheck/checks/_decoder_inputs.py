@@ -14,7 +14,6 @@ from ._numbers import filled
 STIRRED = 0.3  # deviation of what is added to a model's parameters
 VOCAB, SOURCE_VOCAB, MAX_LENGTH = 26, 22, 28
 WIDTHS = 20, 5, 24  # d_model, num_heads and d_ff of a model; 3, 7 and 9 can be told apart from all these
-OTHER_HEADS = 4  # that divide d_model too
 
 
 # A layer
@@ -89,11 +88,6 @@ def translator(layers=3, heads=WIDTHS[1], **more):
     """The construction of a small translating model."""
     sizes = SOURCE_VOCAB, VOCAB, WIDTHS[0], heads, WIDTHS[2], layers
     return call(*sizes, **{"max_length": MAX_LENGTH, "dropout": 0.0} | more)
-
-
-def with_other_heads(step, construct):
-    """A model, and a second one that was made with another number of heads, each asked by the same call."""
-    return built(construct(), step, replace(step, construct=construct(heads=OTHER_HEADS)), stirred=STIRRED)
 
 
 def gradients(step, of=None):
