@@ -9,7 +9,7 @@ from selfcheck.call_effect import MOVES, UNTOLD, Answers, Bend, effect, function
 from selfcheck.catalogue import Exercise
 from selfcheck.compare import Answer
 from selfcheck.diagnose import Key
-from selfcheck.verdict import differences_of
+from selfcheck.differences import differences_of
 
 from ..sandbox.bubblewrap import Sandbox
 from ..sandbox.usage import Tally

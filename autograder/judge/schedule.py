@@ -8,8 +8,8 @@ from selfcheck.call_effect import MOVES, functions_that_ran
 from selfcheck.call_watch import BEFORE
 from selfcheck.catalogue import Exercise
 from selfcheck.compare import Answer
-from selfcheck.diagnose import Key, first_difference
-from selfcheck.verdict import Differences, differences_of
+from selfcheck.diagnose import Key
+from selfcheck.differences import Differences, differences_of
 
 from ..build.stubs import given_files
 from ..sandbox.bubblewrap import Sandbox
@@ -162,7 +162,7 @@ def _of_comparable_size(keys: list[Key], answers: Answers) -> Answers:
 
 
 def _is_right(key: Key, answer: list[Answer]) -> bool:
-    return first_difference(key, key.expected, answer) is None
+    return differences_of([key], [answer]) == [None]
 
 
 def _is_unreadable(answers: Answers) -> bool:

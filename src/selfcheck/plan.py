@@ -136,11 +136,11 @@ def check(
 
     exercise: its id, "module.symbol"; sees: what is right when the check passes, as a short clause
     compares: "values" (structure, shape, finiteness and entries), "dtype", "gradient" (of a fixed weighted sum of all
-        outputs, for every floating tensor argument and parameter; for hidden inputs the values too), "unchanged" (the
-        arguments and parameters), "error" (the kind of exception), "parameters" (names and shapes in a built module's
-        state dict), "state" (what became of the modules among the arguments), "kept" (whether these still have their
-        own parameters, which learn), "generator" (whether random numbers came from the generator among the arguments),
-        "memory" (the largest tensor made on the way has at most eight times the reference's entries)
+        outputs, for every floating tensor argument and parameter), "unchanged" (the arguments and parameters), "error"
+        (the kind of exception), "parameters" (names and shapes in a built module's state dict), "state" (what became of
+        the modules among the arguments), "kept" (whether these still have their own parameters, which learn),
+        "generator" (whether random numbers came from the generator among the arguments), "memory" (the largest tensor
+        made on the way has at most eight times the reference's entries)
     tolerance: an entry may differ by tolerance · (1 + |expected|); 1e-5 lets float32 arithmetic pass
     view: view(call, value) brings several right answers to one form before they are compared
     points: of a hidden check; problem_set: of a hidden check, where the exercise's id has two parts

@@ -77,7 +77,7 @@ def answer_exercise(
     ran_before: Iterable[str] = (),
     answers: dict[str, list[dict[str, Any]]] | None = None,
     branches: Branches | None = None,
-    tell: Tell = describe,
+    tell: Tell | None = None,
 ) -> dict[str, list[dict[str, Any]]]:
     """The answers to plans, {key: {"calls": [...], "gradient": bool}}; an import that fails answers them all.
 
@@ -88,7 +88,7 @@ def answer_exercise(
     memory: of the grader's own, for the arguments that a step has there (see held.py)
     ran_before: what was watched and has run in this process; where it is forbidden here, BEFORE is named too
     answers: where they are put as they come, for whoever may end this halfway
-    tell: makes plain text of an exception
+    tell: see `steps.carry_out`
     """
     answers = {} if answers is None else answers
     watch = watch or {}
@@ -100,7 +100,7 @@ def answer_exercise(
         with quiet(printed), watching(() if is_imported else watch.get("importing", ()), bend) as at_import:
             symbol = find(exercise)
     except (Exception, SystemExit) as error:
-        failed = {"error": tell(error) | {"importing": True}, "printed": printed.getvalue()}
+        failed = {"error": (tell or describe)(error) | {"importing": True}, "printed": printed.getvalue()}
         answers.update({key: [failed for _ in plan["calls"]] for key, plan in plans.items()})
         return answers
     _RAN_AT_IMPORT.update(dict.fromkeys(at_import.names()))
@@ -121,7 +121,7 @@ def answer_exercise(
 
 
 def _taking_branches(
-    exercise: str, plans: dict[str, dict[str, Any]], watch: dict[str, Any], memory: Any, tell: Tell
+    exercise: str, plans: dict[str, dict[str, Any]], watch: dict[str, Any], memory: Any, tell: Tell | None
 ) -> dict[str, list[dict[str, Any]]]:
     _forget()
     branches = Branches(watch["branches"], watch.get("forced", ()))
@@ -161,7 +161,7 @@ def answer(
     contained: bool = True,
     memory: Any = None,
     branches: Branches | None = None,
-    tell: Tell = describe,
+    tell: Tell | None = None,
 ) -> list[dict[str, Any]]:
     """What the function or class answers to each step: value, gradients, changed arguments, or the error it raised.
 

@@ -45,14 +45,14 @@ def carry_out(
     gradient: bool,
     contained: bool = True,
     memory: Any = None,
-    tell: Tell = describe,
+    tell: Tell | None = None,
 ) -> dict[str, Any]:
     """What somebody's function or class answers to one step: value, gradients, what changed, or the error it raised.
 
     contained: whether what it prints is collected and its warnings are silenced. Both change the whole process: False
         is for our own code, which prints nothing, beside threads that print.
     memory: of the grader's own, for the arguments that the step has there (see held.py)
-    tell: makes plain text of an exception
+    tell: makes plain text of an exception; None for `traces.describe`
     """
     objects.seed_torch()
     printed = Printed()
@@ -86,7 +86,7 @@ def carry_out(
             if given.generators:
                 facts["drawn"] = given.drawn()
     except (Exception, SystemExit) as error:
-        facts["error"] = tell(error)
+        facts["error"] = (tell or describe)(error)
     facts["changed"] = given.changed()
     if printed.getvalue():
         facts["printed"] = printed.getvalue()

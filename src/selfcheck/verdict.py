@@ -9,7 +9,8 @@ from typing import Any
 
 from .catalogue import Exercise, Misconception
 from .compare import Answer, Difference
-from .diagnose import Key, diagnose, first_difference
+from .diagnose import Key, diagnose
+from .differences import Differences, differences_of
 from .exceptions import explained_where_refused
 from .generic import named_in_general
 from .generic_sizes import taken_for_one
@@ -29,7 +30,6 @@ UNSEEN = (
 #: The same where every check does so: one that is too slow, or takes too much memory, has no answer at all.
 ALL_UNSEEN = f"{UNSEEN} All checks do: the grader may have stopped your code, whose time and memory have limits there."
 NO_ANSWER = ("not started", "missing", "import", "stopped")  # kinds of difference: why there is nothing to compare
-Differences = Sequence[tuple[int, Difference] | None]  # of each draw: the call that differs, and how
 PASSED, FAILED, SKIPPED, GRADER_ERROR = "passed", "failed", "skipped", "grader_error"
 
 
@@ -97,11 +97,6 @@ class ExerciseResult:
     @property
     def misconceptions(self) -> list[str]:
         return list(dict.fromkeys(result.misconception for result in self.checks if result.misconception))
-
-
-def differences_of(keys: Sequence[Key], answers: Sequence[list[Answer]]) -> Differences:
-    """For each draw the first call whose answer differs from the expected one, and how; None where none does."""
-    return [first_difference(key, key.expected, got, key.reveal) for key, got in zip(keys, answers, strict=True)]
 
 
 def judge(

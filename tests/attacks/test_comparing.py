@@ -15,8 +15,9 @@ from autograder.answer_key.keys import keys_of
 from autograder.course.policy import GradingPolicy
 from autograder.judge.answers import answers_in, of_comparable_size
 from selfcheck.catalogue import exercises
+from selfcheck.differences import differences_of
 from selfcheck.recorded import visible_keys
-from selfcheck.verdict import differences_of, judge
+from selfcheck.verdict import judge
 
 LONG = 2000  # entries: no more of a wrong answer is compared where few are expected
 MOST_SECONDS = 3.0  # of the processor, for all answers to one exercise

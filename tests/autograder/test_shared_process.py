@@ -99,3 +99,19 @@ def test_a_module_that_raises_the_same_by_itself_is_asked_for_everything(key, as
     results = judged(key, masks=once)
     assert all(result.passed for result in results if result.exercise.module == "masks")
     assert {part[1] for part in asked} == {VISIBLE, HIDDEN} and results[0].checks[0].verdict == PASSED
+
+
+RECORDED = """
+
+_right = scaled_dot_product_attention
+
+
+def scaled_dot_product_attention(*args, **kwargs):
+    output, weights = _right(*args, **kwargs)
+    return (output + 1 if output.requires_grad else output), weights
+"""
+
+
+def test_an_answer_is_right_there_only_if_its_numbers_are_where_gradients_are_recorded(key):
+    (attention,) = [one for one in judged(key, dot_product=RECORDED) if one.exercise.module == "dot_product"]
+    assert [check.check for check in attention.checks if not check.points] == ["masked_empty_gradient"]
