@@ -15,6 +15,7 @@ from autograder.judge.requests import HIDDEN, VISIBLE
 from autograder.sandbox import fork_server_client
 from autograder.sandbox.bubblewrap import open_sandbox
 from autograder.sandbox.usage import Tally
+from autograder.sandbox.worker_pool import is_fork_server_available
 from selfcheck.verdict import FAILED, PASSED
 
 from .test_own_failures import GIVEN, PLANS, sandbox_of
@@ -33,6 +34,11 @@ def causal_mask(n):
 RAISES = "def causal_mask(n):\n    size = n + 1\n    return [0][size]\n"
 
 
+def require_a_fork_server(sandbox):
+    if not is_fork_server_available(sandbox):
+        pytest.skip("no namespaces within namespaces here: no process answers all exercises")
+
+
 @pytest.mark.parametrize("way", ["forked", "own", "none"])
 def test_code_that_waits_for_ever_is_ended_at_the_limit_with_all_that_it_used(way, monkeypatch):
     monkeypatch.setattr(limits, "JOINT_CPU_SECONDS", 0.25)
@@ -40,6 +46,8 @@ def test_code_that_waits_for_ever_is_ended_at_the_limit_with_all_that_it_used(wa
     monkeypatch.setattr(fork_server_client, "os", SimpleNamespace(**late))
     tally, files = Tally(), GIVEN | {"masks.py": WAITS.encode()}
     with sandbox_of(way) as sandbox:
+        if way == "forked":
+            require_a_fork_server(sandbox)
         (answers,) = ask_together(files, [Request("masks.causal_mask", PLANS)], sandbox, lambda _: [], tally)
     assert answers["0"][0]["error"]["type"] == "Stopped"
     assert tally.used.complete == (way == "forked")
@@ -64,6 +72,7 @@ def key():
 @pytest.fixture
 def asked(monkeypatch):
     """The exercises that are asked for apart, with whether their inputs are hidden."""
+    require_a_fork_server(open_sandbox())
     asked, really = [], schedule.ask
 
     def ask(files, requests, *more):
