@@ -17,6 +17,7 @@ from selfcheck.recorded import visible_keys
 from ..course.digest import digest_of_parts
 from ..course.policy import GradingPolicy
 from .checks import hidden_checks, hidden_seeds, seed_of, visible_checks
+from .long_axes import long_places
 from .varied import varied
 
 PUBLIC_POLICY = GradingPolicy(b"attention by hand")  # of a judgement outside any course
@@ -80,9 +81,8 @@ def hidden_draws(exercise: Exercise, policy: GradingPolicy) -> list[tuple[Check,
     """
     checks = visible_checks(exercise) + hidden_checks(exercise, policy.extra)
     seeds = [(check, hidden_seeds(policy.secret, check)) for check in checks]
-    visible = {check.name for check in visible_checks(exercise)}
     drawn = [
-        (_asked(check, seed == drawn[-1] != drawn[0] and check.name in visible), seed, seed == drawn[0])
+        (_asked(exercise, check, seed == drawn[-1] != drawn[0]), seed, seed == drawn[0])
         for check, drawn in seeds
         for seed in drawn
     ]
@@ -90,9 +90,13 @@ def hidden_draws(exercise: Exercise, policy: GradingPolicy) -> list[tuple[Check,
     return [*drawn, *((check, seed_of(policy.secret, check, "measured"), False) for check in measured)]
 
 
-def _asked(check: Check, is_last: bool) -> Check:
-    """A check as it is asked for one of its hidden draws: for the last of several otherwise, where that can be."""
-    return (varied(check) if is_last else None) or check
+def _asked(exercise: Exercise, check: Check, is_last: bool) -> Check:
+    return asked_last(exercise, check) if is_last and check.name in exercise.points else check
+
+
+def asked_last(exercise: Exercise, check: Check) -> Check:
+    """A visible check as it is asked in the last of several hidden draws: otherwise, where that can be."""
+    return varied(check, tuple(long_places(exercise).get(check.name, ()))) or check
 
 
 def _live_answers(exercise: Exercise, policy: GradingPolicy) -> list[list[Answer]]:

@@ -2,8 +2,8 @@
 
 A check draws few numbers, so that they can be read, of float64, so that rounding hides nothing, and asks modules in
 evaluation, so that nothing is random. An answer that is right there alone would pass. So the last hidden draw of a
-visible check has a long axis where it draws its sizes, is made in float32, and of modules in training with a dropout
-of 0; one that looks at dropout makes its call twice, and the two must differ.
+visible check has a long axis, the one that is chosen for it or else one of the sizes that it draws, is made in float32,
+and of modules in training with a dropout of 0; one that looks at dropout makes its call twice, and the two must differ.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from selfcheck.arguments import pack_argument
 from selfcheck.arrays import Array, array, pack, unpack
 from selfcheck.draw import told_apart
 from selfcheck.plan import Check, Draw
+
+from .long_axes import Places, lengthened
 
 Step = dict[str, Any]
 
@@ -65,17 +67,20 @@ class _Made:
 
 
 @functools.cache
-def varied(check: Check) -> Check | None:
-    """The check asked otherwise; None where it is asked so already, or looks at something else."""
+def varied(check: Check, places: Places = ()) -> Check | None:
+    """The check asked otherwise; None where it is asked so already, or looks at something else.
+
+    places: a tuple of those that are long; where it is empty, it is one of the sizes that the check draws
+    """
     if not {"values", "gradient"}.intersection(check.compares) or {"memory", "generator"}.intersection(check.compares):
         return None
     steps = check.calls(0)
     if any(step.get("lessons") for step in steps):
         return None
     if any(map(_drops, steps)):
-        return None if check.given else _with(check, _twice, compares=("values",), view=_differ)
+        return None if check.given else _with(check, (), _twice, compares=("values",), view=_differ)
     changes: list[Callable[[Step], Step]] = []
-    is_sized = with_a_long_axis(check, Draw(0)) != check.make(Draw(0))
+    is_sized = with_a_long_axis(check, Draw(0), places) != packed(check.make(Draw(0)))
     tolerance = check.tolerance
     narrows = not check.view and check.name not in FLOAT64_ALONE
     if narrows and any(_in_float32(step) != step for step in steps):
@@ -89,23 +94,29 @@ def varied(check: Check) -> Check | None:
             step = one(step)
         return step
 
-    return _with(check, change, tolerance=tolerance) if changes or is_sized else None
+    return _with(check, places, change, tolerance=tolerance) if changes or is_sized else None
 
 
-def _with(check: Check, change: Callable[[Step], Step | None], **more: Any) -> Check:
+def _with(check: Check, places: Places, change: Callable[[Step], Step | None], **more: Any) -> Check:
     def make(rng: Draw) -> Any:
-        made = with_a_long_axis(check, rng)
-        steps = [change(step.packed()) for step in (made if isinstance(made, list) else [made])]
+        steps = map(change, with_a_long_axis(check, rng, places))
         return [_Made(step) for step in steps if step is not None]
 
     return replace(check, make=make, tells=None, outside=None, **more)
 
 
-def with_a_long_axis(check: Check, rng: Draw) -> Any:
-    """What a check makes of sizes of which one is larger."""
+def with_a_long_axis(check: Check, rng: Draw, places: Places = ()) -> list[Step]:
+    """The packed calls of a check with a long axis at these places, or of sizes of which one is larger."""
+    if places:
+        return lengthened(packed(check.make(rng)), places)
     longer = OneLong()
     longer.setstate(rng.getstate())
-    return check.make(longer)
+    return packed(check.make(longer))
+
+
+def packed(made: Any) -> list[Step]:
+    """The packed calls that a check makes, one or several."""
+    return [step.packed() for step in (made if isinstance(made, list) else [made])]
 
 
 def _dropout(step: Step) -> Any:
@@ -121,7 +132,7 @@ def _drops(step: Step) -> bool:
 
 
 def _twice(step: Step) -> Step | None:
-    """The first use twice, on a batch of two sequences that are alike."""
+    """The first use twice, on a batch of two sequences that are alike, as are the tokens of each."""
     if not _drops(step):
         return None
     use = step["uses"][0]
@@ -129,25 +140,29 @@ def _twice(step: Step) -> Step | None:
 
 
 def _of_two(tree: Any) -> Any:
-    """Arguments whose batches of one sequence hold it twice."""
+    """Arguments whose sequences hold their first token throughout; a sequence alone becomes a batch of two."""
     if isinstance(tree, list):
         return [_of_two(part) for part in tree]
     if tree.get("kind") == "tensor":
         given = unpack(tree)
-        is_one = len(given.shape) > 2 and given.shape[0] == 1
-        return pack(replace(given, shape=(2, *given.shape[1:]), data=given.data * 2)) if is_one else tree
+        if not given.floating or len(given.shape) not in (2, 3):
+            return tree
+        sequences = given.nested() if len(given.shape) == 3 else [given.nested()]
+        two = sequences * 2 if len(sequences) == 1 else sequences
+        return pack(array([tokens[:1] * len(tokens) for tokens in two], given.kind, given.dtype))
     return {name: _of_two(part) if isinstance(part, dict) else part for name, part in tree.items()}
 
 
 def _differ(step: Step, answer: Any) -> Array:
-    """1 where two uses of one object, of which something is dropped, differ; 1 where the sequences of a batch do."""
+    """1 where two uses of one object, of which something is dropped, differ; so for the sequences, and their tokens."""
     first, again = answer if isinstance(answer, (tuple, list)) and len(answer) == 2 else (None, None)
     if isinstance(first, (tuple, list)) and isinstance(again, (tuple, list)) and first and again:
         first, again = first[0], again[0]  # beside the output stand the weights before dropout
     if not isinstance(first, Array) or not isinstance(again, Array) or not first.shape:
-        return array([-1, -1])
+        return array([-1, -1, -1])
     rows = first.nested()
-    return array([int(first != again), int(any(row != rows[0] for row in rows))])
+    tokens_differ = any(token != row[0] for row in rows if isinstance(row, list) for token in row)
+    return array([int(first != again), int(any(row != rows[0] for row in rows)), int(tokens_differ)])
 
 
 def _is_random_or_trained(step: Step) -> bool:

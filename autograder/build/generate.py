@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from ..answer_key import long_axes
 from ..course.paths import BOOK, HANDED_OUT, RECORDED, ROOT, STUBS
-from . import notation, recorded_answers, section_titles, stubs
+from . import choose_long_axes, notation, recorded_answers, section_titles, stubs
 
 
 def products(recorded: bool = True) -> Iterable[tuple[str, dict[Path, str]]]:
@@ -20,6 +21,7 @@ def products(recorded: bool = True) -> Iterable[tuple[str, dict[Path, str]]]:
     yield "stubs to begin anew with", {HANDED_OUT / f"{module}.txt": text for module, text in modules.items()}
     if recorded:
         yield "recorded answers", {RECORDED / name: text for name, text in recorded_answers.recordings().items()}
+        yield "long axes", {long_axes.HERE / name: text for name, text in choose_long_axes.texts().items()}
     yield "notation", notation.page()
     yield "sections' titles", section_titles.texts()
     from . import notebooks  # imports nbformat, which takes a second

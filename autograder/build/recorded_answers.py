@@ -18,8 +18,10 @@ from selfcheck.trees import close
 from ..answer_key.checks import visible_checks
 from ..answer_key.live import recorded_key
 
-#: How far two machines' answers may lie apart, whose libraries add in another order: a few roundings of each dtype.
-ROUNDING = {"float64": 1e-12, "float32": 2e-6, "float16": 4e-3, "bfloat16": 3e-2}
+#: How far two machines' answers may lie apart, whose libraries add in another order: a few roundings of each dtype,
+#: which scores of ten thousand and norms of nearly equal features make larger (1e-12 and 3e-5 from AMD to Intel).
+ROUNDING = {"float64": 1e-11, "float32": 1e-4, "float16": 4e-3, "bfloat16": 3e-2}
+TIES = 100  # numbers of a misconception of which one may differ: it may round to decimals what lies between two
 DEPTH = 3  # of a file's tree that is broken into lines: check, part of it, call or answer
 
 
@@ -95,21 +97,29 @@ def _unfolded(text: str) -> Any:
     return table
 
 
-def _alike(first: Any, second: Any, taught: bool = False) -> bool:
-    """taught: whether these are answers of models that were trained, where a rounding grows from step to step."""
+def _alike(first: Any, second: Any, taught: bool = False, wrong: bool = False) -> bool:
+    """taught: whether these are answers of models that were trained, where a rounding grows from step to step.
+
+    wrong: whether they are misconceptions', where some round to decimals
+    """
     if isinstance(first, dict) and isinstance(second, dict):
         if first.keys() != second.keys():
             return False
         if first.get("kind") in ("tensor", "ndarray", "list", "number"):
-            return _same_numbers(first, second, taught)
+            return _same_numbers(first, second, taught, wrong)
         later = taught or any(call.get("lessons") for call in first.get("calls", []))
-        return all(_alike(first[name], second[name], later and name != "calls") for name in first)
+        return all(
+            _alike(first[name], second[name], later and name != "calls", wrong or name == "misconceptions")
+            for name in first
+        )
     if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(_alike(a, b, taught) for a, b in zip(first, second, strict=True))
+        return len(first) == len(second) and all(
+            _alike(a, b, taught, wrong) for a, b in zip(first, second, strict=True)
+        )
     return first == second
 
 
-def _same_numbers(first: dict[str, Any], second: dict[str, Any], taught: bool = False) -> bool:
+def _same_numbers(first: dict[str, Any], second: dict[str, Any], taught: bool, wrong: bool) -> bool:
     if first == second or (taught and all(first.get(name) == second.get(name) for name in ("kind", "dtype", "shape"))):
         return True
     a, b = unpack(first), unpack(second)
@@ -117,4 +127,5 @@ def _same_numbers(first: dict[str, Any], second: dict[str, Any], taught: bool = 
         return type(a) is type(b) and close(a, b, ROUNDING["float64"])
     if (a.kind, a.dtype, a.shape) != (b.kind, b.dtype, b.shape):
         return False
-    return all(close(x, y, ROUNDING.get(a.dtype, 0.0)) for x, y in zip(a.values(), b.values(), strict=True))
+    differing = sum(not close(x, y, ROUNDING.get(a.dtype, 0.0)) for x, y in zip(a.values(), b.values(), strict=True))
+    return differing <= (len(a.values()) // TIES if wrong else 0)

@@ -16,7 +16,7 @@ def build(only_compare: bool) -> None:
     """Generate stubs, recorded answers and notebooks."""
     from ..build import generate
 
-    with working("stubs, recorded answers, notation, notebooks"):
+    with working("stubs, recorded answers, long axes, notation, notebooks"):
         lines = generate.stale() if only_compare else generate.build()
     if only_compare:
         for line in lines:
@@ -29,4 +29,4 @@ def build(only_compare: bool) -> None:
     for path in lines:
         text = f"kept {path}: it was edited; to get the stub back, delete the file and run: {COMMAND}"
         console.print(plain(text), soft_wrap=True)
-    console.print("built: stubs, recorded answers, notation, notebooks")
+    console.print("built: stubs, recorded answers, long axes, notation, notebooks")

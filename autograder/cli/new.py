@@ -33,7 +33,7 @@ def new(exercise: str, problem_set: str, number: str | None, title: str | None) 
         console.print(plain(f"written: {path}"))
     console.print("Next:")
     for command, why in (
-        (COMMAND, "stubs, recorded answers, notation, notebooks"),
+        (COMMAND, "stubs, recorded answers, long axes, notation, notebooks"),
         (
             f"python -m pytest -n 0 tests/exercises -k {exercise.partition('.')[2]}",
             "the proofs, and what is left to you",

@@ -21,7 +21,7 @@ from selfcheck.verdict import (
 
 from ..answer_key.checks import hidden_checks
 from ..answer_key.keys import AnswerKey
-from ..build.stubs import given_files, solution_files_of
+from ..build.stubs import solution_files_of
 from ..course.paths import REFERENCE
 from ..course.policy import GradingPolicy
 from ..sandbox.bubblewrap import Sandbox
@@ -31,7 +31,7 @@ from .forbidden import forbidden_call
 from .own_modules import require_own_modules
 from .protocol import GraderFault
 from .schedule import Compared, Schedule
-from .sources import SUBMITTED, UNREAD, Sources, read_sources
+from .sources import SUBMITTED, UNREAD, Sources, given_sources, read_sources
 
 #: Added to a reference module that stands in for a learner's: what it lacks is looked for in the learner's own text.
 FALLBACK = """
@@ -130,7 +130,7 @@ def stage_files(submitted: Mapping[str, bytes], problem_set: str) -> dict[str, b
     A helper that a learner wrote into a module of an earlier problem set is still found there. What is ours comes
     with its bytecode, below __pycache__.
     """
-    ours = dict(_given_files())
+    ours = dict(given_sources())
     # Such a name is ours to give: a learner's own file of that name would be read in place of the module that runs.
     files = {name: text for name, text in submitted.items() if not name.startswith(SUBMITTED)}
     for module, texts in _earlier_modules(problem_set).items():
@@ -158,11 +158,6 @@ def _with_bytecode(name: str, text: bytes) -> dict[str, bytes]:
             invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
         )
         return {name: text, str(bytecode_of(Path(name))): target.read_bytes()}
-
-
-@functools.cache  # the reference is what it was when the grader started, see version.py
-def _given_files() -> dict[str, bytes]:
-    return {name: (REFERENCE / name).read_bytes() for name in given_files()}
 
 
 @functools.cache

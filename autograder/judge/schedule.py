@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from selfcheck.call_effect import MOVES, functions_that_ran
 from selfcheck.call_watch import BEFORE
@@ -34,7 +34,7 @@ class Schedule:
     its answer, and where a forbidden function ran, has it again: feedback on a visible check may quote what the
     learner's code says, or tell that an answer moved, which then cannot tell of hidden inputs. So the shared process
     waits meanwhile for those that answer again; two workers are enough for most submissions, and one for many right
-    ones.
+    ones. Of a text that Python cannot read only the visible checks are asked again: all else has the same answer.
     tally: what the package used is added there
     `ran` tells of each part for which a forbidden function ran whether the answers come from it.
     """
@@ -99,18 +99,14 @@ class Schedule:
                 self._answers[part] = given
                 self._right.add(part)
 
-    def _answer_unreadable(self, exercises: Iterable[Exercise]) -> None:
+    def _answer_unreadable(self, exercises: Collection[Exercise]) -> None:
         """Where Python cannot read a module's text, whatever else is asked of it has the same answer."""
-        for exercise in exercises:
-            shown = self._answers[exercise, VISIBLE]
-            if _is_unreadable(shown):
-                error = next(answer for given in shown.values() for answer in given)
-                for kind in (HIDDEN, MEASURED):
-                    if (exercise, kind) in self._requests:
-                        plans = self._requests[exercise, kind].plans
-                        self._answers[exercise, kind] = {
-                            key: [error] * len(plan["calls"]) for key, plan in plans.items()
-                        }
+        for (exercise, kind), request in self._requests.items():
+            if exercise in exercises and kind != VISIBLE and _is_unreadable(self._answers[exercise, VISIBLE]):
+                error = next(answer for given in self._answers[exercise, VISIBLE].values() for answer in given)
+                self._answers[exercise, kind] = {
+                    key: [error] * len(plan["calls"]) for key, plan in request.plans.items()
+                }
 
     def _ask_apart(self, parts: list[Part], turn: Turn) -> None:
         """Ask for these each in a process of its own, and keep whatever comes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -150,8 +151,13 @@ def start_reading() -> None:
 def prepare() -> None:
     """Read once, before the first call, what is compared with every submission."""
     static_scan.prepare()
-    given = (text_of((REFERENCE / name).read_bytes()) for name in given_files())
-    reach.prepare((exercise.forbidden for exercise in catalogue.exercises()), given)
+    reach.prepare((exercise.forbidden for exercise in catalogue.exercises()), map(text_of, given_sources().values()))
+
+
+@functools.cache  # the reference is what it was when the grader started, see version.py
+def given_sources() -> dict[str, bytes]:
+    """The files of the package that learners are given, by name."""
+    return {name: (REFERENCE / name).read_bytes() for name in given_files()}
 
 
 def _read(

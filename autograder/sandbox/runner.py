@@ -22,6 +22,7 @@ from . import linux
 
 if TYPE_CHECKING:
     from selfcheck.call_watch import Noticed
+    from selfcheck.steps import Tell
 
 FILE_BYTES = 16 * 2**20  # that one file may hold
 OPEN_FILES = 64
@@ -65,8 +66,10 @@ def answer_all(request: dict[str, Any], answers: int, package_parent: str, memor
     arguments = _mapped(memory)
     # What one exercise had a forbidden function of another make, that other one could answer by.
     with _watching(request["exercises"][0]) as noticed:
+        from selfcheck import traces  # as above
+
         for exercise in exercises_of(request, requests):
-            said = json.dumps(_answers_to(exercise, arguments, noticed.names(), in_full=False)).encode()
+            said = json.dumps(_answers_to(exercise, arguments, noticed.names(), traces.summarise)).encode()
             say(answers, {"place": exercise["place"], "said": base64.b64encode(said).decode()})
 
 
@@ -175,12 +178,12 @@ def _watching(exercise: dict[str, Any]) -> AbstractContextManager[Noticed]:
 
 
 def _answers_to(
-    exercise: dict[str, Any], memory: mmap.mmap, ran_before: Iterable[str] = (), in_full: bool = True
+    exercise: dict[str, Any], memory: mmap.mmap, ran_before: Iterable[str] = (), tell: Tell | None = None
 ) -> dict[str, Any]:
-    """in_full: whether exceptions are described, and not only summarised"""
-    from selfcheck import runner, traces  # as above
+    """tell: what tells of an exception; None for all there is to tell"""
+    from selfcheck import runner  # as above
 
     if exercise.get("handed"):
         runner.hand_over(exercise["handed"])
     asked = exercise["id"], exercise["plans"], exercise.get("watch"), memory, ran_before
-    return runner.answer_exercise(*asked, tell=None if in_full else traces.summarise)
+    return runner.answer_exercise(*asked, tell=tell)

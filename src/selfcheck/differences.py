@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .compare import Answer, Difference
 from .diagnose import Key, first_difference
@@ -29,5 +30,5 @@ def _beside_gradients(key: Key, answers: list[Answer]) -> tuple[int, Difference]
     for position, (want, came) in enumerate(zip(key.expected, answers, strict=True)):
         difference = compare_trees(Kept.of(want).value, Kept.of(came).value, key.check.tolerance, False, "")
         if difference:
-            return position, difference
+            return position, replace(difference, text=f"where gradients are recorded, {difference.text}")
     return None

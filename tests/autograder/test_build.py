@@ -36,8 +36,9 @@ def test_what_a_check_does_not_compare_is_not_recorded():
     assert "states" not in table["load_copies"]["expected"][0] and "lost" not in table["load_biases"]["expected"][0]
 
 
-def packed(values, dtype="float64"):
-    return json.dumps({"a_check": {"expected": [{"value": arrays.pack(arrays.array(values, "tensor", dtype))}]}})
+def packed(values, dtype="float64", at="expected"):
+    answers = [{"value": arrays.pack(arrays.array(values, "tensor", dtype))}]
+    return json.dumps({"a_check": {at: answers if at == "expected" else {"a_name": answers}}})
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,11 @@ def packed(values, dtype="float64"):
         (packed([1.0, 2.0]), packed([1.0, 2.0 + 4e-16]), True),
         (packed([1.0, 2.0]), packed([1.0, 2.0 + 1e-9]), False),
         (packed([1.0], "float32"), packed([1.0000001], "float32"), True),
+        (packed([1.0], "float32"), packed([1.001], "float32"), False),
         (packed([1.0], "float32"), packed([1.0]), False),
+        (packed([0.41] * 200, at="misconceptions"), packed([0.4] * 2 + [0.41] * 198, at="misconceptions"), True),
+        (packed([0.41] * 200, at="misconceptions"), packed([0.4] * 3 + [0.41] * 197, at="misconceptions"), False),
+        (packed([0.41] * 200), packed([0.4] + [0.41] * 199), False),
         (packed([1.0, 2.0]), packed([[1.0], [2.0]]), False),
         (packed([1, 2], "int64"), packed([1, 3], "int64"), False),
         (json.dumps({"text": "a"}), json.dumps({"text": "b"}), False),

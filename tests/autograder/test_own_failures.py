@@ -136,8 +136,8 @@ def forgotten(monkeypatch):
 
 
 def test_a_module_of_ours_that_cannot_be_imported_gives_no_grade(monkeypatch, forgotten):
-    given = {name: text + BROKEN * (name == "_arguments.py") for name, text in judge._given_files().items()}
-    monkeypatch.setattr(judge, "_given_files", lambda: given)
+    given = {name: text + BROKEN * (name == "_arguments.py") for name, text in judge.given_sources().items()}
+    monkeypatch.setattr(judge, "given_sources", lambda: given)
     files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
     checks = [check for result in judged(files) for check in result.checks]
     assert {check.verdict for check in checks} == {GRADER_ERROR}
@@ -147,9 +147,9 @@ def test_a_module_of_ours_that_cannot_be_imported_gives_no_grade(monkeypatch, fo
 def test_a_module_of_ours_that_is_imported_in_a_function_alone_need_not_be_importable(monkeypatch, forgotten):
     """Triton is on few machines, and no learner's module imports it."""
     kernel = "_triton_attention.py"
-    given = {name: text + BROKEN * (name == kernel) for name, text in judge._given_files().items()}
+    given = {name: text + BROKEN * (name == kernel) for name, text in judge.given_sources().items()}
     assert BROKEN in given[kernel]
-    monkeypatch.setattr(judge, "_given_files", lambda: given)
+    monkeypatch.setattr(judge, "given_sources", lambda: given)
     files = {path.name: path.read_bytes() for path in REFERENCE.glob("*.py")}
     assert {check.verdict for result in judged(files) for check in result.checks} == {PASSED}
     files["dot_product.py"] += BROKEN

@@ -11,6 +11,7 @@ PARTS = (
     "src/selfcheck/checks/{}.py",
     "src/selfcheck/recorded/{}.json",
     "autograder/**/hidden/{}.py",
+    "autograder/**/long_axes/{}.json",
     "autograder/**/misconceptions/{}.py",
     "tests/alternatives/{}.py",
 )
@@ -30,8 +31,8 @@ def survivors_of(module: str) -> list[str]:
     return [name for name in listed if name.endswith(f"/{module}.toml")]
 
 
-#: What tells which exercises train a model; that chooses which proofs there are.
-CHECKS = ("src/selfcheck/checks/*.py", "src/selfcheck/recorded/*.json")
+#: What tells which exercises train a model, and which axes are long; that chooses which proofs there are.
+CHECKS = ("src/selfcheck/checks/*.py", "src/selfcheck/recorded/*.json", "autograder/**/long_axes/*.json")
 
 #: Marks a test that has a parameter `exercise` as a proof of that exercise.
 proof_of_an_exercise = pytest.mark.proof(

@@ -1,20 +1,21 @@
 """What is right in float64 or in evaluation alone, or drops the same each time, is not right: a hidden draw tells."""
 
-import functools
 import inspect
-from dataclasses import replace
 
 import pytest
 
 from autograder.answer_key.checks import seed_of, visible_checks
-from autograder.answer_key.keys import trains_a_model
-from autograder.answer_key.live import live_key
+from autograder.answer_key.keys import asked_last, trains_a_model
+from autograder.answer_key.live import answers_of, live_key
+from autograder.answer_key.long_axes import long_places
 from autograder.answer_key.reference_package import reference
-from autograder.answer_key.varied import NEAR, SILENT_AT_0, varied, with_a_long_axis
+from autograder.answer_key.varied import NEAR, SILENT_AT_0, with_a_long_axis
 from autograder.authoring import proofs
 from autograder.course.policy import GradingPolicy
 from selfcheck.arrays import Array, unpack
 from selfcheck.catalogue import exercises
+from selfcheck.diagnose import Key
+from selfcheck.plan import Draw
 from selfcheck.trees import leaves
 from selfcheck.verdict import judge
 
@@ -25,31 +26,7 @@ POLICY = GradingPolicy(b"varied")
 BY_ID = {one.id: one for one in exercises()}
 MODULES = [one for one in BY_ID.values() if isinstance(reference(one.id), type) and one.symbol != "KeyValueCache"]
 UNTAUGHT = [one for one in MODULES if not trains_a_model(one)]
-IN_FLOAT32 = [
-    one for one in exercises() if any((asked := varied(c)) and asked.tolerance == NEAR for c in visible_checks(one))
-]
-SHORT_MASKS = ("masks.causal_mask", "masks.combine_masks", "masks.to_additive", "masks.masked_softmax")
-SHORT = (
-    "scores.additive_scores",
-    "scores.bilinear_scores",
-    "scores.dot_scores",
-    "scores.scaled_dot_scores",
-    "dot_product.scaled_dot_product_attention",
-    "efficient.KeyValueCache",
-    "efficient.blockwise_attention",
-    "efficient.blockwise_gradients",
-    "efficient.grouped_query_attention",
-    "efficient.merge_partials",
-    "efficient.online_softmax",
-    "multi_head.merge_heads",
-    "multi_head.split_heads",
-    "positions.alibi_bias",
-    "positions.sinusoidal_encoding",
-    "encoder.layer_norm",
-    "encoder.attention_columns",
-    "classifier.masked_mean",
-    "sequence_to_sequence.attend",
-)
+IN_FLOAT32 = [one for one in exercises() if any(asked_last(one, c).tolerance == NEAR for c in visible_checks(one))]
 NO_TENSOR = ("train_step",)  # is what a call of it returns
 name_of = "{0.number}-{0.id}".format
 
@@ -85,12 +62,13 @@ def test_the_modules_that_are_random_by_their_dropout_alone_are_those_that_take_
 @pytest.mark.parametrize("exercise", IN_FLOAT32, ids=name_of)
 def test_draws_in_float32_ask_for_no_digit_that_float32_does_not_have(exercise):
     for check in visible_checks(exercise):
-        asked = varied(check)
-        if asked is None or asked.tolerance != NEAR:
+        asked = asked_last(exercise, check)
+        if asked.tolerance != NEAR:
             continue
         seed = seed_of(POLICY.secret, check)
-        longer = replace(check, make=functools.partial(with_a_long_axis, check))
-        wide, narrow = (live_key(one, seed, names=False).expected for one in (longer, asked))
+        calls = with_a_long_axis(check, Draw(seed), long_places(exercise).get(check.name, ()))
+        wide = answers_of(reference(exercise.id), Key(check, calls, [], {}, reveal=False))
+        narrow = live_key(asked, seed, names=False).expected
         for one, other in zip(map(numbers, wide), map(numbers, narrow), strict=True):
             assert one == pytest.approx(other, rel=NEAR / 4, abs=NEAR / 4, nan_ok=True), check.name
 
@@ -118,13 +96,15 @@ def test_what_is_right_in_evaluation_alone_loses_points(exercise):
         return silenced(result, lambda part: module.training)
 
     otherwise = {
-        check.name for check in visible_checks(exercise) if in_training(varied(check)) and not in_training(check)
+        check.name
+        for check in visible_checks(exercise)
+        if in_training(asked_last(exercise, check)) and not in_training(check)
     }
     assert otherwise & lost(exercise, changed(reference(exercise.id), change))
 
 
 def in_training(check):
-    return check is not None and any(step.get("training") for step in check.calls(0))
+    return any(step.get("training") for step in check.calls(0))
 
 
 DROPPING = ("encoder.EncoderLayer", "encoder.FeedForward", "decoder.DecoderLayer", "multi_head.MultiHeadAttention")
@@ -158,20 +138,18 @@ def test_what_drops_the_same_of_each_sequence_loses_points(exercise):
 
 
 @proof_of_an_exercise
-@pytest.mark.parametrize("exercise", [BY_ID[name] for name in (*SHORT, *SHORT_MASKS)], ids=name_of)
-def test_what_is_right_for_short_axes_alone_loses_points(exercise):
-    symbol = reference(exercise.id)
+@pytest.mark.parametrize("exercise", [BY_ID[name] for name in DROPPING], ids=name_of)
+def test_what_drops_the_same_of_each_token_loses_points(exercise, monkeypatch):
+    own = torch.nn.functional.dropout
 
-    def wrong(*args, **kwargs):
-        return silenced(symbol(*args, **kwargs), lambda part: has_a_long_axis(part, *args, *kwargs.values()))
+    def for_all_tokens(x, p=0.5, training=True, inplace=False):
+        shared = x[..., :1, :] if x.dim() > 2 else x
+        return x * own(torch.ones_like(shared), p, training)
 
-    is_class = isinstance(symbol, type)
-    assert lost(exercise, changed(symbol, lambda _, result: silenced(result, has_a_long_axis)) if is_class else wrong)
-
-
-def has_a_long_axis(*values):
-    sizes = [size for one in values if isinstance(one, torch.Tensor) for size in one.shape]
-    return max((*sizes, *(one for one in values if isinstance(one, int))), default=0) > 15
+    keys = proofs.keys_of(exercise, POLICY)
+    monkeypatch.setattr(torch.nn.functional, "dropout", for_all_tokens)
+    answers = proofs.answers_of(reference(exercise.id), keys)
+    assert judge(exercise, keys, answers).points < exercise.max_points
 
 
 RECORDING = [

@@ -1,5 +1,6 @@
 """Hidden checks of the classifier."""
 
+from selfcheck.arrays import array
 from selfcheck.checks._classifier_lessons import TRIES, learnt, presence, taught
 from selfcheck.checks._classifier_pairs import PAIR
 from selfcheck.checks._classifier_texts import (
@@ -9,20 +10,35 @@ from selfcheck.checks._classifier_texts import (
     MAX_LENGTH,
     MORE_HEADS,
     VOCAB,
+    classifier,
     form,
+    matcher,
+    matrix_rows,
+    numbers_of,
     padded,
     pair_form,
     pair_uses_agree,
     pair_warm_up,
     some_texts,
     uses_agree,
+    varied,
     warm_up,
 )
+from selfcheck.checks._classifier_words import STIRRED
 from selfcheck.checks._dtypes import DTYPES
 from selfcheck.checks.classifier import MEAN, STEP, TEXT, mask_of, model
 from selfcheck.plan import built, call, check, loss, optimizer, tensor
 
 from ._lowest import STIRRED_MUCH, by_largest
+
+MANY, LONG = 17, 30  # texts, and the words of each
+
+
+def form_of_many(step, answer):
+    """The answer's form; where there are many texts, whether what they say has a say in it."""
+    shown = (form if matrix_rows(answer) else pair_form)(step, answer)
+    rows = matrix_rows(answer) or [[number] for number in numbers_of(answer) or ()]
+    return (shown, array([varied(rows)])) if step.get("stirred") and rows else shown
 
 
 @check(MEAN, sees="every dtype, one token, one feature, equal sizes", tolerance=2e-2, points=1)
@@ -41,8 +57,8 @@ def mean_gradient_padding(rng):
 
 @check(
     TEXT,
-    sees="one token, one class, one text, one word; several layers and heads; 512 tokens",
-    view=form,
+    sees="one token, one class, one text, one word; several layers and heads; 512 tokens; many long texts",
+    view=form_of_many,
     points=1,
     given=True,
 )
@@ -53,6 +69,7 @@ def text_sizes(rng):
         built(call(2, 5, 6, 3, 8, 2, dropout=0.5), call(tensor([[1, 1, 0]] * 2, "int64")), training=True),
         built(call(1, 2, 4, 2, 5, 1, max_length=1), call(tensor([[0]] * 3, "int64"))),
         built(call(VOCAB, 2, 4, 1, 5, 1), call(padded(some_texts(rng, (512,)), 512))),
+        built(classifier(), call(padded(some_texts(rng, [LONG] * MANY), LONG)), stirred=STIRRED),
     ]
 
 
@@ -117,13 +134,14 @@ def step_unchanged(rng):
 
 @check(
     PAIR,
-    sees="one pair, one token, one word, several layers and heads, 512 tokens",
-    view=pair_form,
+    sees="one pair, one token, one word, several layers and heads, 512 tokens, many long texts on either side",
+    view=form_of_many,
     points=1,
     given=True,
 )
 def pair_sizes(rng):
     single = padded(some_texts(rng, (1,)), 1)
+    many = [padded(some_texts(rng, [length] * MANY), length) for length in (LONG, 3)]
     wide = [
         padded(some_texts(rng, lengths), max(lengths), VOCAB - 1) for lengths in ((11, 2, 3, 5, 1), (1, 2, 14, 3, 5))
     ]
@@ -132,6 +150,7 @@ def pair_sizes(rng):
         built(call(VOCAB, D_MODEL, MORE_HEADS, D_FF, 2, padding_id=VOCAB - 1), call(*wide)),
         built(call(1, 4, 2, 5, 1), call(tensor([[0]] * 3, "int64"), tensor([[0, 0]] * 3, "int64"))),
         built(call(VOCAB, 4, 1, 5, 1), call(padded(some_texts(rng, (512,)), 512), single)),
+        *(built(matcher(), call(*sides), stirred=STIRRED) for sides in (many, many[::-1])),
     ]
 
 

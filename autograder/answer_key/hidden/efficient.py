@@ -183,4 +183,5 @@ def cache_long(rng):
     equal = [step(rng, (3, 3), 3, d_k=3, d_v=3) for _ in range(2)]
     long = [step(rng, (1,), rng.integer(3, 6), d_k=2, d_v=2) for _ in range(rng.integer(24, 30))]
     full = [built(call(total), *uses), built(call(total), *uses, more)]
-    return [*full, built(call(100), *uses), built(call(6), *equal), built(call(200), *long)]
+    at_once = [step(rng, (2,), length, d_k=2, d_v=5) for length in (17, 3)]
+    return [*full, built(call(100), *uses), built(call(6), *equal), built(call(200), *long), built(call(40), *at_once)]

@@ -26,7 +26,7 @@ def equal_sizes(rng):
 
 @check(
     "scores.additive_scores",
-    sees="odd and equal shapes, zeros and large numbers give finite scores",
+    sees="odd and equal shapes, many features, zeros and large numbers give finite scores",
     points=1,
     coinciding=True,
 )
@@ -40,6 +40,8 @@ def additive_extremes(rng):
         additive(rng, (1, queries, d_q), (3, keys, d_k), hidden),
         additive(rng, (4, 4), (4, 4), 4),
         additive(rng, (3, 3, 3), (3, 3, 3), 3),
+        additive(rng, (2, 17), (3, 5), 4),
+        additive(rng, (2, 5), (3, 17), 4),
         call(
             tensor([[0.0] * d_q, [1.0] * d_q]), tensor([[0.0] * d_k]), rng.tensor(hidden, d_q + d_k), rng.tensor(hidden)
         ),

@@ -124,13 +124,14 @@ def hierarchical_dtype(rng):
     return [inputs.documents(rng, 3, rng.tensor(1, 3, 2, 3, dtype=dtype), mask) for dtype in DTYPES]
 
 
-@check(DECODER, sees="every score, the lowest too, with a mask, with equal sizes", points=1)
+@check(DECODER, sees="every score, the lowest too, with a mask, with equal sizes, with many features", points=1)
 def decoder_every_score(rng):
     smallest = inputs.decoding(rng, 1, 1, (1, 2, 2))
     steps = [step for kind in SCORES for step in inputs.decoding_lengths(rng, (rng.integer(1, 5), 5), (7, 3, 4), kind)]
     equal = inputs.words_in([[1, 3, 2]], 3)[0]
     steps += [inputs.decoding(rng, 3, 3, (3, 3, 3), kind, mask=equal) for kind in SCORES]
-    return [smallest, *steps, lowest_decoding(rng)]
+    wide = inputs.decoding(rng, 5, 17, (2, 3, 4), "bilinear")
+    return [smallest, *steps, wide, lowest_decoding(rng)]
 
 
 def lowest_decoding(rng):
