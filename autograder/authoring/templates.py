@@ -125,7 +125,8 @@ def {name}_entries(rng):
 def {name}_any_axes(rng):
     one, two, three = rng.sample((4, 7, 10), 3)
     factor = -rng.integer(3, 9) / 2
-    return [call(rng.tensor(three), factor), call(rng.tensor(one, two, three), factor)]
+    sizes = (three,), (one, two, three), (17, two)  # an axis that no visible check makes long is long here
+    return [call(rng.tensor(*shape), factor) for shape in sizes]
 """,
     "misconceptions": """
 # {mark}: wrong answers as somebody would write them

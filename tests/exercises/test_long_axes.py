@@ -3,6 +3,7 @@
 An axis is named by its argument and counted from the end; so are whole numbers that are arguments.
 """
 
+import functools
 import inspect
 from collections.abc import Iterator
 
@@ -16,7 +17,7 @@ from autograder.answer_key.long_axes import LONG, sizes_in
 from autograder.answer_key.reference_package import reference
 from autograder.authoring import proofs
 from autograder.build import choose_long_axes
-from autograder.build.choose_long_axes import alike, may_be_long
+from autograder.build.choose_long_axes import alike
 from autograder.course.policy import GradingPolicy
 from selfcheck.catalogue import exercises
 from selfcheck.diagnose import Key
@@ -72,7 +73,8 @@ def argument_of(place, names):
 
 def axes_of(exercise):
     names = list(signature_of(reference(exercise.id)).parameters)
-    steps = [step for check in visible_checks(exercise) if may_be_long(check) for step in check.calls(0)]
+    checks = [check for check in visible_checks(exercise) if {"values", "gradient"} & set(check.compares)]
+    steps = [step for check in checks for step in check.calls(0) if not step.get("lessons")]
     found = {argument_of(place, names) for step in steps for place in sizes_in(step)}
     return sorted((one for one in found if one and one[0] not in NO_SIZES), key=str)
 
@@ -96,32 +98,45 @@ def is_long(value, axis):
 def silenced(result):
     if isinstance(result, (tuple, list)):
         return type(result)(map(silenced, result))
-    if isinstance(result, (int, float)):
-        return 0
-    return (
-        result * 0 if not isinstance(result, torch.Tensor) or result.is_floating_point() else torch.zeros_like(result)
-    )
+    if isinstance(result, torch.Tensor):
+        return result * 0 if result.is_floating_point() else torch.zeros_like(result)
+    return result * 0
 
 
 def right_where_it_is_short(symbol, name, axis):
     """The reference, whose answer is zeros where an axis of an argument is long."""
     signature = signature_of(symbol)
 
-    def answer(own, *args, before=(), **kwargs):
+    def answer(own, *args, **kwargs):
         given = signature.bind(*args, **kwargs)
-        given.arguments = {
-            one: list(part) if isinstance(part, Iterator) else part for one, part in given.arguments.items()
-        }
-        is_wrong = is_long(given.arguments.get(name, ()), axis)
-        result = own(*before, *given.args, **given.kwargs)
-        return silenced(result) if is_wrong else result
+        value = given.arguments.get(name, ())
+        if isinstance(value, Iterator):
+            value = given.arguments[name] = list(value)
+        result = own(*given.args, **given.kwargs)
+        return silenced(result) if is_long(value, axis) else result
 
     if not isinstance(symbol, type):
         return lambda *args, **kwargs: answer(symbol, *args, **kwargs)
+
     method = "append" if symbol.__name__ == "KeyValueCache" else "forward"
     own = getattr(symbol, method)
-    return type(
-        symbol.__name__, (symbol,), {method: lambda self, *args, **kwargs: answer(own, *args, before=(self,), **kwargs)}
+
+    def instead(self, *args, **kwargs):
+        return answer(functools.partial(own, self), *args, **kwargs)
+
+    return type(symbol.__name__, (symbol,), {method: instead})
+
+
+def points_of(exercise, symbol):
+    keys = proofs.keys_of(exercise, POLICY)
+    return judge(exercise, keys, proofs.answers_of(symbol, keys)).points
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", exercises(), ids=name_of)
+def test_what_is_wrong_for_no_axis_has_all_points(exercise):
+    assert (
+        points_of(exercise, right_where_it_is_short(reference(exercise.id), "no argument", None)) == exercise.max_points
     )
 
 
@@ -129,6 +144,4 @@ def right_where_it_is_short(symbol, name, axis):
 @pytest.mark.parametrize(("exercise", "axis"), AXES)
 def test_what_is_right_for_short_axes_alone_loses_points(exercise, axis):
     symbol = right_where_it_is_short(reference(exercise.id), *axis)
-    keys = proofs.keys_of(exercise, POLICY)
-    result = judge(exercise, keys, proofs.answers_of(symbol, keys))
-    assert result.points < exercise.max_points
+    assert points_of(exercise, symbol) < exercise.max_points
