@@ -24,6 +24,8 @@ class PatientConsole(Console):
         os.close(nowhere)
 
 
+if not os.environ.get("COLUMNS", "").strip("0"):
+    os.environ.pop("COLUMNS", None)  # a terminal of no known width says 0, and rich would print nothing
 console = PatientConsole(highlight=False)
 
 

@@ -28,9 +28,11 @@ def answer_key(course: Course, problem_set: str) -> AnswerKey:
 
 def read(course: Course, problem_set: str) -> AnswerKey | None:
     """The answer key on file; None where there is none, it is damaged, or does not fit grader and policy."""
-    policy = course.policy.of(problem_set)
+    policy, path = course.policy.of(problem_set), course.answers_file(problem_set)
+    if not path.is_file():  # whoever opens a named pipe waits
+        return None
     try:
-        tree = json.loads(course.answers_file(problem_set).read_text(encoding="utf-8"))
+        tree = json.loads(path.read_text(encoding="utf-8"))
         if tree["grader"] != grader_version() or tree["terms"] != policy.digest:
             return None
         answers = {exercise.id: tree["answers"][exercise.id] for exercise in policy.exercises(problem_set)}

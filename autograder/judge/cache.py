@@ -96,6 +96,8 @@ def read_result(path: Path) -> Result | None:
 
 def read_record(path: Path) -> dict[str, Any] | None:
     """The JSON of a result on file; None where there is none, or the file is damaged."""
+    if not path.is_file():  # whoever opens a named pipe waits
+        return None
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         texts = [*(record[name] for name in ("key", "student", "problem_set", "isolation"))]

@@ -1,11 +1,15 @@
 """What commands print is cut between words, and its lines end where their words do."""
 
 import io
+import os
+import subprocess
+import sys
 
 import pytest
 
 from autograder import console
 from autograder.console import PatientConsole, remarks_line, show
+from autograder.course.paths import ROOT
 
 
 @pytest.fixture
@@ -32,6 +36,13 @@ def test_a_long_line_goes_on_at_its_indentation_and_no_line_ends_in_blanks(print
 )
 def test_a_remark_is_cut_between_words_where_it_has_any(remark, shown):
     assert remarks_line([remark], longest=18) == shown
+
+
+def test_a_terminal_without_a_width_shows_everything():
+    program = "from autograder.console import console; console.print('everything')"
+    environment = os.environ | {"COLUMNS": "0"}
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.stdout == "everything\n"
 
 
 def test_a_sentence_before_another_remark_has_no_full_stop_and_a_semicolon():

@@ -1,11 +1,13 @@
 """Results on file, in the form that version 0.5.0 gave them."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from autograder.answer_key import precomputed
 from autograder.course.folder import Course
 from autograder.intake.submission import Submission
 from autograder.judge import cache
@@ -35,6 +37,15 @@ def test_what_an_older_version_did_not_write_is_unknown(tmp_path, name, instead)
     result = cache.read_result(path)
     assert result is not None and not result.as_json()[name]
     assert result.exercises == Result.from_json(TREE).exercises
+
+
+def test_a_named_pipe_is_no_result_and_no_answer_key_and_nobody_waits_for_it(tmp_path):
+    course = Course.open(tmp_path / "course")
+    for path in (course.result_file("ada", "ps1"), course.answers_file("ps1")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(path)
+    assert cache.read_result(course.result_file("ada", "ps1")) is None
+    assert precomputed.read(course, "ps1") is None
 
 
 @pytest.mark.parametrize("name", ["key", "student", "problem_set", "exercises", "troubles", "remarks"])
