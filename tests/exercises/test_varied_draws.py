@@ -1,6 +1,7 @@
 """What is right in float64 or in evaluation alone, or drops the same each time, is not right: a hidden draw tells."""
 
 import inspect
+import json
 
 import pytest
 
@@ -29,6 +30,10 @@ UNTAUGHT = [one for one in MODULES if not trains_a_model(one)]
 IN_FLOAT32 = [one for one in exercises() if any(asked_last(one, c).tolerance == NEAR for c in visible_checks(one))]
 NO_TENSOR = ("train_step",)  # is what a call of it returns
 name_of = "{0.number}-{0.id}".format
+
+
+def is_in_half(step):
+    return any(f'"{dtype}"' in json.dumps(step) for dtype in ("float16", "bfloat16"))
 
 
 def lost(exercise, symbol):
@@ -161,6 +166,23 @@ RECORDING = [
 @pytest.mark.parametrize("exercise", RECORDING, ids=name_of)
 def test_what_is_right_where_no_gradients_are_recorded_alone_loses_points(exercise):
     assert lost(exercise, changed(reference(exercise.id), lambda _, result: moved(result)))
+
+
+HALF = (torch.float16, torch.bfloat16)
+IN_HALF = [
+    one
+    for one in exercises()
+    if any("dtype" in check.compares and any(map(is_in_half, check.calls(0))) for check in visible_checks(one))
+]
+
+
+@proof_of_an_exercise
+@pytest.mark.parametrize("exercise", IN_HALF, ids=name_of)
+def test_what_is_wrong_in_half_precision_alone_loses_points(exercise):
+    def change(module, result):
+        return silenced(result, lambda part: part.dtype in HALF)
+
+    assert lost(exercise, changed(reference(exercise.id), change))
 
 
 def moved(result):

@@ -285,8 +285,9 @@ def text_sizes(rng):
 
 @check(TEXT, sees="a sampled row that has ended is filled with end_id too", points=1)
 def text_sampled_end(rng):
-    more = {"temperature": 2.0, "top_k": 1, "generator": generator(rng.integer(1, 1000))}
-    return texts.ending(rng, 5, 9, rng.sample((2, 4, None), 3), **more)
+    drawn = {"temperature": 2.0, "generator": generator(rng.integer(1, 1000))}
+    rows = rng.sample((2, 4, None), 3)
+    return [texts.ending(rng, 5, 9, rows, **drawn, **more) for more in ({"top_k": 1}, {"top_p": 0.01})]
 
 
 @check(TEXT, sees="the second token is drawn as often as the softmax says", view=texts.how_often, points=1)

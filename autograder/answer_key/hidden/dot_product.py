@@ -54,7 +54,7 @@ def causal(queries, keys):
 
 @check(
     ATTENTION,
-    sees="masks of every kind, equal sizes, on keys of any width",
+    sees="masks of every kind, beside dropout too, equal sizes, on keys of any width",
     points=1,
     problem_set="ps3",
     coinciding=True,
@@ -71,6 +71,10 @@ def masked_kinds(rng):
             for lead, length, keys, d, width in EQUAL
         ),
         *(masked(rng, (4,), 4, 4, 4, mask_of(rng, *shape), d_k=4) for shape in ((4, 4), (4, 1, 4), (4, 4, 4), (4,))),
+        *(
+            attend(rng, (queries, d_k), (keys, d_k), d_v, attn_mask=tensor(mask_of(rng, queries, keys)), dropout_p=rate)
+            for rate in (1e-12, 1.0)  # what drops nothing, and what drops all, is not random
+        ),
         call(
             tensor([[0.0] * 3] * 2),
             tensor([[0.0] * 3, [1.0] * 3, [2.0] * 3]),
