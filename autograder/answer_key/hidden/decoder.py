@@ -15,6 +15,7 @@ from selfcheck.plan import built, cache, call, check, generator, made, tensor
 
 from ._lowest import DTYPE, ONE_OF_FIVE, STIRRED_MUCH, by_largest, with_lowest_scores
 
+MANY = 15  # tokens of a long text
 OTHER_HEADS = 4  # of a model: they divide its d_model too
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 
@@ -147,12 +148,12 @@ def model_caches_in_turn(rng):
 
 @check(
     MODEL,
-    sees="id 0 is a token like any other, and equal tokens at other positions differ",
+    sees="id 0 is a token like any other, and equal tokens at other positions differ, in many long texts too",
     points=1,
     view=views.depends,
 )
 def model_zero(rng):
-    return built(inputs.language_model(), call(one_in_zeros(7)), stirred=inputs.STIRRED)
+    return [built(inputs.language_model(), call(one_in_zeros(n)), stirred=inputs.STIRRED) for n in (7, MANY)]
 
 
 def one_in_zeros(length):
@@ -182,15 +183,14 @@ def translator_sizes(rng):
 
 @check(
     TRANSLATOR,
-    sees="source and target of one length, target tokens of id 0, several heads",
+    sees="source and target of one length, a short and a long one, target tokens of id 0, several heads",
     view=views.depends,
     points=1,
     coinciding=True,
 )
 def translator_zero(rng):
-    length = rng.integer(3, 5)
-    source = inputs.same_text(rng, length + 2, length, inputs.SOURCE_VOCAB)
-    return built(inputs.translator(1), call(source, one_in_zeros(length)), stirred=inputs.STIRRED)
+    sides = [(inputs.same_text(rng, n + 2, n, inputs.SOURCE_VOCAB), one_in_zeros(n)) for n in (rng.integer(3, 5), MANY)]
+    return [built(inputs.translator(1), call(*both), stirred=inputs.STIRRED) for both in sides]
 
 
 @check(

@@ -86,7 +86,7 @@ def encoder(rng, layers, *uses, training=False, **more):
 
 @check(
     ENCODER,
-    sees="pre-norm layers, gelu, both masks together, equal sizes, the lowest scores, an all-padded sequence",
+    sees="pre-norm layers, gelu, both masks together, many or equal sizes, the lowest scores, an all-padded sequence",
     points=1,
     coinciding=True,
 )
@@ -96,6 +96,7 @@ def encoder_everything(rng):
     return [
         encoder(rng, 2, use, norm_first=True, activation="gelu"),
         encoder(rng, 1, use, training=True),
+        encoder(rng, 1, call(rng.tensor(17, 3, 4))),
         encoder(rng, 3, call(rng.tensor(3, 3, 4), causal(3), tensor([[True, True, i > 0] for i in range(3)]), True)),
         *(lowest_in_layers(rng, norm_first=first) for first in (False, True)),
     ]

@@ -43,6 +43,7 @@ def encoding_edges(rng):
         built(call(4, length), call(rng.tensor(batch, length, 4)), training=True),
         built(call(2), call(zeros(1, 1024, 2)), refused(call(zeros(1, 1025, 2)))),
         built(call(4, 4), call(rng.tensor(4, 4, 4)), call(rng.tensor(4, 2, 4))),
+        built(call(2, 3), call(rng.tensor(17, 3, 2))),
     ]
 
 

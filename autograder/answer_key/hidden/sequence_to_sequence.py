@@ -82,9 +82,14 @@ def hard_hidden(rng):
     return [draws.with_hidden_choice(rng), draws.with_hidden_choice(rng, count=4)]
 
 
-@check(HARD, sees="nothing that was given has changed", compares="unchanged", points=1)
+@check(
+    HARD,
+    sees="what is certain is taken in many batches, and nothing that was given has changed",
+    compares=("values", "unchanged"),
+    points=1,
+)
 def hard_unchanged(rng):
-    return draws.lottery(rng, 3, 4)
+    return [draws.sure(rng, (17, 2), 3, 5), draws.sure(rng, (2,), 3, 5)]
 
 
 @check(HIERARCHICAL, sees="mask and levels together, in every size, and for the lowest scores", points=1)
