@@ -89,7 +89,7 @@ def hard_hidden(rng):
     points=1,
 )
 def hard_unchanged(rng):
-    return [draws.sure(rng, (17, 2), 3, 5), draws.sure(rng, (2,), 3, 5)]
+    return [draws.sure(rng, (17, 2), 5, 9), draws.sure(rng, (2,), 5, 9)]
 
 
 @check(HIERARCHICAL, sees="mask and levels together, in every size, and for the lowest scores", points=1)
