@@ -112,7 +112,7 @@ def text_padding_layers(rng):
 @check(
     STEP,
     sees="classes as targets, several inputs, old gradients and dropout at once; as many features as rows",
-    compares=("values", "state"),
+    compares=("values", "state", "kept"),
     points=1,
 )
 def step_everything(rng):

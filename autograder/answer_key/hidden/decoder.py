@@ -61,8 +61,11 @@ def layer_masks(rng):
     read = call(rng.tensor(2, 4, 6), rng.tensor(2, 7, 6), own, other)
     three, others = ([[j < count for j in range(3)] for count in counts] for counts in ((1, 3, 2), (2, 1, 3)))
     equal = call(rng.tensor(3, 3, 6), rng.tensor(3, 3, 6), tensor(three), tensor(others))
+    masks = (own, other), (), (None, other), (own,)
+    in_turn = [call(rng.tensor(2, 4, 6), rng.tensor(2, 7, 6), *some) for some in masks]  # none holds for a later use
+    several = (read,), (equal,), in_turn
     return [
-        *(built(inputs.layer(cross=True), use, state=inputs.decoder_state(rng, cross=True)) for use in (read, equal)),
+        *(built(inputs.layer(cross=True), *uses, state=inputs.decoder_state(rng, cross=True)) for uses in several),
         lowest_scores(rng),
     ]
 
@@ -96,7 +99,7 @@ def with_other_heads(step, construct):
 
 
 def form_or_heads(step, answer):
-    """A model's form; of two models with different numbers of heads, 1 where their logits differ."""
+    """A model's form; of two models with different numbers of heads, or two texts, 1 where their logits differ."""
     if len(step["uses"]) == 1:
         return views.form(step, answer)
     outputs = views.several(answer, 2)
@@ -117,6 +120,7 @@ def model_of_other_sizes(rng):
         built(call(1, 6, 2, 3, 1, max_length=2), call(tensor([[0, 0]] * 3, "int64"))),
         built(call(9, 4, 2, 4, 4, dropout=0.5), call(inputs.tokens(rng, 2, 2, 9)), training=True),
         with_other_heads(call(inputs.tokens(rng, 1, 7)), inputs.language_model),
+        built(inputs.language_model(), *(call(inputs.tokens(rng, 2, 7)) for _ in range(2)), stirred=inputs.STIRRED),
     ]
 
 
@@ -172,12 +176,13 @@ def one_in_zeros(length):
 )
 def translator_sizes(rng):
     single, pair = tensor([[1], [2]], "int64"), (sources(rng, 1, 7), inputs.tokens(rng, 1, 9))
-    nothing = tensor([[0, 0]], "int64")
+    nothing, target = tensor([[0, 0]], "int64"), inputs.tokens(rng, 2, 9)
     return [
         built(call(15, 11, 6, 1, 6, 1), call(single, single)),
         built(inputs.translator(dropout=0.5), call(*pair), training=True),
         built(call(1, 1, 6, 3, 5, 1, max_length=4), call(nothing, nothing)),
         with_other_heads(call(sources(rng, 1, 7), inputs.tokens(rng, 1, 9)), inputs.translator),
+        built(inputs.translator(), *(call(sources(rng, 2, 7), target) for _ in range(2)), stirred=inputs.STIRRED),
     ]
 
 
@@ -244,6 +249,7 @@ def chances_everything(rng):
         call(texts.spread_logits(rng, 3), top_k=1),
         call(texts.spread_logits(rng, 6, 6), 0.8, 4, 0.83),
         call(texts.spread_logits(rng, 2, vocab=60), rng.integer(6, 30) + 0.5, rng.integer(12, 50)),
+        *(call(texts.spread_logits(rng, 3), temperature) for temperature in (2e-4, 500.0)),
         *(call(low_logits(rng), **more) for more in ({"top_k": 2}, {"top_p": 0.75})),
     ]
 
@@ -270,7 +276,12 @@ def chances_half(rng):
     return [call(texts.spread_logits(rng, 2, dtype=dtype), 0.8, 5, 0.93) for dtype in DTYPES[:2]]
 
 
-@check(TEXT, sees="one row, one token, a prompt of one, many tokens, a plain function that ends", points=1)
+@check(
+    TEXT,
+    sees="one row, one token, a prompt of one, many tokens, a plain function that ends; a module learns afterwards too",
+    compares=("values", "kept"),
+    points=1,
+)
 def text_sizes(rng):
     return [
         texts.text(rng, 1, 1, 1),

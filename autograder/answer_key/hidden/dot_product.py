@@ -81,6 +81,7 @@ def masked_kinds(rng):
             rng.tensor(3, 4),
             tensor([True, False, True]),
         ),
+        masked(rng, (), queries, keys, d_v, rng.random() < 0.5, d_k=d_k),
     ]
 
 

@@ -8,7 +8,7 @@ from selfcheck.checks._efficient_partials import PARTIALS, pair, partial
 from selfcheck.checks._numbers import LOWEST
 from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.efficient import BLOCKWISE, SOFTMAX
-from selfcheck.plan import built, call, check, iterator, refused, tensor
+from selfcheck.plan import built, call, check, iterator, refused, tensor, triple
 
 from ._lowest import DTYPE, ONE_OF_FIVE
 
@@ -169,9 +169,17 @@ def partials_values(rng):
     first, second = [0.0, 0.0, -1e4, -1e9, 2.0, LOWEST], [0.0, HIDDEN, HIDDEN, -1e9, -1e9, LOWEST]
     narrow = [LOWEST, LOWEST, HIDDEN, 0.0], [LOWEST, HIDDEN, LOWEST, LOWEST]
     return [
+        *some_without_values(rng),
         call(*(partial(rng, maxima, 2, spread=0.0) for maxima in (first, second))),
         call(*(partial(rng, maxima, 2, spread=0.0, dtype=DTYPE) for maxima in narrow)),
     ]
+
+
+def some_without_values(rng):
+    """Calls in which the values of one part are all zero: it has keys all the same, and they count."""
+    zeros = triple(tensor([0.5, -1.0, 2.0]), tensor([1.5, 2.25, 1.25]), tensor([[0.0] * 2] * 3))
+    others = [partial(rng, [1.5, 0.0, -0.5], 2) for _ in range(2)]
+    return [call(zeros, others[0]), call(others[1], zeros)]
 
 
 @check(CACHE, sees="keys and values of any widths, in appends of any lengths, up to the last position", points=1)

@@ -23,7 +23,10 @@ def norm_everything(rng):
     return [
         call(rng.tensor(*shape, d), scattered(rng, d), scattered(rng, d), round(0.1 + rng.random(), 2))
         for shape in ((), (length,), (d,), (d, d), (batch, heads, length))
-    ] + [call(rng.tensor(length, d), rng.tensor(d), rng.tensor(d))]  # gains below zero
+    ] + [
+        call(rng.tensor(length, d), rng.tensor(d), rng.tensor(d)),  # gains below zero
+        call(tensor([[entry / 100 for entry in row] for row in rng.normal(length, d)]), eps=0.0),
+    ]
 
 
 @check(NORM, sees="features that differ by little, zeros, large features, and a single feature", points=1)
@@ -67,8 +70,15 @@ def layer_masks(rng):
             rng, call(rng.tensor(4, 4, 4), causal(4), tensor([[j <= i for j in range(4)] for i in range(4)])), d_ff=4
         ),
         layer(rng, call(tensor([[[0.0] * 4, *rng.normal(3, 4)]])), d_ff=4, norm_first=True),
+        layer(rng, *with_masks_and_without(rng, keys)),
         *(lowest(rng, norm_first=first) for first in (False, True)),
     ]
+
+
+def with_masks_and_without(rng, keys):
+    """Calls of one object on inputs of one shape: what the first was given does not hold for the next ones."""
+    masks = (causal(3), keys), (), (None, keys), (causal(3),), ()
+    return [call(rng.tensor(2, 3, 4), *some) for some in masks]
 
 
 def lowest(rng, **more):
@@ -97,6 +107,7 @@ def encoder_everything(rng):
         encoder(rng, 2, use, norm_first=True, activation="gelu"),
         encoder(rng, 1, use, training=True),
         encoder(rng, 1, call(rng.tensor(17, 3, 4))),
+        encoder(rng, 1, *with_masks_and_without(rng, keys)),
         encoder(rng, 3, call(rng.tensor(3, 3, 4), causal(3), tensor([[True, True, i > 0] for i in range(3)]), True)),
         *(lowest_in_layers(rng, norm_first=first) for first in (False, True)),
     ]

@@ -100,6 +100,7 @@ def combine_edges(rng):
         call(column, None, row),
         call(*same),
         call(head, column, row, tensor(rng.booleans(batch, 1, 1, keys), "bool")),
+        call(row, tensor(rng.random() < 0.5, "bool")),
     ]
 
 
@@ -147,6 +148,8 @@ def softmax_edges(rng):
         call(rng.tensor(1, 1)),
         call(tensor([[], []], "float64"), dim=0),
         call(rng.tensor(2, 4), tensor([False], "bool")),
+        call(rng.tensor(2, 4), tensor(rng.random() < 0.5, "bool")),
+        call(rng.tensor(2, 3, 5, 4), tensor(mixed_rows(rng, 3, 5, 4), "bool"), 1),
     ]
 
 

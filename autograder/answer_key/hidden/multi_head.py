@@ -1,6 +1,6 @@
 """Hidden checks of multi-head attention."""
 
-from selfcheck.checks._multi_head import NAMES, SEVERAL, parameters, step
+from selfcheck.checks._multi_head import NAMES, SEVERAL, inputs, parameters, step
 from selfcheck.checks._multi_head_attention import ATTENTION
 from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.multi_head import LOAD, MERGE, SPLIT, loading, packed
@@ -67,7 +67,7 @@ def mha_masks_together(rng):
     no_first_query = [[i > 0] for i in range(queries)]
     together = [
         step(rng, (batch, queries, keys), heads, 2 * heads, attn_mask=tensor(mask), key_mask=tensor(real))
-        for mask in (documents, by_head, no_first_query)
+        for mask in (documents, by_head, no_first_query, True)
     ]
     causal = tensor([[j <= i for j in range(heads)] for i in range(heads)])
     equal = [  # as many sequences, heads, queries and keys
@@ -77,7 +77,16 @@ def mha_masks_together(rng):
         {"key_mask": tensor(mask_of(rng, heads, heads))},
     ]
     together += [step(rng, (heads, heads, heads), heads, heads * heads, **masks) for masks in equal]
-    return [*together, lowest_scores(rng)]
+    return [*together, with_masks_and_without(rng, tensor(real)), lowest_scores(rng)]
+
+
+def with_masks_and_without(rng, real):
+    """A step whose uses, of one shape, have both masks, none, and one: none holds for a later use."""
+    batch, keys = real.shape
+    pairs = tensor(mask_of(rng, 4, keys))
+    masks = {"attn_mask": pairs, "key_mask": real}, {}, {"key_mask": real}, {"attn_mask": pairs}
+    uses = [call(*inputs(rng, batch, 4, keys, 6), **some) for some in masks]
+    return built(call(6, 3), *uses, state=parameters(rng, 6))
 
 
 def lowest_scores(rng):
@@ -112,8 +121,13 @@ def load_everything(rng):
     d_model = rng.integer(3, 6)
     theirs, _ = packed(rng, 6, True)
     several = linears(NAMES, 6, 6, True, {})
+    no_bias = {name: tensor([0.0] * size) for name, size in (("in_proj_bias", 18), ("out_proj.bias", 6))}
     return [
         loading(rng, d_model, NAMES),
         loading(rng, d_model, NAMES, bias=False),
         call(several, torch_attention(True, theirs, embed_dim=6, num_heads=3)),
+        call(
+            linears(NAMES, 6, 6, True, rng.state({f"{name}.bias": (6,) for name in NAMES})),
+            torch_attention(True, theirs | no_bias, embed_dim=6, num_heads=3),
+        ),
     ]

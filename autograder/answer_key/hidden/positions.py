@@ -18,6 +18,7 @@ def table_edges(rng):
         call(*[rng.choice((4, 6, 8))] * 2),
         call(rng.choice((4, 6)), 12),
         call(rng.integer(3, 6), 12, base=rng.choice((2.5, 50.0, 500000.0))),
+        call(rng.integer(3, 6), 12, base=rng.choice((0.25, 0.5))),
     ]
 
 
@@ -30,6 +31,7 @@ def shift_edges(rng):
         call(4, 4),
         call(3, 6),
         call(-rng.integer(2, 9), 6, base=rng.choice((2.5, 50.0))),
+        call(rng.integer(2, 9), 6, base=rng.choice((0.25, 0.5))),
     ]
 
 
@@ -44,6 +46,7 @@ def encoding_edges(rng):
         built(call(2), call(zeros(1, 1024, 2)), refused(call(zeros(1, 1025, 2)))),
         built(call(4, 4), call(rng.tensor(4, 4, 4)), call(rng.tensor(4, 2, 4))),
         built(call(2, 3), call(rng.tensor(17, 3, 2))),
+        built(call(4, 9), call(rng.tensor(2, 7, 4, dtype="float16")), call(rng.tensor(2, 7, 4))),
     ]
 
 
@@ -72,6 +75,7 @@ def rotary_edges(rng):
         call(rng.tensor(batch, heads, length, 4), offset=rng.integer(200, 400)),
         call(rng.tensor(9, 2, 1, 4, 6), base=rng.choice((2.5, 500000.0))),
         call(rng.tensor(batch, heads, 1, 8), offset=rng.integer(1, 60)),
+        call(rng.tensor(length, 6), base=rng.choice((0.25, 0.5))),
         call(rng.tensor(length, 4, dtype="float32"), 50.0, 7),
         call(rng.tensor(4, 4, 4, 4), offset=4),
         call(tensor([[0.0] * 6, [1.0] * 6, rng.normal(6)]), offset=-2),

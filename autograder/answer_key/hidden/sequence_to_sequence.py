@@ -1,5 +1,7 @@
 """Hidden checks of attention before Transformers."""
 
+from dataclasses import replace
+
 from selfcheck.checks import _sequence_to_sequence_draws as draws
 from selfcheck.checks import _sequence_to_sequence_inputs as inputs
 from selfcheck.checks._dtypes import DTYPES
@@ -8,7 +10,7 @@ from selfcheck.checks._sequence_to_sequence_decoder import DECODER, SCORES
 from selfcheck.checks._sequence_to_sequence_hard import HARD
 from selfcheck.checks.dot_product import mask_of
 from selfcheck.checks.sequence_to_sequence import ATTEND, HIERARCHICAL, LOCAL
-from selfcheck.plan import call, check, generator, tensor
+from selfcheck.plan import built, call, check, generator, tensor
 
 from ._lowest import DTYPE, ONE_OF_FIVE, of_zeros_and
 
@@ -28,6 +30,7 @@ def attend_everything(rng):
     ]
     equal = mask_of(rng, 4, 4, 4)
     calls += [inputs.attending(rng, kind, 4, 4, 4, (4,), (4, 4), mask=equal) for kind in SCORES]
+    calls.append(inputs.attending(rng, "dot", queries, keys, d_v, mask=rng.random() < 0.5))
     return [*calls, lowest_attended(rng)]
 
 
@@ -67,9 +70,15 @@ def local_unchanged(rng):
     return inputs.local(rng, 9, 2.15)
 
 
-@check(HARD, sees="three unequal choices are drawn as often as they should be", view=draws.three_shares, points=1)
+@check(
+    HARD,
+    sees="three unequal choices are drawn as often as they should be, and anew in each call",
+    view=draws.three_shares,
+    points=1,
+)
 def hard_three(rng):
-    return [draws.three(rng), draws.three(rng, generator=generator(rng.integer(1, 1000)))]
+    twice = replace(draws.three(rng), times=2)
+    return [draws.three(rng), draws.three(rng, generator=generator(rng.integer(1, 1000))), twice]
 
 
 @check(
@@ -99,10 +108,18 @@ def hierarchical_everything(rng):
     return [
         inputs.documents(rng, d, rng.tensor(batch, sentences, words, d), inputs.words_in(counts, words)),
         inputs.documents(rng, 1, rng.tensor(1, 2, 3, 1)),
+        documents_with_a_mask_and_without(rng),
         inputs.documents(rng, 3, rng.tensor(3, 3, 3, 3), inputs.words_in([[1, 3, 2], [2, 0, 3], [3, 1, 1]], 3)),
         lowest_on_a_level(rng, "word", [[1]]),
         lowest_on_a_level(rng, "sentence", [[0, 3, 0]]),
     ]
+
+
+def documents_with_a_mask_and_without(rng):
+    """A step whose uses, of one shape, have a mask or none: it holds for no later use."""
+    mask = tensor(inputs.words_in([[1, 3, 2], [2, 0, 3]], 4))
+    uses = [call(rng.tensor(2, 3, 4, 5), *some) for some in ((mask,), (), ())]
+    return built(call(5), *uses, state=inputs.hierarchy(rng, 5))
 
 
 def lowest_on_a_level(rng, level, counts):
@@ -136,7 +153,15 @@ def decoder_every_score(rng):
     equal = inputs.words_in([[1, 3, 2]], 3)[0]
     steps += [inputs.decoding(rng, 3, 3, (3, 3, 3), kind, mask=equal) for kind in SCORES]
     wide = inputs.decoding(rng, 5, 17, (2, 3, 4), "bilinear")
-    return [smallest, *steps, wide, lowest_decoding(rng)]
+    return [smallest, *steps, wide, decoding_in_turn(rng), lowest_decoding(rng)]
+
+
+def decoding_in_turn(rng):
+    """A step whose uses have one shape: neither a state nor a mask of one is left for the next."""
+    mask = inputs.words_in([[1, 3]], 4)[0]
+    step = inputs.decoding(rng, 5, 3, (2, 3, 4), mask=mask)
+    others = [inputs.decoding(rng, 5, 3, (2, 3, 4), mask=some) for some in (None, mask)]
+    return replace(step, uses=(*step.uses, *(use for other in others for use in other.uses)))
 
 
 def lowest_decoding(rng):

@@ -138,6 +138,12 @@ class starts_uniform_about_zero(Learned):
 
 
 @misconception(LEARNED)
+class starts_uniform_as_wide(Learned):
+    def make(self, max_length, d_model):
+        self.weight = nn.Parameter(0.02 * 3**0.5 * (2 * torch.rand(max_length, d_model) - 1))
+
+
+@misconception(LEARNED)
 class weight_alone(Learned):
     def add(self, x):
         return self.rows(x)

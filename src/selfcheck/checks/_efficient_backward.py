@@ -146,7 +146,7 @@ def backward_dtype(rng):
 def backward_memory(rng):
     # The reference's largest is a block's tile, (160, 8): an eighth of the limit, the matrix is five times above it.
     # What 42 blocks add to the gradient of query, kept side by side and then summed, is within it.
-    return gradients(rng, (), 160, 330, 8, 1)
+    return [gradients(rng, (), 160, 330, 8, 1), gradients(rng, (2,), 160, 330, 8, 1)]
 
 
 @check(BACKWARD, sees="the arguments are left as they were", compares="unchanged")

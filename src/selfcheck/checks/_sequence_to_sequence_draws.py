@@ -106,12 +106,21 @@ def three(rng, **more):
     return call(rows([row] * DRAWS), rows([[[0.0], [1.0], [4.0]]] * DRAWS), **more)
 
 
-@of_draws
 def three_shares(step, answer):
-    """1 for each choice that was drawn as often as it should be, within 0.17.
+    """1 for each choice that was drawn as often as it should be, within 0.17; of two calls, where they differ too.
 
-    The chance of a right answer to miss that: see `how_often`.
+    The chance of a right answer to miss that: see `how_often`. (Two calls of 450 rows draw the same below 1e-75.)
     """
+    if not step.get("times"):
+        return _three_shares(step, answer)
+    if not isinstance(answer, tuple) or not all(isinstance(one, tuple) and len(one) == 2 for one in answer):
+        return answer
+    seen = [_three_shares(step, one) for one in answer]
+    return (*seen, array(int(len({tuple(one[0].values()) for one in answer if isinstance(one[0], Array)}) > 1)))
+
+
+@of_draws
+def _three_shares(step, answer):
     row, _ = _scores_of(step)
     total, drawn = sum(math.exp(entry) for entry in row), _drawn(answer)
     shares = [sum(value == j for value in drawn) / len(drawn) for j in range(3)]
