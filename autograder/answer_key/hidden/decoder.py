@@ -176,13 +176,13 @@ def one_in_zeros(length):
 )
 def translator_sizes(rng):
     single, pair = tensor([[1], [2]], "int64"), (sources(rng, 1, 7), inputs.tokens(rng, 1, 9))
-    nothing, target = tensor([[0, 0]], "int64"), inputs.tokens(rng, 2, 9)
+    nothing, target = tensor([[0, 0]], "int64"), inputs.tokens(rng, 1, 9)
     return [
         built(call(15, 11, 6, 1, 6, 1), call(single, single)),
         built(inputs.translator(dropout=0.5), call(*pair), training=True),
         built(call(1, 1, 6, 3, 5, 1, max_length=4), call(nothing, nothing)),
         with_other_heads(call(sources(rng, 1, 7), inputs.tokens(rng, 1, 9)), inputs.translator),
-        built(inputs.translator(), *(call(sources(rng, 2, 7), target) for _ in range(2)), stirred=inputs.STIRRED),
+        built(inputs.translator(), *(call(sources(rng, 1, 7), target) for _ in range(2)), stirred=inputs.STIRRED),
     ]
 
 
