@@ -3,10 +3,11 @@
 import base64
 import errno
 import json
+from collections import Counter
 
 import pytest
 
-from autograder.answer_key.checks import DRAWS, visible_checks
+from autograder.answer_key.checks import visible_checks
 from autograder.answer_key.keys import hidden_draws
 from autograder.course.policy import GradingPolicy
 from autograder.judge.answers import answers_in
@@ -106,7 +107,7 @@ MEASURED = [check for one in exercises() for check, _, _ in hidden_draws(one, Gr
 
 def test_every_check_of_memory_or_of_a_generator_is_asked_from_outside_too():
     found = {check.name for one in exercises() for check, _, _ in hidden_draws(one, GradingPolicy(b"one"))}
-    assert MEASURED and len(MEASURED) == DRAWS * len({check.name for check in MEASURED})
+    assert MEASURED and min(Counter(check.name for check in MEASURED).values()) > 1
     for one in exercises():
         drawn = [check for check, _, _ in hidden_draws(one, GradingPolicy(b"one"))]
         by_the_process = {check.name for check in drawn if {"memory", "generator"} & set(check.compares)}

@@ -1,8 +1,6 @@
 """Hidden checks of the decoder."""
 
-from dataclasses import replace
 
-from selfcheck.arrays import array
 from selfcheck.checks import _decoder_inputs as inputs
 from selfcheck.checks import _decoder_texts as texts
 from selfcheck.checks import _decoder_views as views
@@ -13,10 +11,10 @@ from selfcheck.checks._numbers import LOWEST
 from selfcheck.checks.decoder import CHANCES, LOSS, TEXT
 from selfcheck.plan import built, cache, call, check, generator, made, tensor
 
+from ._decoder_models import form_or_heads, in_turn_or_in_pieces, one_in_zeros, with_other_heads
 from ._lowest import DTYPE, ONE_OF_FIVE, STIRRED_MUCH, by_largest, with_lowest_scores
 
 MANY = 15  # tokens of a long text
-OTHER_HEADS = 4  # of a model: they divide its d_model too
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 
 
@@ -92,20 +90,6 @@ def layer_post_norm_cache(rng):
     return steps
 
 
-def with_other_heads(step, construct):
-    """A model, and a second one that was made with another number of heads, each asked by the same call."""
-    other = replace(step, construct=construct(heads=OTHER_HEADS))
-    return built(construct(), step, other, stirred=inputs.STIRRED)
-
-
-def form_or_heads(step, answer):
-    """A model's form; of two models with different numbers of heads, or two texts, 1 where their logits differ."""
-    if len(step["uses"]) == 1:
-        return views.form(step, answer)
-    outputs = views.several(answer, 2)
-    return views.unlike(answer) if outputs is None else array(int(not all(map(views.all_agree, *outputs))))
-
-
 @check(
     MODEL,
     sees="one head, one layer, one token, d_ff as wide as d_model, many layers; heads that count",
@@ -122,12 +106,6 @@ def model_of_other_sizes(rng):
         with_other_heads(call(inputs.tokens(rng, 1, 7)), inputs.language_model),
         built(inputs.language_model(), *(call(inputs.tokens(rng, 2, 7)) for _ in range(2)), stirred=inputs.STIRRED),
     ]
-
-
-@by_largest
-def in_turn_or_in_pieces(step, answer):
-    """Of two texts in turn, which logits agree; of a text at once and then in pieces, where they do."""
-    return (views.pairs_agree if len(step["uses"]) == 5 else views.pieces_agree)(step, answer)
 
 
 @check(
@@ -158,13 +136,6 @@ def model_caches_in_turn(rng):
 )
 def model_zero(rng):
     return [built(inputs.language_model(), call(one_in_zeros(n)), stirred=inputs.STIRRED) for n in (7, MANY)]
-
-
-def one_in_zeros(length):
-    """As one_token_changed, where every token is 0 and those in their places are 1."""
-    zeros = [0] * length
-    ones = [[int(i == j) for i in range(length)] for j in range(length)]
-    return tensor([zeros, *ones, zeros], "int64")
 
 
 @check(
