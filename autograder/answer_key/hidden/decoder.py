@@ -1,6 +1,5 @@
 """Hidden checks of the decoder."""
 
-
 from selfcheck.checks import _decoder_inputs as inputs
 from selfcheck.checks import _decoder_texts as texts
 from selfcheck.checks import _decoder_views as views
