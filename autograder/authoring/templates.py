@@ -232,8 +232,8 @@ def {name}_new(rng):
 @check("{id}", sees="{symbol} takes one axis or three", compares=("values", "unchanged"), points=1)
 def {name}_any_axes(rng):
     one, two, width = rng.sample((4, 7, 10), 3)
-    inputs = call(rng.tensor(width)), call(rng.tensor(one, two, width))
-    return built(call(width), *inputs, state=rng.state({{"weight": (width,)}}))
+    shapes = (width,), (one, two, width), (one, two, width)  # no call keeps anything of one before it
+    return built(call(width), *(call(rng.tensor(*shape)) for shape in shapes), state=rng.state({{"weight": (width,)}}))
 """,
     "misconceptions": """
 # {mark}: wrong answers as somebody would write them
