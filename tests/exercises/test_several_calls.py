@@ -1,44 +1,38 @@
 """What an object was given in one call does not hold for the next: an answer that keeps any of it loses points."""
 
-import inspect
-
 import pytest
 
 from autograder.answer_key.reference_package import reference
 from selfcheck.catalogue import exercises
 
 from .parts import proof_of_an_exercise
-from .test_long_axes import name_of, points_of
+from .test_long_axes import name_of, points_of, signature_of
 
 torch = pytest.importorskip("torch")
 
 
-def forward_of(exercise):
-    return getattr(reference(exercise.id), "forward", None)
-
-
-MODULES = [one for one in exercises() if forward_of(one)]
+MODULES = [one for one in exercises() if hasattr(reference(one.id), "forward")]
 OPTIONAL = [
     pytest.param(one, name, id=f"{name_of(one)} {name}")
     for one in MODULES
-    for name, parameter in inspect.signature(forward_of(one)).parameters.items()
+    for name, parameter in signature_of(reference(one.id)).parameters.items()
     if "mask" in name and parameter.default is None
 ]
 
 
 def that_remembers(symbol, name):
     """The reference, which takes an argument that is left out from the last call that had it, where it fits."""
-    signature = inspect.signature(symbol.forward)
+    signature = signature_of(symbol)
 
     def forward(self, *args, **kwargs):
-        given = signature.bind(self, *args, **kwargs)
+        given = signature.bind(*args, **kwargs)
         kept = self.__dict__.setdefault("_kept_masks", {})
-        shapes = [getattr(value, "shape", None) for key, value in given.arguments.items() if "mask" not in key][1:]
+        shapes = str([getattr(value, "shape", None) for key, value in given.arguments.items() if "mask" not in key])
         if given.arguments.get(name) is not None:
-            kept[str(shapes)] = given.arguments[name]
-        elif str(shapes) in kept:
-            given.arguments[name] = kept[str(shapes)]
-        return symbol.forward(*given.args, **given.kwargs)
+            kept[shapes] = given.arguments[name]
+        elif shapes in kept:
+            given.arguments[name] = kept[shapes]
+        return symbol.forward(self, *given.args, **given.kwargs)
 
     return type(symbol.__name__, (symbol,), {"forward": forward})
 
@@ -47,8 +41,8 @@ def that_answers_as_before(symbol):
     """The reference, which gives its first answer to all arguments of the same shapes in the same mode."""
 
     def forward(self, *args, **kwargs):
-        tensors = [getattr(value, "shape", value) for value in (*args, *kwargs.values())]
-        key = str((self.training, list(kwargs), tensors))
+        shapes = [getattr(value, "shape", value) for value in (*args, *kwargs.values())]
+        key = str((self.training, list(kwargs), shapes))
         kept = self.__dict__.setdefault("_kept_answers", {})
         if key not in kept:
             kept[key] = symbol.forward(self, *args, **kwargs)
