@@ -63,6 +63,21 @@ class whole_causal_mask(Blockwise):
 
 
 @wrong
+class whole_attn_mask(Blockwise):
+    def mask(self, attn_mask):
+        return super().mask(attn_mask).contiguous()
+
+
+@wrong
+class whole_mask_in_every_call(Blockwise):
+    def answer(self, query, key, value, block_size, is_causal, attn_mask):
+        rows, columns = query.shape[-2], key.shape[-2]
+        allowed = seen(rows, columns, columns - rows if is_causal else columns)
+        attn_mask = allowed if attn_mask is None else allowed & attn_mask
+        return super().answer(query, key, value, block_size, False, attn_mask)
+
+
+@wrong
 class sums_in_half_precision(Blockwise):
     def answer(self, query, *rest):
         self.narrow = query.dtype
