@@ -187,11 +187,16 @@ def _left_out(answer, counts):
 
 
 def reached_in_layers(step, answer):
-    """1 where a gradient reaches a matrix that has no row for each token: none where all that layers add is dropped."""
+    """1 where a gradient reaches a matrix of a layer: none where all that layers add is dropped.
+
+    Positions are no layer's: of their table, the rows of a text's alone are reached, or its first axis has length 1.
+    """
     if not isinstance(answer, Array) or len(answer.shape) != 2:
         return unlike(answer)
     *vocabs, _, _, _, _ = (unpack(tree) for tree in step["construct"]["args"])
-    return array(int(any(axes > 1 and rows not in vocabs and reached > 0 for axes, rows, reached in answer.nested())))
+    longest = max(unpack(text).shape[-1] for text in step["uses"][0]["args"])
+    matrices = [one for axes, *one in answer.nested() if axes > 1 and one[0] not in (1, *vocabs)]
+    return array(int(any(reached > min(longest, rows - 1) for rows, reached in matrices)))
 
 
 def table_learns(step, answer):
@@ -254,7 +259,7 @@ def positions_alike(step, answer):
 
 
 def added_and_normalised(step, answer):
-    """1 where a gradient reaches a matrix that has no row for each token, 2 where it reaches norms of layers alone.
+    """1 where a gradient reaches a matrix of a layer, 2 where it reaches norms of layers alone.
 
     Where all is dropped that layers add, zeros come to the last norm of a pre-norm model, and its bias alone counts. A
     norm on the way makes something else of them.
