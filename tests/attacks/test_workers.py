@@ -259,12 +259,12 @@ def test_processes_that_compute_together_have_the_time_of_one(sandbox, monkeypat
 
 
 def test_what_others_take_of_the_processor_is_no_time_of_an_exercise(sandbox, monkeypatch):
-    """By the clock it has one second, in which others leave it no third of what it needs."""
-    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 1.0)
+    """By the clock it has five times what it needs, while others leave it a tenth or less of the processor."""
+    monkeypatch.setattr(limits, "EXERCISE_CPU_SECONDS", 2.5)
     monkeypatch.setattr(limits, "WALL_CLOCK_FACTOR", 1.0)
     ask(sandbox, HALF_A_SECOND, shown := protocol.Request("masks.causal_mask", SHOWN))  # the fork server has started
     with contextlib.ExitStack() as stack:
-        for _ in range(8 * cores()):
+        for _ in range(12 * cores()):
             spins = subprocess.Popen(["sh", "-c", "while :; do :; done"], start_new_session=True)
             stack.callback(spins.wait)
             stack.callback(spins.kill)
